@@ -1,1 +1,1 @@
-"""Ports to clients and brokers under test, the brokers and clients behind them, faults and containers."""
+"""Interfaces to clients and brokers under test, their implementations, faults and containers."""

@@ -1,7 +1,7 @@
-"""Ctrl-C where it must not strike: half of a journal's line, a container that nobody knows of yet.
+"""Delay of Ctrl-C where it must not interrupt: in a journal's line, or before a new container is noted.
 
-Python runs a signal's handler between any two instructions of the main thread, so `KeyboardInterrupt` may come out of
-every one of them.
+Python runs a signal's handler between any two instructions of the main thread, so every one of them may raise
+`KeyboardInterrupt`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType, TracebackType
 
 Handler = Callable[[int, FrameType | None], object]
-"""A handler of a signal."""
+"""A signal handler."""
 
 
 class _Deferral:
-    """A handler of SIGINT that waits while a block is open; entered, it is that block.
+    """A handler of SIGINT that waits until a block ends; as a context manager it is that block.
 
     Args:
-        before: The handler that gets the signal then.
+        before: The handler that it calls then.
     """
 
     def __init__(self, before: Handler) -> None:
@@ -32,7 +32,7 @@ class _Deferral:
         self.strike(self.before, frame)
 
     def strike(self, handler: Handler, frame: FrameType | None) -> None:
-        """Have a handler of Ctrl-C called, now or when the block is over."""
+        """Call a handler of Ctrl-C, now or when the block is over."""
         if self.depth:
             self._came = handler
         else:
@@ -52,16 +52,16 @@ class _Deferral:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Somebody has Ctrl-C ignored."""
+    """Ignore Ctrl-C, as the process did before."""
 
 
 _standing: list[_Deferral] = []
-"""The handler that is in place all along, if one is: asking for the present handler costs as much as a journal line."""
+"""The installed deferral, if any; reading the present handler for each block would cost as much as a journal line."""
 
 
 @contextmanager
 def ctrl_c_deferrable() -> Generator[None]:
-    """Make `ctrl_c_deferred` cheap for the length of a block; for one with very many short ones in it."""
+    """Make `ctrl_c_deferred` cheap inside a block with many short uses of it."""
     before = signal.getsignal(signal.SIGINT)
     if _standing or threading.current_thread() is not threading.main_thread():
         yield
@@ -79,10 +79,10 @@ def ctrl_c_deferrable() -> Generator[None]:
 
 
 def as_ctrl_c(handler: Handler) -> Handler:
-    """A handler of another signal that means what Ctrl-C means, and waits where that waits.
+    """Return a handler for another signal that has the meaning of Ctrl-C and is deferred like it.
 
     Args:
-        handler: What is called then, as for SIGINT.
+        handler: Called then, as for SIGINT.
     """
 
     def struck(_number: int, frame: FrameType | None) -> None:
@@ -95,12 +95,12 @@ def as_ctrl_c(handler: Handler) -> Handler:
 
 
 def ctrl_c_deferred() -> AbstractContextManager[None]:
-    """Let Ctrl-C wait until the block is over; for blocks that are short, or that must not be left half done.
+    """Defer Ctrl-C until the block is over, for blocks that are short or must not be left half done.
 
-    Other threads are never interrupted, so there it does nothing.
+    Without effect in other threads, which are never interrupted.
 
     Raises:
-        KeyboardInterrupt: When the block is over, if Ctrl-C came meanwhile; whatever else the handler before does.
+        KeyboardInterrupt: When the block is over, if Ctrl-C came meanwhile; or what the earlier handler does.
     """
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()

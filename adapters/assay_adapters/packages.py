@@ -1,4 +1,4 @@
-"""Which packages are installed here."""
+"""Checks for installed packages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from assay_adapters.ports.backend import Unavailable
 
 
 def missing_packages(names: Iterable[str], *, extra: str) -> Unavailable | None:
-    """Find the packages that are not installed.
+    """Find packages that are not installed.
 
     Args:
         names: Import names.
         extra: The extras of this distribution that install them.
 
     Returns:
-        What is missing and how to install it; None when nothing is.
+        The missing packages and how to install them; None if none is missing.
     """
     absent = [name for name in names if find_spec(name) is None]
     if not absent:

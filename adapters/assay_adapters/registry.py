@@ -1,6 +1,6 @@
 """Backends by name: ``broker[+protocol]``; a bare name means ``+amqp``.
 
-Every backend comes by an entry point (`assay_adapters.ports.entry`), ours too, so another package can add a broker.
+Every backend, ours too, has an entry point (`assay_adapters.ports.entry`), so another package can add a broker.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class NotOursError(LookupError):
 
 
 def backend_names() -> tuple[str, ...]:
-    """Names of all installed backends, in alphabetical order."""
+    """Return the names of all installed backends, in alphabetical order."""
     return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
 
 
 def names_with_defects() -> tuple[str, ...]:
-    """Names of the installed backends that have defects to switch on, in alphabetical order.
+    """Return the names of the installed backends with named defects, in alphabetical order.
 
-    A backend of another package that cannot be loaded has none.
+    A backend of another package that cannot be loaded is left out.
     """
     return tuple(name for name in backend_names() if _has_defects(name))
 

@@ -1,4 +1,4 @@
-"""What to say of a name that nobody knows."""
+"""Error texts for unknown names."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import difflib
 from collections.abc import Iterable
 
 SHOWN = 12
-"""How many names a sentence can hold."""
+"""The highest number of names in a sentence."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """One sentence: there is none of that name, and the nearest there is, or all of them.
+    """Return one sentence that says that a name is unknown, with the closest known name, or all of them.
 
     Args:
-        what: What is named, such as ``backend``.
-        name: The name that was given.
-        known: The names there are.
+        what: The kind of name, such as ``backend``.
+        name: The unknown name.
+        known: The known names.
     """
     names = list(known)
     near = difflib.get_close_matches(name.lower(), names, n=1)

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from typing import Protocol
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.core.networks.sharing import Group
+from assay_broker.core.networks.sharing_group import Group
 from assay_broker.log import FLUSH_NS, Log
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
@@ -37,7 +37,7 @@ class Facility:
     """What the queue managers of a sharing group share, whether they run or not.
 
     Args:
-        runner: The world's crank.
+        runner: Runs the jobs, and has the clock.
         numbers: Where the numbers of connections come from.
         several: Whether there are several of them.
         flush_ns: See `Log`.

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
-from assay_broker.core.objects.naming import TEMPORARY_PREFIXES, by_name
+from assay_broker.core.objects.names import TEMPORARY_PREFIXES, by_name
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent
 from assay_sdk.model.message import Address
@@ -34,7 +34,7 @@ class Forwarder:
         self._made: dict[int, Address] = {}
         """Temporary destinations, by the links with which they end."""
         self._units: dict[int, int] = {}
-        # Each method takes its own command; the key says which, and no type can say that of a mapping.
+        # Each method takes the type of command that is its key, which a mapping's type cannot express.
         self._forwarders = cast(
             "dict[type[DriverCommand], Callable[[DriverCommand], None]]",
             {
@@ -115,7 +115,7 @@ class Forwarder:
             if address.kind not in TEMPORARY_PREFIXES:
                 self._refuse(command.token, JmsErrorKind.ILLEGAL_STATE, f"No {address.kind.value} is made on request.")
                 return
-            # Nobody else has the connection's number, and it has no other link of this one's.
+            # The name is unique: connections have different numbers, and so have their links.
             address = Address(address.kind, f"{TEMPORARY_PREFIXES[address.kind]}{self._number}.{command.link}")
             self._made[command.link] = address
         elif address is not None:
@@ -157,7 +157,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # what another wire brought is not looked at here: the fields say what is sent
+        if message.encoded is not None:  # the fields say what is sent, not another wire's encoding
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

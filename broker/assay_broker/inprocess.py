@@ -31,12 +31,12 @@ __all__ = [
 class InProcessBroker:
     """A queue manager with a virtual clock of its own: a test double without ports and threads.
 
-    Its clock moves only when a client waits, so a delay of hours takes no time.  Its ``url`` is all that the SDK's
-    `connect` or `ConnectionFactory` needs where the kit is installed; elsewhere hand over ``driver`` and ``runner``
-    too.  Destinations are created on use.
+    Its clock moves only when a client waits, so a delay of hours takes no time. If the kit is installed, the SDK's
+    `connect` or `ConnectionFactory` needs only its ``url``; otherwise pass ``driver`` and ``runner``, too. Destinations
+    are created on use.
 
     Args:
-        settings: What the queue manager is set to; None for settings that suit a newcomer.
+        settings: The queue manager's settings; None for `default_settings`.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -61,8 +61,8 @@ def in_process_broker(settings: Settings | None = None, *, mqsc: str = "") -> Ge
     """Run a broker for the length of a block; connections that are open at its end are cut.
 
     Args:
-        settings: What the queue manager is set to; None for settings that suit a newcomer.
-        mqsc: Commands in MQSC that make the objects with which it begins, besides those of the settings.
+        settings: The queue manager's settings; None for `default_settings`.
+        mqsc: Commands in MQSC for further objects at the start.
 
     Raises:
         ScriptError: A command would be refused.
@@ -79,7 +79,7 @@ class InProcessDriver:
     """The driver for queue managers in the same process.
 
     Args:
-        queue_managers: Where its wires lead: one, whatever the URL says, or several by the names in the URL.
+        queue_managers: One queue manager, whatever the URL says, or several by the names in the URL.
     """
 
     def __init__(self, *queue_managers: QueueManager) -> None:
@@ -114,7 +114,7 @@ class InProcessDrivers:
         return "in-process"
 
     def runner_at(self, url: str) -> Runner | None:
-        """The runner of the broker at a URL; None if no broker of this process has it."""
+        """Return the runner of the broker at a URL; None if no broker of this process has it."""
         broker = _BROKERS.get(url)
         return None if broker is None else broker.runner
 

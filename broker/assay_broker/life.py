@@ -19,11 +19,11 @@ class Life:
 
     Args:
         core: The core.
-        store: Where it keeps its records.
-        runner: Where its time comes from.
+        store: The store of its records.
+        runner: Its clock and its jobs.
         run: Has the core handle a command.
-        let_out: Lets out what needs to wait no more.
-        due: Told when something of the core's is due by itself.
+        let_out: Carries out effects that need not wait any longer.
+        due: Called when the core's next time event is due.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Limits on what clients can make grow.
 
     Args:
-        callers: How many may be connected at once.
-        unsent: Octets that may wait for one that does not read.
+        callers: The highest number of connected clients.
+        unsent: The highest number of octets that wait for a client that does not read.
     """
 
     callers: int = 1_000
@@ -65,9 +65,9 @@ class LocalServer:
 
     Args:
         path: The socket file; one without a listener is replaced.
-        driver: Leads to the one broker that is behind the socket.
-        runner: The broker's own crank, which must watch sockets.
-        limits: What callers can make grow.
+        driver: Connects to the one broker behind the socket.
+        runner: The broker's own runner, which must watch sockets.
+        limits: Limits on what clients can make grow.
 
     Raises:
         LocalError: The socket cannot be created, or another program listens on it.
@@ -123,7 +123,7 @@ class LocalServer:
                 end, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            except OSError as error:  # no descriptor is free, or the caller has gone: the next one may have more luck
+            except OSError as error:  # no descriptor is free, or the client has gone; a later attempt may succeed
                 _LOG.warning("a caller at %s could not be let in: %s", self._path, error)
                 self._runner.unregister(self._listener)
                 self._runner.call_at(self._runner.clock.monotonic_ns() + _REST_NS, self._watch)
@@ -160,7 +160,7 @@ class _Caller:
         """Take a frame of the client.
 
         Raises:
-            FrameError: It makes no sense, here or at all.
+            FrameError: It is not valid, or not at this moment.
         """
         said = decode_command(body)
         if self._wire is None:
@@ -227,7 +227,7 @@ def _take_away_stale(path: Path) -> None:
     """Remove the socket file of a broker that was killed.
 
     Raises:
-        LocalError: Somebody listens there, or it is no socket.
+        LocalError: Another program listens there, or it is not a socket.
     """
     if not path.exists():
         return

@@ -111,7 +111,7 @@ class Log:
     """A log with group commit.
 
     Args:
-        runner: The world's crank.
+        runner: Runs the jobs, and has the clock.
         flush_ns: How long after the first write the flush comes, in nanoseconds.  With 0 it comes once the runner has
             done what was due already: on a busy server that is enough to gather many writes.
         aside: Waits for the disk when there is much to flush; None to wait here.

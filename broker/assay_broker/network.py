@@ -27,9 +27,9 @@ class Member(Struct, frozen=True, eq=False):
     """The parts of one queue manager.
 
     Args:
-        settings: What it is set to; its name is the member's.
-        store: Where it keeps its records.
-        seams: Where a defect may stand.
+        settings: Its settings; their name is the member's.
+        store: The store of its records.
+        seams: The places for defects.
     """
 
     settings: Settings
@@ -45,9 +45,9 @@ def network(runner: Runner, topology: Topology, members: tuple[Member, ...]) -> 
     """Create connected queue managers, by name.
 
     Args:
-        runner: The world's crank.
-        topology: How.
-        members: What they are made of.
+        runner: Runs the jobs, and has the clock.
+        topology: How they are connected.
+        members: The parts of each.
     """
     if topology == "single":
         return _apart(runner, members)
@@ -69,8 +69,8 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
     Shared queues are those that are defined with QSGDISP(SHARED) on any of them.
 
     Args:
-        runner: The world's crank.
-        members: What they are made of.
+        runner: Runs the jobs, and has the clock.
+        members: The parts of each.
     """
     facility = Facility(runner, count(1), several=True)
     return MappingProxyType(
@@ -84,13 +84,13 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
 class Network:
     """Queue managers with channels between all of them.
 
-    What one has for another reaches it as a job of its own, in the order of its sending, or never when that one is
-    down: what must not be lost, the sender keeps until it has heard that it was taken.
+    A parcel reaches its receiver as a job of its own, in the order of sending, or never if the receiver is down. The
+    sender keeps what must not be lost until the receiver confirms it.
 
     Args:
-        runner: The world's crank.
-        members: What they are made of.
-        child_of_first: Whether the others begin as children of the first one, in a publish/subscribe hierarchy.
+        runner: Runs the jobs, and has the clock.
+        members: The parts of each.
+        child_of_first: Whether the others are children of the first one, in a publish/subscribe hierarchy.
     """
 
     def __init__(self, runner: Runner, members: tuple[Member, ...], *, child_of_first: bool = False) -> None:

@@ -43,16 +43,16 @@ def _same_store(store: Store) -> Store:
 
 
 class Seams(Struct, frozen=True, kw_only=True):
-    """Filters; each one that is not given changes nothing.
+    """Filters for defects; the default of each changes nothing.
 
     Args:
-        command: A command and the time in milliseconds since the epoch, to the commands that the core gets.
-        effects: The effects of one command and the time, to those that the shell carries out.
-        written: Records to those that are written.
-        read: Records that are durable to those from which the core starts.
-        settings: The settings at each start.
-        tables: The state tables at each start.
-        store: The store, to the one that the shell works with.
+        command: From a command and the time, in milliseconds since the epoch, to the commands for the core.
+        effects: From the effects of one command and the time to those that the shell carries out.
+        written: From records to those that are written.
+        read: From durable records to those from which the core starts.
+        settings: Filters the settings at each start.
+        tables: Filters the state tables at each start.
+        store: From the store to the one that the shell uses.
     """
 
     command: Callable[[Command, int], tuple[Command, ...]] = _same_command

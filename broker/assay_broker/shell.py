@@ -46,12 +46,12 @@ class QueueManager:
     """One running queue manager.
 
     Args:
-        runner: The world's crank; everything happens on it.
-        store: Where records are kept; what it holds is recovered at once.
-        settings: What the queue manager is set to; None for settings that suit a newcomer.
-        seams: Where a defect may stand.
-        facility: What it has in common with other members of its sharing group; None when it is in none.
-        post: Takes what it has for others in its network; None when it is in none.
+        runner: Runs all jobs, and has the clock.
+        store: The store of its records, which are recovered at once.
+        settings: Its settings; None for `default_settings`.
+        seams: The places for defects.
+        facility: What it shares with the members of its sharing group; None outside a group.
+        post: Takes parcels for others in its network; None outside a network.
         flush_ns: How long after the first write the store is flushed, in nanoseconds; see `assay_broker.log.Log`.
         aside: Waits for the disk when there is much to flush; None to wait on the runner.
     """
@@ -118,7 +118,7 @@ class QueueManager:
         """Connect a peer; the answer to this token says whether it is accepted.
 
         Args:
-            peer: Who comes.
+            peer: The other end of the connection.
             token: The token of the answer.
             client_id: JMS client id; None for none.
             user: The user whose authority it has; None for anonymous.
@@ -144,11 +144,11 @@ class QueueManager:
     def handle(self, command: Command) -> None:
         """Carry out a command of a peer or of time. Call it on the runner.
 
-        What a peer asks for while it is told something becomes a job of its own: peers are still to be told the rest
-        of the same turn, and a later message must not overtake an earlier one.
+        A command that a peer sends while the queue manager calls a peer becomes a job of its own, because the rest of
+        the turn's effects come first, and a later message must not overtake an earlier one.
 
         Args:
-            command: What is asked; nothing happens while the queue manager is stopped.
+            command: The command; without effect while the queue manager is stopped.
         """
         if not self._up:
             return
@@ -167,7 +167,7 @@ class QueueManager:
         """Put messages that arrived together: like `handle` for each, but written and delivered in one batch.
 
         Args:
-            puts: What one peer asks.
+            puts: The commands of one peer.
         """
         if not self._up:
             return
@@ -180,7 +180,7 @@ class QueueManager:
             life, now_ms = self._life, self._now_ms()
             self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
-        else:  # a defect stands in front of each
+        else:  # a defect filters each command
             for put in puts:
                 self.handle(put)
 
@@ -256,7 +256,7 @@ class QueueManager:
         self._store.flush()
 
     def start(self) -> None:
-        """Start from the store after `stop`; without effect on one that runs."""
+        """Start from the store after `stop`; without effect if it runs."""
         if not self._up:
             self._begin()
 

@@ -44,7 +44,7 @@ _CONNECT = -1  # the engine's tokens count from 0
 
 @cache
 def product_version() -> str:
-    """The installed version; "source" when it runs from its source tree."""
+    """Return the installed version; "source" if the broker runs from its source tree."""
     try:
         return version("assay-mq")
     except PackageNotFoundError:
@@ -63,11 +63,11 @@ class InProcessWire:
     """One connection. Each event reaches the sink as a job of its own, in order.
 
     Args:
-        queue_manager: Where it leads.
-        target: Who connects.
-        sink: Who is told.
-        runner: The world's crank.
-        epoch: Number of the attempt.
+        queue_manager: The queue manager at the other end.
+        target: The client's URL, client id and login.
+        sink: Takes the events.
+        runner: Runs the jobs.
+        epoch: The number of the attempt.
     """
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.administered_stories import look, send, take
+from tests.broker.administration_stories import look, send, take
 from tests.broker.failure_stories import Office
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject

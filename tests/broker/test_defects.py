@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.broker.administered_stories import ADMINISTERED_STORIES
+from tests.broker.administration_stories import ADMINISTRATION_STORIES
 from tests.broker.branch_stories import BRANCH_STORIES
-from tests.broker.corner_stories import CORNER_STORIES
+from tests.broker.combined_delay_stories import COMBINED_DELAY_STORIES
 from tests.broker.delay_stories import DELAY_STORIES
 from tests.broker.delivery_stories import DELIVERY_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
-from tests.broker.lasting_stories import LASTING_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
+from tests.broker.qos_stories import QOS_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
 from tests.broker.stories import Story
 
@@ -35,11 +35,11 @@ STORIES = (
     *DELIVERY_STORIES,
     *BRANCH_STORIES,
     *FAILURE_STORIES,
-    *ADMINISTERED_STORIES,
+    *ADMINISTRATION_STORIES,
     *SENDING_STORIES,
     *PROCESSOR_STORIES,
-    *LASTING_STORIES,
-    *CORNER_STORIES,
+    *QOS_STORIES,
+    *COMBINED_DELAY_STORIES,
 )
 
 

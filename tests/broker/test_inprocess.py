@@ -292,7 +292,7 @@ def test_no_branches_are_recovered_where_none_is_in_doubt() -> None:
         driver.Rollback(99, 5),
     ],
 )
-def test_what_is_not_open_is_an_illegal_state(command: DriverCommand) -> None:
+def test_closed_objects_are_an_illegal_state(command: DriverCommand) -> None:
     line = World().connect().ready()
     line.submit(command)
     assert line.refused(99).kind is JmsErrorKind.ILLEGAL_STATE

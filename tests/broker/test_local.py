@@ -129,7 +129,7 @@ def test_a_file_that_a_killed_broker_left_behind_is_replaced(serve: Serve, tmp_p
     assert works(serve())
 
 
-def test_a_socket_that_somebody_listens_on_is_left_to_him(serve: Serve) -> None:
+def test_a_socket_with_a_listener_is_left_alone(serve: Serve) -> None:
     served = serve()
     with pytest.raises(LocalError, match=r"listens at .* already: stop that broker"):
         LocalServer(served.path, InProcessDriver(QueueManager(served.runner, MemoryStore())), served.runner)
@@ -173,7 +173,7 @@ def test_a_path_that_no_socket_can_have_is_refused_in_one_sentence(serve: Serve,
         ),
     ],
 )
-def test_whoever_talks_nonsense_is_cut_off_and_nobody_else(serve: Serve, octets: bytes) -> None:
+def test_a_client_that_sends_nonsense_is_cut_off_and_others_go_on(serve: Serve, octets: bytes) -> None:
     served = serve()
     with Caller(served.path).greet() as bystander, Caller(served.path).greet() as caller:
         caller.socket.sendall(octets)
@@ -223,7 +223,7 @@ def test_one_caller_too_many_is_turned_away(serve: Serve) -> None:
     assert works(served)
 
 
-def test_one_who_does_not_read_is_cut_off_when_too_much_waits_for_him(serve: Serve) -> None:
+def test_a_client_that_does_not_read_is_cut_off_when_too_much_waits_for_it(serve: Serve) -> None:
     served = serve(Limits(unsent=1 << 20))
     with Caller(served.path).greet() as caller:
         caller.say(driver.OpenSession(1, 1), driver.OpenSender(2, 1, 1, QUEUE))

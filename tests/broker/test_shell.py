@@ -164,7 +164,7 @@ def test_a_failing_flush_refuses_everything_that_waited_for_it() -> None:
     assert bodies(line) == ["mended"]
 
 
-def test_who_looks_out_for_changes_is_called_after_each_turn_and_may_leave_in_it() -> None:
+def test_a_hook_is_called_after_each_turn_and_may_remove_itself() -> None:
     world = World()
     line = world.connect().ready()
     seen: list[str] = []

@@ -1,1 +1,1 @@
-"""Clients under test behind the `Client` port: our SDK in each face (`sdk`); a vendor's own comes beside it."""
+"""Implementations of the `Client` port: our SDK in each face, later vendors' clients."""

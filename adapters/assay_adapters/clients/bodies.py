@@ -1,4 +1,4 @@
-"""Bodies of a given size: what the limits of queues and the data of reports are tried with."""
+"""Bodies of a given size, for tests of queue limits and of the data in reports."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ _PADDING = "."
 
 
 def sized(body: str, kid: str, size: int | None) -> str:
-    """A body cut or padded to a size; it says whose it is all the same.
+    """Return a body cut or padded to a size; it still contains the kit's id.
 
     Args:
-        body: What it would be; it holds the kit's id.
+        body: The original body, with the kit's id.
         kid: The kit's id.
-        size: Octets of UTF-8; 0 is an empty body, None leaves it as it is.
+        size: Octets of UTF-8; 0 for an empty body, None to leave it as it is.
 
     Raises:
         ValueError: The size is negative, too small for the kit's id, or would cut a character in two.

@@ -1,4 +1,4 @@
-"""From the SDK's events to the port's: by the actors' names, and with JMS's names for headers."""
+"""Translation of the SDK's events to the port's: actors' names, and JMS names for headers."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from assay_sdk.observer import Seen as SdkSeen
 Fields = dict[str, str | int | bool | None]
 
 KID = "assay_kid"
-"""The property that carries the kit's id."""
+"""The property with the kit's id."""
 
 
 def fields_of(message: Message[str]) -> Fields:
-    """Headers and properties by JMS name, groups among them; a property that no journal can carry becomes text."""
+    """Return headers and properties by JMS name; values that a journal cannot hold become text."""
     fields: Fields = {
         "JMSMessageID": message.message_id,
         "JMSTimestamp": message.timestamp,
@@ -52,7 +52,7 @@ def _scalar(value: Property) -> str | int | bool | None:
 
 
 def seen_in(message: Message[str], handle: int) -> Seen:
-    """A message as the port shows it."""
+    """Return the port's form of a message."""
     return Seen(
         kid=str(message.properties.get(KID, "")),
         handle=handle,
@@ -65,12 +65,12 @@ def seen_in(message: Message[str], handle: int) -> Seen:
 
 
 def _text(body: Body) -> str:
-    """A body as text, whatever came: the journal holds its digest against what was sent."""
+    """Return any body as text; the journal compares its digest with that of the message sent."""
     return body.decode(errors="replace") if isinstance(body, bytes) else body or ""
 
 
 def seen_of(handed: Handed, handle: int) -> Seen:
-    """A message that an observer of the SDK is told of, as the port shows it."""
+    """Return the port's form of a message in an event of the SDK."""
     message: Message[str] = Message(_text(handed.message.body))
     show_received(message, handed.message)
     message.redelivered = handed.redelivered
@@ -83,11 +83,11 @@ def _unit_name(unit: int | bytes | None) -> str | None:
 
 
 class Teller:
-    """The observer of one connection of the SDK.
+    """The observer of one connection of the SDK, which passes its events on in the port's form.
 
     Args:
-        tell: Where the port's events go.
-        connection: The connection's name: consumers are numbered on each anew.
+        tell: Takes the port's events.
+        connection: The connection's name, because each connection numbers its consumers anew.
     """
 
     def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
@@ -95,32 +95,32 @@ class Teller:
         self._connection = connection
         self._actors: dict[int, str] = {}
         self._seen: dict[tuple[int, int], Seen] = {}
-        """What is handed over and not settled, by consumer and delivery."""
+        """Messages handed to the application and not settled, by consumer and delivery."""
         self._unmatched: dict[int, deque[Seen]] = {}
-        """What was told as seen, by consumer, until the SDK's message for it is there: a moment."""
+        """Sightings by consumer whose message the SDK has not returned yet, which takes a moment."""
         self._messages: dict[int, Message[str] | None] = {}
-        """The SDK's messages by handle, for as long as they are not settled."""
+        """The SDK's unsettled messages by handle."""
         self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
         """Keys of `_seen` that belong to a unit of work, by its number or xid."""
         self._handles = 0
 
     def name(self, consumer: int, actor: str) -> None:
-        """A consumer's name in the scenario."""
+        """Note a consumer's name in the scenario."""
         self._actors[consumer] = actor
 
     def match(self, consumer: int, message: Message[str]) -> Seen:
-        """The sighting that was told for a message which the SDK has just handed over."""
+        """Return the sighting of a message that the SDK has just returned."""
         seen = self._unmatched[consumer].popleft()
         if seen.handle in self._messages:
             self._messages[seen.handle] = message
         return seen
 
     def message(self, handle: int) -> Message[str] | None:
-        """The SDK's message behind a handle; None once it is settled."""
+        """Return the SDK's message of a handle; None once it is settled."""
         return self._messages.get(handle)
 
     def __call__(self, event: SdkEvent) -> None:
-        """Tell one event."""
+        """Pass on one event."""
         match event:
             case SdkSeen(handed=handed):
                 self._tell_seen(handed)
@@ -137,14 +137,14 @@ class Teller:
                     )
                 )
             case ConnectionLost():
-                # One for each consumer: nobody on this connection watches any more.
+                # One event for each consumer, because all watches on this connection end.
                 for actor in tuple(self._actors.values()) or ("",):
                     self._tell(ClientEvent(what="lost", actor=actor))
             case UnitTurned(unit=unit, op="commit"):
                 for key in self._enlisted.pop(unit, ()):
                     self._forget(key)
             case UnitTurned() | FrameSeen() | Reconnected():
-                pass  # units are recorded by who calls; frames are not asked for; these faces do not connect again
+                pass  # callers record units; frames are not traced; these faces do not reconnect
 
     def _tell_seen(self, handed: Handed) -> None:
         self._handles += 1
@@ -158,7 +158,7 @@ class Teller:
         key = handed.consumer, handed.delivery
         seen = self._seen.get(key)
         if seen is None:
-            return  # given back, or expired, before anybody was handed it
+            return  # given back or expired before the application got it
         unit = _unit_name(event.unit)
         self._tell(self._event("settle", handed, seen, outcome=event.outcome.value, unit=unit))
         if event.unit is None:

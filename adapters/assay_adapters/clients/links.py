@@ -1,4 +1,4 @@
-"""Producers and consumers of our own SDK behind the `Client` port."""
+"""Producers and consumers of our SDK behind the `Client` port."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 
 
 def attempt(action: Callable[[], T]) -> Outcome[T]:
-    """Call the SDK, and turn what it raises into a value."""
+    """Call the SDK and return its result, or its exception as a value."""
     try:
         return Ok(action())
     except JmsError as error:
         return Refused(
             kind=error.kind,
             text=error.text,
-            checked=isinstance(error, MessagingError | XAError),  # JTA's XAException is a checked one
+            checked=isinstance(error, MessagingError | XAError),  # JTA's XAException is checked
             mqrc=error.refused.mqrc,
             objects=error.objects,
             xa=error.refused.xa,
@@ -39,7 +39,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
 
 
 def acknowledge_message(message: Message[str]) -> None:
-    """Acknowledge through a message, as JMS's applications do."""
+    """Acknowledge a message, as JMS applications do."""
     message.acknowledge()
 
 
@@ -50,7 +50,7 @@ class SdkProducer:
         self._port = port
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set delay, time to live (milliseconds or a span), mode (JMS's number) or priority."""
+        """Set delay, time to live (milliseconds or a `timedelta`), mode (JMS's number) or priority."""
         return attempt(lambda: self._set(setting, value))
 
     def send(
@@ -62,7 +62,7 @@ class SdkProducer:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send; what is given here applies to this send only (PD-03)."""
+        """Send; the arguments apply to this send only (PD-03)."""
         return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))
 
     def close(self) -> Outcome[None]:
@@ -121,18 +121,18 @@ class SdkConsumer:
         self._runner = runner
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None when none came in time.  0 takes what is there at once."""
+        """Wait for one message; None if none comes in time. With 0 it does not wait."""
         return attempt(lambda: self._receive(timeout_ms))
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener that follows a script; None takes it away."""
+        """Set a message listener that follows a script; None removes it."""
         if script is None:
             return attempt(lambda: self._port.set_message_listener(None))
         listener = self._scripted(script)
         return attempt(lambda: self._port.set_message_listener(lambda message: listener([message])))
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener (BATCH:26-34); None takes it away."""
+        """Set a batch listener (BATCH:26-34); None removes it."""
         listener = None if script is None else self._scripted(script)
         return attempt(lambda: self._port.set_batch_listener(listener, batch_size=size, batch_timeout=timeout_ms))
 

@@ -1,4 +1,4 @@
-"""A listener that follows a script: the script is data, so that it means the same to every client."""
+"""A listener that follows a script, which is data, so that it has the same meaning for every client."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _NS_PER_MS = 1_000_000
 
 
 class ScriptedFailureError(RuntimeError):
-    """What a scripted callback raises."""
+    """The exception of a scripted callback."""
 
 
 class ScriptedListener(Generic[T]):
-    """Calls back as its script says: takes its time, raises, acknowledges, commits, rolls back, in this order.
+    """Carries out a script in each callback: waits, raises, acknowledges, commits, rolls back, in this order.
 
     Args:
-        script: What to do.
-        runner: How to take time.
-        acknowledge: Acknowledges, called on one message.
+        script: The script.
+        runner: Waits.
+        acknowledge: Acknowledges; called on one message.
         commit: Commits the session.
         rollback: Rolls the session back.
     """
@@ -46,7 +46,7 @@ class ScriptedListener(Generic[T]):
         self._came: list[T] = []
 
     def __call__(self, messages: Sequence[T]) -> None:
-        """One callback.
+        """Carry out one callback.
 
         Raises:
             ScriptedFailureError: The script says so.
@@ -68,5 +68,5 @@ class ScriptedListener(Generic[T]):
             self._rollback()
 
     def _reached(self, after: int | None, before: int) -> bool:
-        """Whether this callback is the one with which so many messages have come."""
+        """Return whether this callback completes this number of messages."""
         return after is not None and before < after <= len(self._came)

@@ -1,6 +1,6 @@
-"""Our own SDK behind the `Client` port, in its MQ Light face: one client is connection and session in one.
+"""Our SDK in its MQ Light face behind the `Client` port: one client is connection and session in one.
 
-What MQ Light has no word for (selectors, browsing, delivery modes, delivery delay, units of work) is refused as
+Features that MQ Light lacks (selectors, browsing, delivery modes, delivery delay, units of work) are refused as
 unsupported, and absent from `CAPABILITIES`.
 """
 
@@ -48,7 +48,7 @@ from assay_sdk.time import Runner
 T = TypeVar("T")
 
 _BACKOFF = Backoff(give_up_ms=180_000)
-"""A broker that never lets a client back in is a finding and must not stop the run; a slow restart takes a third."""
+"""Three times a slow restart. A broker that never accepts a client again is a finding and must not stop the run."""
 _SOURCE = Source("The MQ Light face of our SDK has it.", "sdk/assay_sdk/faces/mqlight/client.py")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
@@ -65,12 +65,12 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""What the face can do; what a connection can do depends on driver and broker too."""
+"""The capabilities of the face; a connection's capabilities depend on driver and broker, too."""
 
 _NUMBERS: Mapping[Qos, int] = {Qos.AT_MOST_ONCE: 0, Qos.AT_LEAST_ONCE: 1}
 
 _CONFIRMS: Mapping[AckMode, bool] = {AckMode.AUTO: True, AckMode.CLIENT: False}
-"""The session modes that MQ Light has something like, with its ``auto_confirm``."""
+"""The session modes that MQ Light supports, with its ``auto_confirm``."""
 
 
 def _unsupported(what: str) -> Refused:
@@ -82,12 +82,12 @@ def _is_topic(address: Address) -> bool:
 
 
 class LightTeller:
-    """The observer of one client: from the SDK's events to the port's.
+    """The observer of one client, which passes the SDK's events on in the port's form.
 
     A delivery's handle is its number in the client.
 
     Args:
-        tell: Where the port's events go.
+        tell: Takes the port's events.
         connection: The client's name.
     """
 
@@ -99,15 +99,15 @@ class LightTeller:
         self._attempt = 1
 
     def name(self, subscription: int, actor: str) -> None:
-        """A subscription's name in the scenario."""
+        """Note a subscription's name in the scenario."""
         self._actors[subscription] = actor
 
     def forget(self, subscription: int) -> None:
-        """A subscription was ended in order."""
+        """Note that a subscription was ended in order."""
         self._actors.pop(subscription, None)
 
     def __call__(self, event: SdkEvent) -> None:
-        """Tell one event."""
+        """Pass on one event."""
         match event:
             case SdkSeen(handed=handed):
                 self._tell(self._event("seen", handed))
@@ -127,7 +127,7 @@ class LightTeller:
                     settled = frame.transfer.settled
                     self._tell(ClientEvent(what="transfer", actor=self._connection, kid=kid, settled=settled))
             case _:
-                pass  # other frames are nobody's evidence here, and there are no units of work
+                pass  # other frames are not recorded, and MQ Light has no units of work
 
     def _tell_all(self, what: Literal["lost", "back"]) -> None:
         for actor in tuple(self._actors.values()):
@@ -148,7 +148,7 @@ class LightTeller:
 
 
 class LightProducer:
-    """Sends of one quality, to one topic or to those that the sends name."""
+    """A producer with one quality of service, for one topic or for those that the sends name."""
 
     def __init__(self, port: LightClient, to: Address | None, qos: Qos) -> None:
         self._port = port
@@ -157,7 +157,7 @@ class LightProducer:
         self._ttl_ms: int | timedelta = 0
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set the time to live (milliseconds or a span); there is nothing else to be set."""
+        """Set the time to live (milliseconds or a `timedelta`), the only setting."""
         if setting is not Setting.TTL:
             return _unsupported(setting.value)
         self._ttl_ms = value
@@ -172,7 +172,7 @@ class LightProducer:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send; mode and priority are not the sender's to choose (QS-35)."""
+        """Send; mode and priority cannot be chosen (QS-35)."""
         where = to or self._to
         if where is None or not _is_topic(where):
             return Refused(JmsErrorKind.INVALID_DESTINATION, f"MQ Light sends to topics, not to {where}", checked=True)
@@ -190,7 +190,7 @@ class LightProducer:
         return attempt(lambda: self._send(message, where.name, ttl or None))
 
     def close(self) -> Outcome[None]:
-        """There is nothing to close: links are the client's own affair."""
+        """Do nothing: the client manages its own links."""
         return Ok(None)
 
     def _send(self, draft: Draft, topic: str, ttl: int | timedelta | None) -> Sent:
@@ -200,7 +200,7 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A subscription; nothing flows before it is asked for a message or given a listener."""
+    """A subscription; messages flow only after a receive or with a listener."""
 
     def __init__(self, port: Subscription, session: LightSession, teller: LightTeller, runner: Runner) -> None:
         self._port = port
@@ -209,20 +209,20 @@ class LightConsumer:
         self._runner = runner
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None when none came in time.  0 takes what is there at once."""
+        """Wait for one message; None if none comes in time. With 0 it does not wait."""
         return attempt(lambda: self._receive(timeout_ms))
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a listener that follows a script; None takes it away."""
+        """Set a listener that follows a script; None removes it."""
         return attempt(lambda: self._listen(script))
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """MQ Light has no batches."""
+        """Refuse: MQ Light has no batches."""
         del script, size, timeout_ms
         return _unsupported("batch listeners")
 
     def close(self) -> Outcome[None]:
-        """Detach; a subscription with a time to live runs on until it is over."""
+        """Detach; a subscription with a time to live continues until that is over."""
         return attempt(self._close)
 
     def _receive(self, timeout_ms: int) -> Seen | None:
@@ -259,7 +259,7 @@ def _no_unit() -> None:
 
 
 class LightSession:
-    """What the port has sessions for; all sessions of a client are one."""
+    """A session for the port; all sessions of a client are one."""
 
     def __init__(self, port: LightClient, teller: LightTeller, runner: Runner, *, auto_confirm: bool) -> None:
         self._port = port
@@ -270,7 +270,7 @@ class LightSession:
         self._subscriptions: dict[str, Subscription] = {}
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[LightProducer]:
-        """Make a producer; at most once, unless it is asked for otherwise."""
+        """Make a producer; its quality of service is at most once by default."""
         if to is not None and not _is_topic(to):
             return Refused(JmsErrorKind.INVALID_DESTINATION, f"MQ Light sends to topics, not to {to}", checked=True)
         return Ok(LightProducer(self._port, to, qos or Qos.AT_MOST_ONCE))
@@ -278,7 +278,7 @@ class LightSession:
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
     ) -> Outcome[LightConsumer]:
-        """Subscribe; `actor` is its name in what the observer is told."""
+        """Subscribe; `actor` is the consumer's name in events."""
         if not _is_topic(of.address):
             return Refused(
                 JmsErrorKind.INVALID_DESTINATION, f"MQ Light subscribes to topics, not to {of.address}", checked=True
@@ -309,29 +309,29 @@ class LightSession:
         return attempt(subscribe)
 
     def handed(self, delivery: Delivery) -> Seen:
-        """A message has been handed to the application, and can be acknowledged from now on."""
+        """Note a message that was handed to the application and can be acknowledged."""
         self._deliveries[delivery.number] = delivery
         return seen_of(delivery.handed(), delivery.number)
 
     def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
-        """MQ Light has no browsing."""
+        """Refuse: MQ Light has no browsing."""
         del queue, selector
         return _unsupported("browsing")
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Confirm that message, and no other (QS-14)."""
+        """Confirm only this message (QS-14)."""
         return attempt(self._deliveries[seen.handle].confirm)
 
     def commit(self) -> Outcome[None]:
-        """MQ Light has no units of work."""
+        """Refuse: MQ Light has no units of work."""
         return _unsupported("units of work")
 
     def rollback(self) -> Outcome[None]:
-        """MQ Light has no units of work."""
+        """Refuse: MQ Light has no units of work."""
         return _unsupported("units of work")
 
     def recover(self) -> Outcome[None]:
-        """MQ Light has no recovery of a session."""
+        """Refuse: MQ Light has no recovery of a session."""
         return _unsupported("recovery of a session")
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
@@ -343,18 +343,18 @@ class LightSession:
         return attempt(lambda: self._end(subscription))
 
     def xa(self) -> Outcome[XaResource]:
-        """MQ Light has no units of work."""
+        """Refuse: MQ Light has no units of work."""
         return _unsupported("global units of work")
 
     def close(self) -> Outcome[None]:
-        """There is nothing to close but the client."""
+        """Do nothing: only the client can be closed."""
         return Ok(None)
 
     def _end(self, subscription: Subscription) -> None:
         if not subscription.ended:
             subscription.unsubscribe(ttl=0)
             return
-        # It was closed, and runs on: subscribed to again, it can be ended.
+        # A closed subscription continues: only a new subscribe gives an object that can end it.
         self._port.subscribe(subscription.pattern, share=subscription.share, ttl=subscription.ttl, credit=0)
         self._port.unsubscribe(subscription.pattern, subscription.share, ttl=0)
 
@@ -368,7 +368,7 @@ class LightConnection:
         self._runner = runner
 
     def session(self, ack: AckMode) -> Outcome[LightSession]:
-        """A session; by its mode its subscriptions confirm by themselves or not, unless they say otherwise."""
+        """Make a session; its mode is the default for confirmation by its subscriptions."""
         auto_confirm = _CONFIRMS.get(ack)
         if auto_confirm is None:
             return _unsupported(f"sessions in {ack.value} mode")
@@ -379,7 +379,7 @@ class LightConnection:
         return attempt(self._port.close)
 
     def abort(self) -> None:
-        """End as if the process had: the line is cut, and the client does not come back by itself."""
+        """End as if the process had ended: the connection is cut, and the client does not reconnect."""
         self._port.abandon()
 
 
@@ -388,9 +388,9 @@ class MqlightClient:
 
     Args:
         driver: The protocol; None for the one that serves the endpoint's URL.
-        runner: The crank; None for the SDK's own.
-        id_prefix: What message ids begin with, followed by the client's number, and what all that is random comes from,
-            where a run is to be repeatable; None makes ids that are unique everywhere.
+        runner: Runs the jobs; None for the SDK's own runner.
+        id_prefix: The prefix of message ids, followed by the client's number, and the seed of random choices, for
+            repeatable runs; None for globally unique ids.
     """
 
     def __init__(
@@ -404,16 +404,16 @@ class MqlightClient:
 
     @property
     def identity(self) -> ClientIdentity:
-        """Who it is."""
+        """Its identity."""
         return identity("mqlight")
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What it can do, and how we know."""
+        """Its capabilities, each with its source."""
         return CAPABILITIES
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell this observer everything from now on; observers add up."""
+        """Add an observer of all later events."""
         self._observers.append(observer)
 
     def connect(
@@ -424,9 +424,9 @@ class MqlightClient:
         login: Login | None = None,
         checks: bool = True,
     ) -> Outcome[LightConnection]:
-        """Connect; there are no checks of rules in this face that could be switched off.
+        """Connect; `checks` has no effect, because this face has no checks of rules.
 
-        A client id of the kit may have hyphens, and one of MQ Light may not: they become underscores.
+        Hyphens in a client id become underscores, because MQ Light does not allow hyphens.
         """
         del checks
         number = next(self._connections)

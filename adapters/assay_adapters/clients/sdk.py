@@ -1,4 +1,4 @@
-"""Our own SDK behind the `Client` port, in its classic and its simplified face."""
+"""Our SDK in its classic and simplified faces behind the `Client` port."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""What the SDK can do in both faces; what a connection can do depends on driver and broker too."""
+"""The capabilities of both faces; a connection's capabilities depend on driver and broker, too."""
 
 NAMED_BY_CONTAINER = Source(
     "Over AMQP 1.0 no connection is without a client id: each has that of its container.", "OASIS AMQP 1.0, 2.7.1"
 )
-"""Why a connection has a client id that nobody has given it."""
+"""Why a connection has a client id although none was given."""
 
 
 class SdkSession:
@@ -82,7 +82,7 @@ class SdkSession:
         self._checked = checked
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[SdkProducer]:
-        """Make a producer; None for one that names the destination at each send."""
+        """Make a producer; without a destination each send names its own."""
         if qos is not None:
             return self._unsupported("quality of service: it belongs to the MQ Light face")
         return self._named(lambda: SdkProducer(self._make_producer(to)))
@@ -90,7 +90,7 @@ class SdkSession:
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
     ) -> Outcome[SdkConsumer]:
-        """Make a consumer; `actor` is its name in what the observer is told."""
+        """Make a consumer; `actor` is its name in events."""
         if qos is not None or auto_confirm is not None:
             return self._unsupported("quality of service and automatic confirmation: they belong to the MQ Light face")
         if of.ttl_ms is not None:
@@ -104,11 +104,11 @@ class SdkSession:
         return self._named(make)
 
     def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
-        """Look at a queue without taking anything."""
+        """Browse a queue."""
         return self._named(lambda: self._browse(queue, selector))
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge, in the meaning of the session's mode."""
+        """Acknowledge, by the session's mode."""
         return attempt(lambda: self._acknowledge(seen))
 
     def commit(self) -> Outcome[None]:
@@ -120,7 +120,7 @@ class SdkSession:
         return attempt(self._port.rollback)
 
     def recover(self) -> Outcome[None]:
-        """Deliver again what was not acknowledged."""
+        """Restart delivery with the first message that is not acknowledged."""
         return attempt(self._port.recover)
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
@@ -128,7 +128,7 @@ class SdkSession:
         return attempt(lambda: self._port.unsubscribe(name, shared=shared))
 
     def xa(self) -> Outcome[XaResource]:
-        """The session's XA resource."""
+        """Return the session's XA resource."""
         if isinstance(self._port, classic.XaSession | simplified.XaContext):
             return Ok(SdkXaResource(self._port.xa_resource))
         why = "the session is not in XA mode, so it has no XA resource"
@@ -147,10 +147,10 @@ class SdkSession:
         if message is not None:
             message.acknowledge()
         else:
-            self._port.acknowledge()  # it is settled already; the SDK says whether that is an error
+            self._port.acknowledge()  # the message is settled already; the SDK decides whether that is an error
 
     def _named(self, action: Callable[[], T]) -> Outcome[T]:
-        """Call the SDK with a name that may be none."""
+        """Call the SDK with a name that may not be valid."""
         try:
             return attempt(action)
         except DestinationError as error:
@@ -196,7 +196,7 @@ class SdkConnection:
         return attempt(self._close)
 
     def abort(self) -> None:
-        """Lose the connection: as if the line had been cut."""
+        """Lose the connection, as if the network had failed."""
         self._port.abort()
 
     def _open(self, mode: SdkAckMode) -> classic.Session | simplified.Context:
@@ -217,11 +217,11 @@ class SdkClient:
     """Our SDK in one of its faces.
 
     Args:
-        face: Which face.
+        face: The face.
         driver: The protocol; None for the one that serves the endpoint's URL.
-        runner: The crank; None for the SDK's own.
-        id_prefix: What message ids begin with, followed by the connection's number, where a run is to be repeatable;
-            None makes ids that are unique everywhere.
+        runner: Runs the jobs; None for the SDK's own runner.
+        id_prefix: The prefix of message ids, followed by the connection's number, for repeatable runs; None for
+            globally unique ids.
     """
 
     def __init__(
@@ -236,16 +236,16 @@ class SdkClient:
 
     @property
     def identity(self) -> ClientIdentity:
-        """Who it is."""
+        """Its identity."""
         return identity(self._face)
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What it can do, and how we know."""
+        """Its capabilities, each with its source."""
         return CAPABILITIES
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell this observer everything from now on; observers add up."""
+        """Add an observer of all later events."""
         self._observers.append(observer)
 
     def connect(
@@ -256,7 +256,7 @@ class SdkClient:
         login: Login | None = None,
         checks: bool = True,
     ) -> Outcome[SdkConnection]:
-        """Connect; `checks` False switches the client's own checks off, so that the broker's answer is seen."""
+        """Connect; without `checks` the client skips its own checks, so that the broker's answer is visible."""
         number = next(self._connections)
         teller = Teller(self._tell, f"{self._face}-{number}")
         dial = classic_connection if self._face == "classic" else simplified.connect
@@ -292,7 +292,7 @@ def classic_connection(
     observer: Observer,
     id_prefix: str | None,
 ) -> classic.Connection:
-    """Connect in the classic face, and start: the port knows no stopped connection.
+    """Connect in the classic face and start, because the port has no stopped connections.
 
     Raises:
         MessagingError: The connection is refused.
@@ -313,14 +313,14 @@ def classic_connection(
 
 @cache
 def identity_in(face: str | None, faces: Sequence[SdkFace | Literal["mqlight"]]) -> ClientIdentity:
-    """Say who the SDK is in one of the faces that a backend has.
+    """Return the SDK's identity in one of a backend's faces.
 
     Args:
         face: A face by name; None for the first.
-        faces: Those that the backend has.
+        faces: The backend's faces.
 
     Raises:
-        LookupError: The backend has no such face; names the ones that it has.
+        LookupError: The backend has no such face; the error names those that it has.
     """
     for known in faces:
         if face in {None, known}:
@@ -329,7 +329,7 @@ def identity_in(face: str | None, faces: Sequence[SdkFace | Literal["mqlight"]])
 
 
 def identity(face: SdkFace | Literal["mqlight"]) -> ClientIdentity:
-    """Say who the SDK is in a face."""
+    """Return the SDK's identity in a face."""
     try:
         number = version("assay-mq")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The XA resource of our own SDK behind the `Client` port: a branch's name is bytes there, and part of an xid here."""
+"""Our SDK's XA resource behind the `Client` port, whose names of branches become xids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SdkXaResource:
         return attempt(lambda: self._port.end(named(xid)))
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch; False when it was read-only, and is over."""
+        """Prepare a branch; returns False if it was read-only and has ended."""
         return attempt(lambda: self._port.prepare(named(xid)) is XaVote.PREPARED)
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
@@ -39,5 +39,5 @@ class SdkXaResource:
         return attempt(lambda: self._port.rollback(named(xid)))
 
     def recover(self) -> Outcome[tuple[bytes, ...]]:
-        """List prepared branches, those of others left out."""
+        """List the kit's own prepared branches."""
         return attempt(lambda: tuple(xid.global_id for xid in self._port.recover() if is_ours(xid)))

@@ -8,15 +8,15 @@ _FORMAT = int.from_bytes(b"KIT", "big")
 
 
 def named(xid: bytes) -> Xid:
-    """The SDK's name for a branch that the port calls so."""
+    """Return the SDK's xid for the port's name of a branch."""
     return Xid(_FORMAT, xid)
 
 
 def name_of(encoded: bytes) -> str:
-    """What the port calls a branch, for journals."""
+    """Return the port's name of a branch, for journals."""
     return Xid.decoded(encoded).global_id.decode(errors="replace")
 
 
 def is_ours(xid: Xid) -> bool:
-    """Whether the kit has named a branch so."""
+    """Return whether the kit has named a branch."""
     return xid.format_id == _FORMAT

@@ -1,8 +1,8 @@
-"""Brokers in containers: what all of them share.
+"""Brokers in containers: start, stop, removal.
 
-A container is published on the loopback address only, at a port that is chosen beforehand and therefore stays the same
-over a restart.  It carries the label of the process that started it; what a process left behind that is no more is
-swept away before the next one starts.
+A container is published on the loopback address only, at a port that is chosen beforehand and so stays the same over a
+restart. It has the label of the process that started it. Containers of processes that have ended are removed before the
+next one starts.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 OWNER_LABEL = "org.assay.owner"
-"""``<boot>/<pid>`` of the process that a container belongs to."""
+"""``<boot>/<pid>`` of the process to which a container belongs."""
 
 LOOPBACK = "127.0.0.1"
 
 _PORTS = range(20_000, 32_000)
-"""Below the ports that Linux gives to outgoing connections, one of which could take ours during a restart."""
+"""Below Linux's ports for outgoing connections, one of which could take ours during a restart."""
 
 _POLL_NS = 50_000_000
-"""How often a starting broker is asked whether it is there."""
+"""The interval between checks of a starting broker, in nanoseconds."""
 
 STOP_LIMIT_S = 30
-"""How long a broker may take to stop in order; then the stop has failed."""
+"""How long a broker may take to stop in order, in seconds; after that the stop has failed."""
 
 _ORDERLY = {0, 128 + 15}
 """Exit codes of an orderly end: by itself, or at SIGTERM after its shutdown hooks (as a JVM reports it)."""
@@ -46,13 +46,13 @@ _LAST_LINES = 12
 
 
 class ContainerSpec(Struct, frozen=True, kw_only=True):
-    """What to run.
+    """The description of a broker's container.
 
     Args:
         image: Name and tag.
         port: The port inside the container.
         environment: Environment variables.
-        title: What people call it, for messages.
+        title: The broker's name, for messages.
         start_limit_s: How long it may take to answer, in seconds.
     """
 
@@ -65,7 +65,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def docker_client() -> Generator[Any]:
-    """Docker's own client.
+    """Return Docker's own client.
 
     Raises:
         docker.errors.DockerException: No daemon answers.
@@ -77,12 +77,12 @@ def docker_client() -> Generator[Any]:
 
 
 def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[str, Available] | Unavailable:
-    """Find the first image that is on this machine, or else in a registry's reach; starts and loads nothing.
+    """Find the first image that is on this machine, or else in a reachable registry, without loading it.
 
     Args:
         images: Names, in the order of preference.
         title: The broker's name.
-        remedy: What to do when there is none.
+        remedy: What to do if there is none.
     """
     import docker.errors
 
@@ -103,10 +103,10 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
 
 
 def image_digest(image: str) -> str:
-    """Content id of an image that is on this machine; empty where it is not.
+    """Return the content id of an image on this machine; empty if it is not there.
 
     Raises:
-        BackendError: Docker cannot be asked.
+        BackendError: Docker does not answer.
     """
     import docker.errors
 
@@ -120,12 +120,12 @@ def image_digest(image: str) -> str:
 
 
 def owner() -> str:
-    """This process, as containers name it."""
+    """Return the label of this process for its containers."""
     return f"{MachineClock().boot}/{os.getpid()}"
 
 
 def _is_abandoned(label: str) -> bool:
-    """Whether the owner was a process of this machine, since its last start, and is no more."""
+    """Return whether the owner was a process of this machine since its last boot and has ended."""
     boot, _, pid = label.partition("/")
     if boot != MachineClock().boot or not pid.isdecimal():
         return False
@@ -139,16 +139,16 @@ def _is_abandoned(label: str) -> bool:
 
 
 def sweep(*, mine: bool = False) -> tuple[str, ...]:
-    """Remove containers whose owner is no more.
+    """Remove containers whose owner has ended.
 
     Args:
-        mine: Remove this process's own as well.
+        mine: Remove this process's own, too.
 
     Returns:
-        Names of what was removed.
+        The names of the removed containers.
 
     Raises:
-        BackendError: Docker cannot be asked.
+        BackendError: Docker does not answer.
     """
     import docker.errors
 
@@ -166,13 +166,13 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
 
 
 def sweep_quietly() -> None:
-    """`sweep`, at an end: what it cannot do is done before the next start."""
+    """Call `sweep` at an end, and ignore errors, because the next start sweeps again."""
     with suppress(BackendError):
         sweep()
 
 
 def _remove(container: Any) -> bool:
-    """Remove a container; False when another process was faster, since all workers of a run sweep at their start."""
+    """Remove a container; returns False if another process was faster, since all workers of a run sweep."""
     import docker.errors
 
     try:
@@ -185,7 +185,7 @@ def _remove(container: Any) -> bool:
 
 
 def _load(image: str) -> None:
-    """Have an image on this machine; what can take long happens here, where it may be interrupted.
+    """Load an image to this machine, where Ctrl-C may interrupt it, because it can take long.
 
     Raises:
         docker.errors.DockerException: It cannot be loaded.
@@ -200,7 +200,7 @@ def _load(image: str) -> None:
 
 
 def pick_port() -> int:
-    """A free port of the loopback address.
+    """Return a free port of the loopback address.
 
     Raises:
         BackendError: There is none.
@@ -219,10 +219,10 @@ class Container:
     """One broker in a container.
 
     Args:
-        spec: What to run.
-        runner: How to wait.
-        answers: Whether the broker is there, by its own protocol: given the loopback port, it waits a moment for an
-            answer.  A port that accepts proves nothing, since Docker's proxy accepts for a broker that is not up yet.
+        spec: Its description.
+        runner: Waits.
+        answers: Returns whether the broker at this loopback port answers in its own protocol, within a moment. An
+            accepted connection proves nothing, because Docker's proxy accepts before the broker runs.
     """
 
     def __init__(self, spec: ContainerSpec, runner: Runner, answers: Callable[[int], bool]) -> None:
@@ -231,19 +231,19 @@ class Container:
         self._answers = answers
         self._box: DockerContainer | None = None
         self.port = pick_port()
-        """Where it is published on the loopback address."""
+        """The published port on the loopback address."""
 
     def start(self) -> None:
-        """Make and start the container; returns when the broker answers.  When it raises, nothing is left behind.
+        """Create and start the container; returns when the broker answers. After an error nothing is left behind.
 
         Raises:
-            BackendError: It cannot be started, or died while starting; shows its last log lines.
+            BackendError: It cannot be started, or ended while starting; the error shows its last log lines.
         """
         import docker.errors
         from testcontainers.core.config import testcontainers_config
         from testcontainers.core.container import DockerContainer
 
-        # Ryuk, which would sweep for us, is one more image to load; the label and `sweep` do its work.
+        # Ryuk, which would remove the container, is one more image to load; the label and `sweep` replace it.
         testcontainers_config.ryuk_disabled = True
         try:
             _load(self._spec.image)
@@ -252,11 +252,11 @@ class Container:
                 box.with_env(name, value)
             ports: dict[str, Any] = box.ports  # declared for bare ports only, which would listen everywhere
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
-            with ctrl_c_deferred():  # else there could be a container of which nobody knows
+            with ctrl_c_deferred():  # otherwise a container could be left without a reference to it
                 self._box = box
                 box.start()
             self._await_answer()
-        except BaseException as error:  # Ctrl-C too: the container may run already
+        except BaseException as error:  # Ctrl-C, too: the container may run already
             self.remove()
             if isinstance(error, (docker.errors.DockerException, OSError)):
                 text = f"{self._spec.title} cannot be started from {self._spec.image}: {error}"
@@ -267,17 +267,17 @@ class Container:
         """End its process at once (SIGKILL).
 
         Raises:
-            BackendError: Docker could not.
+            BackendError: Docker refused.
         """
 
         def end(box: Any) -> None:
             box.kill(signal="KILL")
-            box.wait(timeout=STOP_LIMIT_S)  # a start of a container that still ends would do nothing
+            box.wait(timeout=STOP_LIMIT_S)  # while the container still ends, a start would have no effect
 
         self._do("be killed", end)
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM) and wait until it has gone.
+        """Stop it in order (SIGTERM), and wait until it has ended.
 
         Raises:
             BackendError: It ended otherwise: killed because it took too long, or with an error of its own.
@@ -291,16 +291,16 @@ class Container:
             )
 
     def resume(self) -> None:
-        """Start the stopped container again; its files and its port are what they were.  Returns when it answers.
+        """Start the stopped container again with the same files and port; returns when it answers.
 
         Raises:
-            BackendError: It did not come back.
+            BackendError: It does not answer.
         """
         self._do("be started again", lambda box: box.start())
         self._await_answer()
 
     def remove(self) -> None:
-        """Remove the container and its files; does nothing when there is none."""
+        """Remove the container and its files, if there is one."""
         import docker.errors
 
         with ctrl_c_deferred():
@@ -310,14 +310,14 @@ class Container:
                     box.stop(force=True, delete_volume=True)
 
     def last_lines(self) -> str:
-        """The end of its log, indented."""
+        """Return the end of its log, indented."""
         if self._box is None:
             return "  (no container)"
         text = self._box.get_wrapped_container().logs(tail=_LAST_LINES).decode(errors="replace")
         return "\n".join(f"  {line}" for line in text.splitlines()) or "  (its log is empty)"
 
     def exit_code(self) -> int | None:
-        """The exit code of its process; None while it runs."""
+        """Return the exit code of its process; None while it runs."""
         if self._box is None:
             return None
         container = self._box.get_wrapped_container()

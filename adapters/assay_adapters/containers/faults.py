@@ -1,4 +1,4 @@
-"""Faults of a broker in a container: killed or restarted, at once or at an instant of the protocol."""
+"""Faults of a broker in a container: kill or restart, at once or at an instant of the protocol."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from assay_sdk.time import Runner
 
 
 class ContainerFaults:
-    """What can be done to one container.
+    """Faults of one container.
 
     Args:
         container: The broker.
-        runner: How to wait.
-        hooks: Of the drivers of its clients.
+        runner: Waits for triggers.
+        hooks: The hooks of its clients' drivers.
     """
 
     def __init__(self, container: Container, runner: Runner, hooks: Hooks) -> None:
@@ -41,7 +41,7 @@ class ContainerFaults:
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The faults it knows."""
+        """The supported faults."""
         return frozenset({Kill, Restart})
 
     def inject(
@@ -56,12 +56,12 @@ class ContainerFaults:
             raise LookupError(f"A broker in a container has no queue manager {member!r} besides itself.")
         match fault:
             case Kill():
-                hurt = self._container.kill
+                down = self._container.kill
             case Restart(level=None, opmode=None):
-                hurt = self._container.stop
+                down = self._container.stop
             case _:
                 return Unsupported("fault", Source(f"A broker in a container cannot do {fault}."))
-        injection = HalvesInjection(self._runner, hurt, self._container.resume)
+        injection = HalvesInjection(self._runner, down, self._container.resume)
         match when:
             case Now():
                 injection.fire()
@@ -77,14 +77,14 @@ class ContainerFaults:
         return injection
 
     def seen(self, kid: str) -> None:
-        """A client was handed this message; told by every client of the instance."""
+        """Note that a client received this message; every client of the instance calls it."""
         strike = self._sights.pop(kid, None)
         if strike is not None:
             strike()
 
     def _at_sight(self, kid: str, injection: HalvesInjection) -> None:
         def strike() -> None:
-            # A job: every observer notes the sighting first; a settlement that would be faster strikes itself.
+            # As a job, so that every observer notes the sighting first; an earlier settlement causes the fault itself.
             self._hooks.settling[kid] = settling
             self._runner.call_soon(injection.fire)
 
@@ -92,9 +92,9 @@ class ContainerFaults:
             self._hooks.settling[settled] = _nothing
             injection.fire()
 
-        self._hooks.settling[kid] = _nothing  # from its arrival on, so that the tap knows the delivery by its kid
+        self._hooks.settling[kid] = _nothing  # set from its arrival on, so that the tap knows the delivery by its kid
         self._sights[kid] = strike
 
 
 def _nothing(_kid: str) -> None:
-    """A message that is settled without having been seen strikes nobody."""
+    """Do nothing at the settlement of a message that has not been seen."""

@@ -1,4 +1,4 @@
-"""Looking into the files of a broker in a container, whoever started it."""
+"""Search in the files of a broker in a container, whichever process started it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 
 
 def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[bool]:
-    """Whether a container's data folder holds these octets anywhere, in its files or their names.
+    """Return whether a container's data folder contains these octets, in its files or their names.
 
     Args:
         port: The loopback port at which one of our containers is published.
-        folders: Where the folder may lie, in the order of preference.
-        octets: What to look for, as they would stand in a file.
+        folders: The folder's possible paths, in the order of preference.
+        octets: The octets, as in a file.
 
     Returns:
-        Whether they are there; refused when there is no such container or folder.
+        Whether the folder contains them; refused if there is no such container or folder.
     """
     import docker.errors
 
@@ -56,7 +56,7 @@ def _search(container: Any, folders: tuple[str, ...], octets: bytes) -> Outcome[
 
 
 def holds(chunks: Iterable[bytes], octets: bytes) -> bool:
-    """Whether a stream holds these octets; they may lie across the border of two chunks."""
+    """Return whether a stream contains these octets, also across the border of two chunks."""
     tail = b""
     for chunk in chunks:
         window = tail + chunk

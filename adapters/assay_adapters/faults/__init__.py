@@ -1,1 +1,1 @@
-"""Faults on the wire: the proxy, taps on the SDK's driver, and the two halves of an injection."""
+"""Faults on the connection: the proxy, taps on the SDK's driver, and injections."""

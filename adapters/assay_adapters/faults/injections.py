@@ -1,7 +1,7 @@
-"""A fault on its way, in two halves: the broker is hurt, and is well again.
+"""An injected fault in two steps: the broker goes down, and comes back.
 
-The first half (the kill, the stop) happens where its trigger happens, and nothing else goes on there meanwhile; the
-second half (coming back) has a thread of its own, so that nobody has to wait for it to happen.
+The first step runs where its trigger happens, and blocks everything else there. The second step has a thread of its
+own, so that its caller need not wait.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from assay_adapters.ports.client import Source
 from assay_sdk.time import Runner
 
 _TRIGGER_LIMIT_NS = 30 * 10**9
-"""How long a trigger is waited for: longer than a send or a receive of any scenario takes."""
+"""How long to wait for a trigger: longer than a send or a receive of any scenario takes."""
 
 
 class HalvesInjection:
-    """A fault on its way.
+    """A fault that waits for its trigger, or has happened.
 
     Args:
-        runner: How to wait.
-        hurt: Strikes.
+        runner: Waits, and has the clock.
+        down: Takes the broker down.
         heal: Brings the broker back; returns when it answers.
-        lasts: Whether it lasts until somebody heals it, instead of ending by itself.
+        lasts: Whether it lasts until `heal` is called, instead of ending by itself.
     """
 
     def __init__(
-        self, runner: Runner, hurt: Callable[[], None], heal: Callable[[], None], *, lasts: bool = False
+        self, runner: Runner, down: Callable[[], None], heal: Callable[[], None], *, lasts: bool = False
     ) -> None:
         self._lasts = lasts
         self._runner = runner
-        self._hurt = hurt
+        self._down = down
         self._heal = heal
         self._firing = threading.Lock()
         self._begin_ns: int | None = None
@@ -41,14 +41,14 @@ class HalvesInjection:
         self._error: Exception | None = None
 
     def fire(self) -> None:
-        """Strike, once; returns when the broker is down."""
+        """Cause the fault, once; returns when the broker is down."""
         with self._firing:
             if self._begin_ns is not None:
                 return
             self._begin_ns = self._runner.clock.monotonic_ns()
             try:
-                self._hurt()
-            except Exception as error:  # noqa: BLE001  raised again to whoever waits for the fault
+                self._down()
+            except Exception as error:  # noqa: BLE001  `wait` raises it again
                 self._error = error
                 return
             finally:
@@ -57,10 +57,10 @@ class HalvesInjection:
             threading.Thread(target=self._come_back, name="assay-heal", daemon=True).start()
 
     def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the broker was hurt and is well again; monotonic nanoseconds of begin and end.
+        """Wait until the fault is over; return its begin and end in monotonic nanoseconds.
 
         Raises:
-            BackendError: It could not be hurt, or did not come back.
+            BackendError: The broker did not go down, or did not come back.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _TRIGGER_LIMIT_NS
         if not self._runner.run_until(lambda: self._begin_ns is not None, deadline_ns):
@@ -73,20 +73,20 @@ class HalvesInjection:
         return self._begin_ns, self._end_ns
 
     def heal(self) -> None:
-        """End a fault that lasts until then; the others end by themselves."""
+        """End a fault that lasts until this call; other faults end by themselves."""
         if self._lasts and self._begin_ns is not None and self._end_ns is None:
             self._come_back()
 
     def _come_back(self) -> None:
         try:
             self._heal()
-        except Exception as error:  # noqa: BLE001  raised again to whoever waits for the fault
+        except Exception as error:  # noqa: BLE001  `wait` raises it again
             self._error = error
         else:
             self._end_ns = self._runner.clock.monotonic_ns()
-        with suppress(RuntimeError):  # the runner is closed: nobody waits for it any more
+        with suppress(RuntimeError):  # the runner is closed, so `wait` no longer runs
             self._runner.call_soon(_look)
 
 
 def _look() -> None:
-    """A job that does nothing: after it, every condition that somebody waits for is asked."""
+    """Do nothing: after any job, the runner checks the conditions that `run_until` waits for."""

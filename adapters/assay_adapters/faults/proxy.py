@@ -1,10 +1,9 @@
-"""A TCP proxy between clients and a broker: what a fault needs in the middle of the wire.
+"""A TCP proxy between clients and a broker, for faults of connections.
 
-It cuts connections, holds a direction up (half-open lines), and does something at an instant of the protocol: before or
-after the broker's answer to a message, or once a consumer has been handed one.  It reads AMQP 1.0 frames and changes
-nothing in them; a line that turns out to speak something else is passed on as it comes.
-
-One asyncio loop in a thread of its own carries everything; the methods may be called from any other thread.
+It cuts connections, stops a direction (half-open connections), and causes faults at an instant of the protocol: before
+or after the broker's answer to a message, or once a consumer has received one. It reads AMQP 1.0 frames and changes
+nothing in them; other protocols pass unread. One asyncio loop in a thread of its own does all the work; the methods may
+be called from any other thread.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 16
 _TLS_HEADER = b"AMQP\x02"
-"""What follows the header of AMQP's own security layer (5.2) is encrypted."""
+"""The header of AMQP's own TLS layer (5.2); all that follows it is encrypted."""
 _STOP_LIMIT_S = 10
-"""How long the proxy's own thread may take to end: what it waits for has been cut before."""
+"""How long the proxy's thread may take to end, in seconds; everything that it waits for has been cut before."""
 
 Strike = Callable[[], None]
-"""Brings a fault about, on a thread of its own; nothing passes at the place of its trigger before it returns."""
+"""Causes a fault, on a thread of its own; the frames at its trigger do not pass before it returns."""
 
 Instant = BeforeAnswer | AfterAnswer | FirstSight
 
 
 class _Armed:
-    """A strike that waits for its instant; done once.
+    """A fault that waits for its instant; it happens once.
 
     Args:
-        strike: What is done.
-        instant: When.
-        done: Told when it is over.
+        strike: Causes the fault.
+        instant: The instant.
+        done: Called after it.
     """
 
     def __init__(self, strike: Strike, instant: Instant, done: Callable[[_Armed], None]) -> None:
@@ -51,20 +50,20 @@ class _Armed:
         self._struck: asyncio.Future[None] | None = None
 
     async def fire(self) -> None:
-        """Do it; whoever comes second waits until it is done."""
+        """Cause the fault; later callers wait until it has happened."""
         if self._struck is None:
             self._struck = asyncio.ensure_future(asyncio.to_thread(self._strike))
             self._struck.add_done_callback(lambda _: self._done(self))
         await asyncio.shield(self._struck)
 
     async def settle(self) -> None:
-        """Wait until it is done, if it has begun."""
+        """Wait until the fault has happened, if it has begun."""
         if self._struck is not None:
             await self.fire()
 
 
 class _Line:
-    """One connection: a client's socket, and ours to the broker."""
+    """One connection: a client's socket, and the proxy's socket to the broker."""
 
     def __init__(self, client: asyncio.StreamWriter, broker: asyncio.StreamWriter) -> None:
         self.writers: Mapping[Direction, asyncio.StreamWriter] = {
@@ -85,10 +84,10 @@ class _Line:
 
 
 class Proxy:
-    """Stands before one broker, on a port of the loopback address that stays the same until it is closed.
+    """A proxy for one broker, on a loopback port that stays the same until it is closed.
 
     Args:
-        broker: The port of the loopback address at which the broker listens; may change while no client is let in.
+        broker: The loopback port of the broker; it may change while the proxy is shut.
     """
 
     def __init__(self, broker: int) -> None:
@@ -106,10 +105,10 @@ class Proxy:
             gate.set()
 
     def start(self) -> None:
-        """Begin to listen, on a port that no outgoing connection takes while nobody is let in.
+        """Begin to listen, on a port that no outgoing connection takes while the proxy is shut.
 
         Raises:
-            BackendError: No port can be had.
+            BackendError: No port is free.
         """
         self._port = pick_port()
         self._thread.start()
@@ -117,63 +116,64 @@ class Proxy:
 
     @property
     def port(self) -> int:
-        """Where clients connect, on the loopback address."""
+        """Its own loopback port, for clients."""
         return self._port
 
     @property
     def connections(self) -> int:
-        """How many lines there are."""
+        """The number of connections."""
         return len(self._lines)
 
     def open(self) -> None:
-        """Let clients in again; on the port that it had.
+        """Accept clients again, on the same port.
 
         Raises:
-            BackendError: The port cannot be had.
+            BackendError: The port is taken.
         """
         self._do(self._open())
 
     def shut(self) -> None:
-        """Let nobody in: whoever connects is refused, as by a machine on which no broker runs."""
+        """Refuse connections, as a machine without a broker does."""
         self._do(self._shut())
 
     def cut(self) -> None:
-        """Cut every connection; the broker goes on, and clients may come again."""
+        """Cut every connection; clients may connect again."""
         self._do(self._cut())
 
     def pause(self, *directions: Direction) -> None:
-        """Let nothing through, in these directions or in both: the lines stay, and whoever waits for the peer waits."""
+        """Let nothing pass in these directions, or in both; the connections stay open."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=False))
 
     def resume(self, *directions: Direction) -> None:
-        """Let everything through again, in these directions or in both, in order."""
+        """Let everything pass again in these directions, or in both, in order."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def arm(self, instant: Instant, strike: Strike) -> None:
-        """Do something, once, at an instant of the protocol.
+        """Cause a fault, once, at an instant of the protocol.
 
-        - `BeforeAnswer`: when the broker's answer to the message has come here; it goes no further, its line is cut.
-        - `AfterAnswer`: when that answer has been handed to the client's machine, before anything behind it.
-        - `FirstSight`: when `seen` is told, or at a settlement of the message by the client once `sighted` was told,
-          whichever is first; no such settlement goes further from here, and the line on which one comes is cut.  What
-          is settled before it is sighted, as by a client that confirms by itself, passes.
+        - `BeforeAnswer`: when the broker's answer to the message has reached the proxy; the answer goes no further, and
+          its connection is cut.
+        - `AfterAnswer`: when that answer has been handed to the client's machine, before anything that follows it.
+        - `FirstSight`: when `seen` is called, or at a settlement of the message by the client after the call of
+          `sighted`, whichever is first. Such a settlement does not pass, and its connection is cut. A settlement before
+          the sighting passes, for example of a client that confirms by itself.
         """
         self._do(self._arm(_Armed(strike, instant, self._armed.remove)))
 
     def sighted(self, kid: str) -> None:
-        """A consumer is being handed this message: no settlement of it passes any more.  Returns at once.
+        """Let no settlement of this message pass from now on, because a consumer is receiving it. Returns at once.
 
-        To be told before the consumer can settle it; `seen`, when everybody else has noted the sighting.
+        Call it before the consumer can settle the message, and `seen` when all observers have noted the sighting.
         """
         self._sighted.add(kid)
 
     def seen(self, kid: str) -> None:
-        """A consumer has been handed this message: for whoever waits for its first sight.  Returns at once."""
+        """Note that a consumer has received this message, which fires faults at first sight. Returns at once."""
         self._sighted.add(kid)
         self._loop.call_soon_threadsafe(self._seen, kid)
 
     def close(self) -> None:
-        """Cut everything and end."""
+        """Cut all connections and end."""
         if not self._thread.is_alive():
             return
         self._do(self._end())
@@ -241,7 +241,7 @@ class Proxy:
         try:
             from_broker, to_broker = await asyncio.open_connection(LOOPBACK, self.broker)
         except OSError:
-            writer.transport.abort()  # it went away between the client's knock and ours
+            writer.transport.abort()  # the broker went away before the proxy could connect to it
             return
         line = _Line(writer, to_broker)
         self._lines.add(line)
@@ -265,7 +265,7 @@ class Proxy:
     async def _pump(self, line: _Line, direction: Direction, reader: asyncio.StreamReader) -> None:
         """Pass one direction on, until its end.
 
-        When the broker has ended, so has the line; a client that has said all it had to say still gets answers.
+        The broker's end ends the connection. After the client's end the client still gets answers.
         """
         splitter: Splitter | None = Splitter()
         try:
@@ -279,17 +279,17 @@ class Proxy:
                 line.writers[direction].write_eof()
         except OSError:
             line.cut()
-        except BaseException:  # cancelled, too: whoever closes the line waits for this
+        except BaseException:  # cancelled, too: the closing of the connection waits for this
             line.over.set()
             raise
         if direction is Direction.TO_CLIENT:
             line.over.set()
 
     async def _pass_on(self, line: _Line, direction: Direction, splitter: Splitter, octets: bytes) -> bool:
-        """Pass frames on as they get complete.
+        """Pass complete frames on.
 
         Returns:
-            Whether these are frames: what is none, and all behind it, is nobody's to read.
+            False if these are not frames; then nothing that follows is read.
         """
         try:
             for frame in splitter.feed(octets):
@@ -304,7 +304,7 @@ class Proxy:
             else:
                 return True
         except DecodeError:
-            pass  # nobody's to read
+            pass  # not to be read
         await self._write(line, direction, splitter.rest)
         return False
 
@@ -315,14 +315,14 @@ class Proxy:
         await writer.drain()
 
     async def _holds(self, passings: tuple[Passing, ...]) -> bool:
-        """Do what is to be done before this passes; whether it must not pass any more."""
+        """Fire the faults for these frames; return whether the frames must not pass any more."""
         answered = await self._fire(passings, What.ANSWERED, BeforeAnswer)
         sighted = tuple(passing for passing in passings if passing.kid in self._sighted)
         settled = await self._fire(sighted, What.SETTLED, FirstSight)
         return answered or settled
 
     async def _fire(self, passings: tuple[Passing, ...], what: What, kind: type[Instant]) -> bool:
-        """Do what has been armed for this, and wait for what is being done."""
+        """Fire the faults that are armed for this, and wait for them."""
         fired = False
         for passing in passings:
             if passing.what is what:

@@ -1,8 +1,8 @@
-"""What passes over one AMQP connection, as somebody in the middle sees it: the kit's messages and their settlements.
+"""The kit's messages and their settlements on one AMQP connection, as the proxy sees them.
 
-Pure: frames in, sightings out.  A delivery is known by its id within its session and direction (OASIS AMQP 1.0, 2.6.12)
-and a session by the channel that each end has for it (2.5.1); the kit's id stands among a message's application
-properties (3.2.5).  Whatever makes no sense here is somebody else's business and gives no sighting.
+Frames in, sightings out, without I/O. A delivery is known by its id within its session and direction (OASIS AMQP 1.0,
+2.6.12) and a session by the channel of each end (2.5.1); the kit's id is one of a message's application properties
+(3.2.5). Frames that are not valid give no sighting.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ _NAMES: Mapping[str, int] = {
     "amqp:disposition:list": _DISPOSITION,
     "amqp:application-properties:map": 0x74,
 }
-"""A descriptor may be a symbol instead of a number (1.4)."""
+"""Symbolic descriptors, which may stand for numbers (1.4)."""
 _RECEIVED = 0x23
-"""A delivery state that is no outcome yet (3.4.1)."""
+"""A delivery state that is not an outcome (3.4.1)."""
 _APPLICATION_PROPERTIES = 0x74
 _HEAD_LIMIT = 1 << 16
-"""Octets of a message at most in which its properties are looked for, when it comes in several frames."""
+"""The highest number of octets in which the properties of a message of several frames are searched."""
 _SERIALS = 1 << 32
 
 
 class Direction(StrEnum):
-    """Which way octets go."""
+    """The direction of octets."""
 
     TO_BROKER = "to-broker"
     TO_CLIENT = "to-client"
 
     @property
     def other(self) -> Direction:
-        """The way back."""
+        """The opposite direction."""
         return Direction.TO_CLIENT if self is Direction.TO_BROKER else Direction.TO_BROKER
 
 
 class What(StrEnum):
-    """What has passed."""
+    """The kinds of sightings."""
 
     SENT = "sent"
     """The last frame of a message to the broker."""
     ANSWERED = "answered"
-    """The broker's outcome of a message that it was sent, or its settlement."""
+    """The broker's outcome or settlement of a message from the client."""
     DELIVERED = "delivered"
     """The last frame of a message to the client."""
     SETTLED = "settled"
-    """The client's outcome of a message that it was given, or its settlement."""
+    """The client's outcome or settlement of a message from the broker."""
 
 
 class Passing(Struct, frozen=True):
-    """Something that the kit knows went by."""
+    """A sighting."""
 
     what: What
     kid: str
@@ -71,7 +71,7 @@ _ENDS: Mapping[Direction, What] = {Direction.TO_BROKER: What.ANSWERED, Direction
 
 
 class _Partial:
-    """A message whose last frame has not come by yet."""
+    """A message whose last frame has not passed yet."""
 
     def __init__(self, delivery: int) -> None:
         self.delivery = delivery
@@ -80,7 +80,7 @@ class _Partial:
 
 
 class _Way:
-    """One direction of a session: what is under way, by handle, and what is not settled, by delivery id."""
+    """One direction of a session: partial messages by handle, and unsettled ones by delivery id."""
 
     def __init__(self) -> None:
         self.partial: dict[int, _Partial] = {}
@@ -97,11 +97,11 @@ class Conversation:
         self._sessions: dict[Direction, dict[int, _Session]] = {direction: {} for direction in Direction}
 
     def look(self, direction: Direction, frame: bytes) -> tuple[Passing, ...]:
-        """What a frame, or a protocol header, has to do with the kit's messages.
+        """Return the sightings in a frame or protocol header.
 
         Args:
-            direction: Which way it goes.
-            frame: The whole of it.
+            direction: Its direction.
+            frame: The whole frame.
         """
         read = _performative(frame)
         if read is None:
@@ -116,21 +116,21 @@ class Conversation:
             return ()
         if code == _TRANSFER:
             return tuple(_transferred(session[direction], fields, payload, _COMES[direction]))
-        # The receiving end speaks of what came to it: of the other direction's deliveries.
+        # The receiver's disposition is about deliveries of the other direction.
         is_receiver = _field(fields, 0) is True
         way = direction.other if is_receiver else direction
         ended = tuple(_ended(session[way], fields))
         return tuple(Passing(_ENDS[way], kid) for kid in ended) if is_receiver else ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
-        """A session begins: a new one, or the answer to the other end's (``remote-channel``)."""
+        """Note a new session, or the answer to the other end's (``remote-channel``)."""
         known = self._sessions[direction.other].get(remote) if isinstance(remote, int) else None
         session: _Session = {way: _Way() for way in Direction}
         self._sessions[direction][channel] = session if known is None else known
 
 
 def _performative(frame: bytes) -> tuple[int, list[object], bytes] | None:
-    """Code, fields and payload of a frame that is of interest here."""
+    """Return code, fields and payload of a frame, if it can give a sighting."""
     if frame.startswith(b"AMQP") or frame[5] != AMQP_FRAME:
         return None
     body = frame[frame[4] * 4 :]
@@ -166,7 +166,7 @@ def _transferred(way: _Way, fields: list[object], payload: bytes, what: What) ->
     partial = way.partial.get(handle)
     if partial is None:
         if not isinstance(delivery, int):
-            return  # the rest of what was aborted
+            return  # the rest of an aborted message
         partial = way.partial[handle] = _Partial(delivery)
     partial.settled = partial.settled or settled is True
     if len(partial.head) < _HEAD_LIMIT:
@@ -182,7 +182,7 @@ def _transferred(way: _Way, fields: list[object], payload: bytes, what: What) ->
 
 
 def _ended(way: _Way, fields: list[object]) -> Iterator[str]:
-    """The kit's ids of the deliveries that a disposition ends: those with an outcome, or settled without."""
+    """Return the kit's ids of the deliveries that a disposition ends: with an outcome, or settled without one."""
     first, last, settled, state = (_field(fields, number) for number in (1, 2, 3, 4))
     if not isinstance(first, int):
         return
@@ -195,13 +195,13 @@ def _ended(way: _Way, fields: list[object]) -> Iterator[str]:
 
 
 def kid_in(octets: bytes) -> str | None:
-    """The kit's id among a message's application properties.
+    """Return the kit's id from a message's application properties.
 
     Args:
-        octets: The message's sections, or as many octets of them as there are.
+        octets: The message's sections, or their beginning.
 
     Returns:
-        None where it has none, or not in these octets.
+        The id; None if it is not in these octets.
     """
     reader = types.Reader(octets)
     try:

@@ -1,7 +1,6 @@
-"""Taps between the SDK's engine and its driver: told of a message's answer, sight and settlement as they happen.
+"""Taps between the SDK's engine and its driver, with hooks for a message's answer, sighting and settlement.
 
-A fault that must strike at an instant of the protocol hangs here: a hook runs on the loop, before anything that follows
-it there.
+Faults at an instant of the protocol use these hooks: a hook runs on the loop, before anything that follows it there.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ KidHook = Callable[[str], None]
 
 
 class Hooks:
-    """Who wants to know, by the kit's ids."""
+    """Hooks by the kit's ids of messages."""
 
     def __init__(self) -> None:
         self.answered: dict[str, KidHook] = {}
-        """Called once, when the broker's answer to a send has come, before the engine hears of it."""
+        """Called once, when the broker's answer to a send has come, before the engine gets it."""
         self.settling: dict[str, KidHook] = {}
-        """Called before each settlement of the message goes out."""
+        """Called before each settlement of the message is sent."""
 
 
 def _kid(message: Message) -> str | None:
@@ -44,11 +43,11 @@ def _kid(message: Message) -> str | None:
 
 
 class TappedWire:
-    """A wire with hooks; everything goes through unchanged.
+    """A wire with hooks; commands and events pass unchanged.
 
     Args:
-        hooks: Who wants to know.
-        sink: The engine's.
+        hooks: The hooks.
+        sink: The engine's sink.
     """
 
     def __init__(self, hooks: Hooks, sink: Callable[[DriverEvent], None]) -> None:
@@ -59,7 +58,7 @@ class TappedWire:
         self._wire: Wire | None = None
 
     def attach(self, wire: Wire) -> TappedWire:
-        """The wire behind."""
+        """Set the wire behind."""
         self._wire = wire
         return self
 
@@ -70,11 +69,11 @@ class TappedWire:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What the wire can do."""
+        """The wire's capabilities."""
         return self._behind.capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """Pass a command on, after whoever waits for it."""
+        """Call the hooks for a command, then pass it on."""
         match command:
             case Send(token=token, message=message):
                 kid = _kid(message)
@@ -94,7 +93,7 @@ class TappedWire:
         self._behind.abort()
 
     def hear(self, event: DriverEvent) -> None:
-        """Pass an event on, after whoever waits for it."""
+        """Call the hooks for an event, then pass it on."""
         match event:
             case Done(token=token) if token in self._sends:
                 answered = self._sends.pop(token)
@@ -121,7 +120,7 @@ class TappedDriver:
 
     Args:
         driver: The driver behind.
-        hooks: Who wants to know.
+        hooks: The hooks.
     """
 
     def __init__(self, driver: Driver, hooks: Hooks) -> None:
@@ -134,6 +133,6 @@ class TappedDriver:
         return self._driver.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> TappedWire:
-        """Start an attempt."""
+        """Start a connection attempt."""
         tap = TappedWire(self._hooks, sink)
         return tap.attach(self._driver.connect(target, tap.hear, runner))

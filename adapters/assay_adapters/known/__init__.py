@@ -1,7 +1,7 @@
-"""Known outcomes of a backend, beside its adapter: what is expected to differ from a pass, and why.
+"""Known outcomes of a backend: scenarios with an expected verdict other than pass, and why.
 
-They still run.  An entry that no longer holds (the scenario now passes, or fails otherwise), that matches no scenario,
-or that is past its day, makes the run end as not expected.
+These scenarios still run. A run ends as not expected if an entry no longer holds (the scenario passes, or fails
+otherwise), matches no scenario, or has expired.
 """
 
 from assay_adapters.known.outcomes import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes

@@ -1,4 +1,4 @@
-"""Loading known outcomes, and holding a run's verdicts against them."""
+"""Loading of known outcomes, and comparison with a run's verdicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 
 
 class KnownOutcomesError(ValueError):
-    """A file of known outcomes cannot be used: which file, which line, what to do."""
+    """A file of known outcomes is not valid; the error names the file, the line and the remedy."""
 
     def __init__(self, file: Path, line: int, text: str) -> None:
         super().__init__(f"{file}:{line}: {text}")
@@ -33,11 +33,11 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         scenario: Pattern over scenario ids, with ``*`` and ``?``.
-        verdict: The verdict that is expected.
+        verdict: The expected verdict.
         reason: One sentence: why.
-        reference: Documentation, source or issue of the broker that says so.
-        owner: Who looks after the entry.
-        expires: The day from which it no longer counts.
+        reference: The broker's documentation, source or issue that says so.
+        owner: The person who maintains the entry.
+        expires: The first day on which it no longer counts.
     """
 
     scenario: str
@@ -48,7 +48,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     expires: date
 
     def covers(self, scenario: str) -> bool:
-        """Whether the entry speaks of this scenario; brackets in its pattern are themselves."""
+        """Return whether the pattern matches a scenario; brackets in the pattern are literal."""
         return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
 
 
@@ -58,21 +58,21 @@ class KnownOutcomes(Struct, frozen=True):
     entries: tuple[KnownOutcome, ...] = ()
 
     def find(self, scenario: str, verdict: Verdict) -> KnownOutcome | None:
-        """The entry that expects just this."""
+        """Return the entry that expects this verdict of this scenario; None if there is none."""
         return next((entry for entry in self.entries if entry.covers(scenario) and entry.verdict is verdict), None)
 
     def surprises(self, scenarios: Iterable[ScenarioVerdict], today: date, *, whole: bool) -> list[str]:
-        """One sentence for everything that is not as expected.
+        """Return one sentence for each difference from the expected.
 
         Args:
             scenarios: The run's scenario verdicts.
             today: The day of the run.
-            whole: Whether the run was about all rules; only then can an entry that matches nothing be told.
+            whole: Whether the run covers all rules; only then an entry without a matching scenario is reported.
         """
         tried = list(scenarios)
         told: list[str] = []
         for scenario in tried:
-            # An entry is about a scenario of the kit's, whatever a foreign one is called.
+            # Entries are about the kit's scenarios only, even if a foreign one has a matching name.
             entries = [] if scenario.foreign else [one for one in self.entries if one.covers(scenario.scenario)]
             if not entries and scenario.verdict not in EXPECTED_WITHOUT_ENTRY:
                 told.append(f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}")
@@ -94,10 +94,10 @@ class KnownOutcomes(Struct, frozen=True):
 
 
 def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
-    """The known outcomes of a backend; none where it has no file.
+    """Return the known outcomes of a backend; empty without a file.
 
     Raises:
-        KnownOutcomesError: The file is malformed.
+        KnownOutcomesError: The file is not valid.
     """
     file = folder / f"{backend.removesuffix('+amqp')}.toml"
     if not file.exists():
@@ -123,7 +123,7 @@ _FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
 
 
 def _line_of(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """The line that Python 3.11 says in words only; the last one for an error at the document's end."""
+    """Return the line, which Python 3.11 has only in the error's text; for an error at the end the last one."""
     match = _TOML_LINE.search(str(problem))
     return int(match[1]) if match else max(1, len(text.splitlines()))
 
@@ -151,5 +151,5 @@ def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int])
 
 
 def _place(lines: Mapping[Place, int], nth: int, key: str) -> int:
-    """Line of a key, or of its table where the key is missing."""
+    """Return the line of a key, or of its table if the key is missing."""
     return lines.get(Place(ARRAY, nth, key), lines.get(Place(ARRAY, nth), 1))

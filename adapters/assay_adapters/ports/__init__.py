@@ -1,1 +1,1 @@
-"""Interfaces that the suite speaks to: client, backend, administration and faults (values and protocols only)."""
+"""Interfaces for the suite: client, backend, administration and faults (values and protocols only)."""

@@ -1,4 +1,4 @@
-"""Admin (I-4): what an administrator can do to a broker, in one vocabulary for every backend."""
+"""Admin (I-4): administration of a broker, in one vocabulary for every backend."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Clear(Struct, frozen=True, tag=True):
 
 
 EVERYBODY = "nobody"
-"""IBM MQ's group to which every user belongs, whoever it is."""
+"""IBM MQ's group to which every user belongs."""
 
 
 class Authorise(Struct, frozen=True, tag=True):
@@ -62,8 +62,8 @@ class Authorise(Struct, frozen=True, tag=True):
 
     Args:
         user: A user, or a group.
-        grant: Authorities by MQSC's names (``PUT`` ...); where the object has no record of the user yet, it has one
-            from then on, and a less specific record counts for the user no more; ``NONE`` does that alone.
+        grant: Authorities by MQSC's names (``PUT`` ...). This creates the user's record on the object if there is none,
+            and less specific records then no longer count for the user. ``NONE`` creates an empty record.
         revoke: Authorities to take; ``ALL`` takes every one.
         group: Whether `user` is a group.
     """
@@ -77,11 +77,11 @@ class Authorise(Struct, frozen=True, tag=True):
 
 
 QUEUE_MANAGER = "queue manager"
-"""What can be started and stopped: a member of the instance, in order; the others go on."""
+"""A component that can be started and stopped in order: one member of the instance."""
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Start a component (`QUEUE_MANAGER`) of the member that the call names; nothing where it runs."""
+    """Start a component (`QUEUE_MANAGER`) of the member that the call names; without effect if it runs."""
 
     what: str
 
@@ -93,11 +93,11 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Resolve(Struct, frozen=True, tag=True):
-    """Decide about a branch in doubt, in the place of its transaction manager.
+    """Commit or back out a branch in doubt, in place of its transaction manager.
 
     Args:
         unit: Its xid in hexadecimal digits.
-        commit: Whether it is committed, or backed out.
+        commit: True to commit it, False to back it out.
     """
 
     unit: str
@@ -108,25 +108,25 @@ Change = Define | Alter | Delete | Clear | Authorise | Start | Stop | Resolve
 
 
 STRUC_ID = "StrucId"
-"""The field that names a header: what follows is one of its values."""
+"""The field with the name of a header, such as one of the following."""
 DEAD_LETTER_HEADER = "DLH"
-"""With ``Reason``, ``DestQName`` and ``DestQMgrName`` (facts: MQDLH)."""
+"""The dead-letter header, with ``Reason``, ``DestQName`` and ``DestQMgrName`` (facts: MQDLH)."""
 DELAY_HEADER = "DDH"
 """A staged message's header, with ``DeliveryDelay`` (milliseconds) and ``DestQName``.
 
-DELAY:7 says what it says and nobody how; the names are ours.
+DELAY:7 says what it contains, but no document has its layout; the names are ours.
 """
 
 
 class RawMessage(Struct, frozen=True, kw_only=True):
-    """A message as an administrator sees it.
+    """A message for an administrator.
 
     Args:
-        descriptor: MQMD's fields by IBM MQ's names: ``MsgId``, ``CorrelId`` and ``GroupId`` as 48 hexadecimal digits,
-            ``Expiry`` in tenths of a second (what is left; -1 for ever), ``Report``, ``MsgType`` ... as numbers.
+        descriptor: The MQMD fields by IBM MQ's names: ``MsgId``, ``CorrelId`` and ``GroupId`` as 48 hexadecimal digits,
+            ``Expiry`` in tenths of a second (the rest; -1 for ever), ``Report``, ``MsgType`` ... as numbers.
         headers: The headers in front of the body, outermost first, by field name.
         properties: Message properties by name.
-        body: What is left without them.
+        body: The body without headers and properties.
     """
 
     descriptor: dict[str, Scalar]
@@ -136,42 +136,42 @@ class RawMessage(Struct, frozen=True, kw_only=True):
 
 
 class Admin(Protocol):
-    """Administration in the backend's own way, in one vocabulary."""
+    """Administration by the backend's own means, in one vocabulary."""
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Make a change."""
+        """Carry out a change."""
         ...
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Show an object's attributes (``CURDEPTH`` ...)."""
+        """Return an object's attributes (``CURDEPTH`` ...)."""
         ...
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Show every subscription to a topic string, with its name as ``SUB`` and its queue's as ``DEST``.
+        """Return all subscriptions to a topic string, with their names as ``SUB`` and their queues' as ``DEST``.
 
         The order is the same as long as the subscriptions are the same.
         """
         ...
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Show the branches of global units of work that are in doubt, or that an operator has resolved.
+        """Return the branches of global units of work that are in doubt, or that an operator has resolved.
 
-        Each with its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and how it was resolved as ``OUTCOME``.
+        Each has its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and its resolution as ``OUTCOME``.
         """
         ...
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Show a queue's messages with descriptor and headers."""
+        """Return a queue's messages with descriptor and headers."""
         ...
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Take the first message with this correlation id; None when there is none."""
+        """Remove and return the first message with this correlation id; None if there is none."""
         ...
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message without the JMS client."""
+        """Put a message, not as a JMS client."""
         ...
 
     def identify(self, text: str) -> bytes:
-        """The 24 bytes that stand in a descriptor for what a client knows as this message or correlation id."""
+        """Return the 24 bytes in a descriptor for a client's message id or correlation id."""
         ...

@@ -1,4 +1,4 @@
-"""Backends and their instances (I-4): a broker that can be started, administered and tested."""
+"""Backends and their instances (I-4): brokers that can be started, administered and tested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 
 
 class BackendError(RuntimeError):
-    """A backend could not do what its port promises: the kit's or the environment's fault, never the rule's."""
+    """A backend could not keep its contract: a fault of the kit or the environment, not a breach of a rule."""
 
 
 class Available(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Available(Struct, frozen=True):
 
 
 class Unavailable(Struct, frozen=True):
-    """It cannot.
+    """The backend cannot be started here.
 
     Args:
         reason: What is missing.
@@ -44,7 +44,7 @@ class Environment(Struct, frozen=True):
     """The tested product, for the report.
 
     Args:
-        product: Broker's name.
+        product: The broker's name.
         version: Its version.
         details: Platform, image digest, settings: strings by name.
         ours: Whether it is our own broker: `kit` rules fail only our own parts.
@@ -73,7 +73,7 @@ class Instance(Protocol):
 
     @property
     def runner(self) -> Runner:
-        """The runner: steps wait by it."""
+        """The runner, by which steps wait."""
         ...
 
     @property
@@ -83,32 +83,32 @@ class Instance(Protocol):
 
     @property
     def admin(self) -> Admin | None:
-        """Administration, where there is one."""
+        """Its administration; None if it has none."""
         ...
 
     @property
     def faults(self) -> Faults | None:
-        """Faults, where they can be injected."""
+        """Its faults; None if none can be injected."""
         ...
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Where clients connect."""
+        """Return where clients connect."""
         ...
 
     def clients(self) -> Mapping[str, Client]:
-        """Fresh clients for this instance, by face; the first is the default."""
+        """New clients for this instance, by face; the first is the default."""
         ...
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell this observer what the storage does, as it happens; silent where nothing can be seen."""
+        """Tell an observer what the storage does; silent if that cannot be observed."""
         ...
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Whether the data folder holds these octets anywhere (PD-31)."""
+        """Return whether the data folder contains these octets (PD-31)."""
         ...
 
     def close(self) -> None:
-        """Give it back."""
+        """Release the instance."""
         ...
 
 
@@ -127,7 +127,7 @@ class Backend(Protocol):
 
     @property
     def lacks(self) -> Mapping[Capability, Source]:
-        """Why a capability is absent."""
+        """Why capabilities are absent."""
         ...
 
     @property
@@ -136,24 +136,24 @@ class Backend(Protocol):
         ...
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Identify the client of its instances, in a face by name or in the default one.
+        """Return the identity of its instances' client, in a face by name or in the default one.
 
         Raises:
-            LookupError: There is no such face; names the ones there are.
+            LookupError: There is no such face; the error names the known ones.
         """
         ...
 
     @property
     def reuses_faulted(self) -> bool:
-        """Whether an instance that had a fault serves the next scenario with one; otherwise each has a fresh one."""
+        """Whether an instance that had a fault serves the next scenario with one; else each gets a new instance."""
         ...
 
     def probe(self) -> Available | Unavailable:
-        """Whether it can be started here; starts nothing."""
+        """Return whether it can be started here, without starting anything."""
         ...
 
     def provision(self, needs: Needs) -> Instance | Unsupported:
-        """Give an instance that meets the needs."""
+        """Return an instance that meets the needs."""
         ...
 
     def close(self) -> None:

@@ -20,9 +20,9 @@ class Needs(Struct, frozen=True, kw_only=True):
 
     Args:
         platform: The platform of its queue managers.
-        level: Their level.
+        level: Their command level.
         topology: How many queue managers there are, and how they belong together; single has one, the others two.
-        own_instance: True whenever a fault is injected.
+        own_instance: Whether it needs an instance of its own; True for every scenario with faults.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -42,16 +42,16 @@ class Unsupported(Struct, frozen=True):
 def missing(
     needs: Needs, has: Mapping[Capability, Source], lacks: Mapping[Capability, Source], who: str
 ) -> Unsupported | None:
-    """Find the first capability that is needed and not there.
+    """Find the first needed capability that is absent.
 
     Args:
-        needs: What the scenario needs.
-        has: What broker, client and adapter can do together.
-        lacks: Why a capability is absent, where a reason is known.
-        who: The subject of the reason that is given elsewhere.
+        needs: The scenario's needs.
+        has: The capabilities of broker, client and adapter together.
+        lacks: Why capabilities are absent, if known.
+        who: The subject of the default reason.
 
     Returns:
-        The capability with the reason; None when nothing is missing.
+        The capability with the reason; None if none is missing.
     """
     for capability in sorted(needs.capabilities):
         if capability not in has:

@@ -1,11 +1,11 @@
-"""The entry point of a backend: what a package gives under the group ``assay.backends``.
+"""The entry point of a backend, in the group ``assay.backends``.
 
 A package adds a broker with two lines of its own `pyproject.toml`::
 
     [project.entry-points."assay.backends"]
     mybroker = "my_package:BACKEND"
 
-and a `BackendEntry` of that name. Import what is heavy in its `open`: `assay backends` loads every entry.
+and a `BackendEntry` of that name. Import large modules inside its `open`, because `assay backends` loads every entry.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Faults (I-4): what can be done to a broker, and when; and what is seen of its disk."""
+"""Faults (I-4) of a broker with their triggers, and events of its disk."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Restart(Struct, frozen=True, tag=True):
     """Shut the broker down in order and start it again.
 
     Args:
-        level: The level at which it starts, on the same data (DD-43); None for the one that it had.
-        opmode: OPMODE with which it starts, on z/OS (DD-44); None for the one that it had.
+        level: The command level at which it starts, on the same data (DD-43); None for the same as before.
+        opmode: OPMODE with which it starts, on z/OS (DD-44); None for the same as before.
     """
 
     level: str | None = None
@@ -30,17 +30,17 @@ class Cut(Struct, frozen=True, tag=True):
 
 
 class StoreError(Struct, frozen=True, tag=True):
-    """The store cannot keep what it is handed next, and is well again.
+    """The store fails a number of times and then works again.
 
     Args:
-        times: How often.
+        times: The number of failures.
     """
 
     times: int = 1
 
 
 class WorkerDies(Struct, frozen=True, tag=True):
-    """What does a component's work dies; what the component does then is the broker's own business.
+    """A component's worker dies; the broker decides what the component does then.
 
     Args:
         what: The component.
@@ -50,10 +50,10 @@ class WorkerDies(Struct, frozen=True, tag=True):
 
 
 class BlockWrite(Struct, frozen=True, tag=True):
-    """What is to be kept for a queue is not written before the fault is healed.
+    """Records for a queue are not written before the fault is healed.
 
     Args:
-        queue: The queue, by the name that the administrator knows.
+        queue: The queue, by its name for administrators.
     """
 
     queue: str
@@ -67,19 +67,19 @@ class Now(Struct, frozen=True, tag=True):
 
 
 class BeforeAnswer(Struct, frozen=True, tag=True):
-    """When the broker is about to answer the send of this message."""
+    """Before the broker answers the send of this message."""
 
     kid: str
 
 
 class AfterAnswer(Struct, frozen=True, tag=True):
-    """As soon as the send of this message has been answered."""
+    """After the send of this message has been answered."""
 
     kid: str
 
 
 class FirstSight(Struct, frozen=True, tag=True):
-    """As soon as a consumer has been handed this message, before it is settled."""
+    """After a consumer has received this message, before it settles it."""
 
     kid: str
 
@@ -95,32 +95,32 @@ NOW = Now()
 
 
 class Injection(Protocol):
-    """A fault on its way."""
+    """A fault that waits for its trigger, or has happened."""
 
     def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
+        """Wait until the fault is over; return its begin and end in monotonic nanoseconds."""
         ...
 
     def heal(self) -> None:
-        """End a fault that lasts until then; the others end by themselves, and are left alone."""
+        """End a fault that lasts until this call; without effect on others, which end by themselves."""
         ...
 
 
 class Faults(Protocol):
-    """What can be done to an instance."""
+    """Faults of an instance."""
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The faults it knows."""
+        """The supported faults."""
         ...
 
     def inject(self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None) -> Injection | Unsupported:
         """Arm a fault.
 
         Args:
-            fault: What happens.
-            when: What it waits for.
-            member: The queue manager that is hurt; None for the first.
+            fault: The fault.
+            when: Its trigger.
+            member: The queue manager; None for the first.
 
         Raises:
             LookupError: There is no such member.
@@ -129,7 +129,7 @@ class Faults(Protocol):
 
 
 class DiskEvent(Struct, frozen=True):
-    """What the instance's storage did, where that can be seen: the same fields as the journal's ``disk`` event.
+    """An event of the instance's storage, with the fields of the journal's ``disk`` event.
 
     Args:
         mono_ns: When, on the monotonic clock of the instance; None for now.

@@ -1,4 +1,4 @@
-"""An answer that may be a refusal: no exception crosses a port for the peer's fault (I-1)."""
+"""The result of a call: a value or a refusal. No exception crosses a port for the peer's fault (I-1)."""
 
 from __future__ import annotations
 

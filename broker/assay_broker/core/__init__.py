@@ -1,1 +1,1 @@
-"""The queue manager as a pure machine (I-5): commands in, effects out, time given in; no socket, thread or clock."""
+"""The queue manager as a pure machine: commands and time in, effects out; no socket, thread or clock (I-5)."""

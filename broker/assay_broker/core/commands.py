@@ -1,7 +1,7 @@
-"""What can be asked of the core.
+"""The commands that the core takes.
 
-Connections, links, units and tokens are numbers that the asker chooses.  Every command with a token that is not None
-gets exactly one `Answer`; a token of None says that nobody waits for one.
+The shell chooses the numbers of connections, links, units and tokens. Every command with a token gets exactly one
+`Answer`; a token of None asks for none.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class Connect(Struct, frozen=True, tag=True):
-    """A client comes.
+    """Open a connection.
 
     Args:
         client_id: JMS client id; None for none.
-        user: Whose authority counts; None for one who has not said who he is.
-        alone: Whether no other connection may have the client id (JMS 6.1.2); AMQP lets a container have several
+        user: The user whose authority counts; None for anonymous.
+        alone: Whether no other connection may have the client id (JMS 6.1.2). AMQP allows a container several
             connections unless it asks for this.
     """
 
@@ -33,10 +33,10 @@ class Connect(Struct, frozen=True, tag=True):
 
 
 class Disconnect(Struct, frozen=True, tag=True):
-    """A client goes; its open units of work are backed out and what it holds goes back.
+    """Close a connection: its open units of work are backed out, and unsettled messages go back to their queues.
 
     Args:
-        clean: Whether it said goodbye.  What follows is the same; only the reason told to others differs.
+        clean: Whether the client closed it. The effects are the same; only the reason in messages to others differs.
     """
 
     connection: int
@@ -48,9 +48,9 @@ class AttachSender(Struct, frozen=True, tag=True):
     """Open a sender.
 
     Args:
-        address: The destination; None for one named in each message.
-        adopt: Whether a temporary destination that is not there is made for the connection.
-        named: Whether the answer's value is to be the destination's name.
+        address: The destination; None if each message names its own.
+        adopt: Whether a temporary destination that does not exist is created for the connection.
+        named: Whether the answer's value is the destination's name.
     """
 
     connection: int
@@ -66,16 +66,16 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         selector: JMS selector; None for none.
-        no_local: Leave out what the same connection, or client id, sent (topics only).
-        durability: Kind of subscription.
-        name: Subscription name; None for an unshared non-durable one or a queue.
+        no_local: Whether to leave out messages that the same connection or client id sent (topics only).
+        durability: The kind of subscription.
+        name: The subscription's name; None for an unshared non-durable one or a queue.
         shared: Whether others may share the subscription.
         everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
         settled: Whether the receiver wants settled deliveries (at most once).
-        session: Which of the connection's sessions it belongs to: it gets what a unit of work of the same session has
-            put and not committed (DD-25); None when nobody says.
+        session: The receiver's session on the connection, which can get uncommitted messages of the session's own unit
+            of work (DD-25); None if unknown.
         timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
-        adopt: Whether a temporary destination that is not there is made for the connection.
+        adopt: Whether a temporary destination that does not exist is created for the connection.
     """
 
     connection: int
@@ -95,7 +95,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Detach(Struct, frozen=True, tag=True):
-    """Close a link; what a receiver holds goes back as a failed delivery."""
+    """Close a link; a receiver's unsettled messages go back as failed deliveries."""
 
     connection: int
     token: int | None
@@ -123,7 +123,7 @@ class Put(Struct, frozen=True, tag=True):
     """Send a message.
 
     Args:
-        unit: The unit of work it belongs to; None for none.
+        unit: The unit of work of the send; None for none.
     """
 
     connection: int
@@ -134,16 +134,16 @@ class Put(Struct, frozen=True, tag=True):
 
 
 class Settle(Struct, frozen=True, tag=True):
-    """Settle deliveries, or, with a unit, have the outcome hold from that unit's commit on.
+    """Settle deliveries; with a unit, at that unit's commit.
 
-    Until then they are the unit's, whether their link is still there or not (OASIS AMQP 1.0, 4.4.2).  A branch of a
-    global unit of work accepts only.
+    Until the commit or backout the unit holds the deliveries, even if their link is closed (OASIS AMQP 1.0, 4.4.2). A
+    branch of a global unit of work can only accept.
 
     Args:
-        leave_out: Whether what is given back is never to come to this link again (OASIS AMQP 1.0, 3.4.5,
+        leave_out: Whether a returned message is never delivered to this link again (OASIS AMQP 1.0, 3.4.5,
             undeliverable-here).
-        annotations: What is given back has these among its annotations from now on, in place of those of the same keys
-            (3.4.5, message-annotations): an encoded map; empty for none.
+        annotations: Annotations to add to a returned message or replace in it (3.4.5, message-annotations), as an
+            encoded map; empty for none.
     """
 
     connection: int
@@ -157,12 +157,12 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work, or work for a branch of a global one.
+    """Begin a local unit of work, or work in a branch of a global one.
 
     Args:
-        unit: Its number on the connection, from now on; a branch that is joined or resumed gets this one.
-        session: Which of the connection's sessions it belongs to; None when nobody says.
-        xid: The branch's name; None for a local unit.
+        unit: Its number on the connection; a joined or resumed branch gets this number, too.
+        session: Its session on the connection; None if unknown.
+        xid: The branch's xid; None for a local unit.
         start: Whether the branch is new, joined, or resumed.
     """
 
@@ -175,7 +175,7 @@ class Begin(Struct, frozen=True, tag=True):
 
 
 class EndBranch(Struct, frozen=True, tag=True):
-    """The connection's work for a branch ends, for good or for a while."""
+    """End or suspend the connection's work in a branch."""
 
     connection: int
     token: int | None
@@ -195,7 +195,7 @@ class CommitBranch(Struct, frozen=True, tag=True):
     """Commit a branch.
 
     Args:
-        one_phase: Whether it has not been prepared.
+        one_phase: Whether the branch was not prepared.
     """
 
     connection: int
@@ -205,7 +205,7 @@ class CommitBranch(Struct, frozen=True, tag=True):
 
 
 class BackOutBranch(Struct, frozen=True, tag=True):
-    """Back a branch out, prepared or not; what it has accepted goes back to its queues."""
+    """Back out a branch, prepared or not; the messages that it accepted go back to their queues."""
 
     connection: int
     token: int | None
@@ -213,7 +213,7 @@ class BackOutBranch(Struct, frozen=True, tag=True):
 
 
 class RecoverBranches(Struct, frozen=True, tag=True):
-    """Name the branches in doubt, and those completed heuristically; the answer's value is a tuple of xids."""
+    """List the branches in doubt and those completed heuristically; the answer's value is a tuple of xids."""
 
     connection: int
     token: int | None
@@ -236,9 +236,9 @@ class Commit(Struct, frozen=True, tag=True):
 
 
 class Backout(Struct, frozen=True, tag=True):
-    """Back a local unit of work out; the deliveries accepted in it stay with their links, unsettled.
+    """Back out a local unit of work; the deliveries accepted in it stay with their links, unsettled.
 
-    A branch under this number is backed out as if its connection had gone: the session that works in it goes.
+    If the number is a branch's, the branch is backed out as if its connection had ended, because its session ends.
     """
 
     connection: int
@@ -260,7 +260,7 @@ class Unsubscribe(Struct, frozen=True, tag=True):
 
 
 class FindSubscription(Struct, frozen=True, tag=True):
-    """Look for a durable subscription of the connection's client id; the answer's value is its `Terms`, alone.
+    """Find a durable subscription of the connection's client id; the answer's value is a tuple with its `Terms`.
 
     Args:
         everybodys: Whether it belongs to no client id, as `Attach` says.
@@ -273,7 +273,7 @@ class FindSubscription(Struct, frozen=True, tag=True):
 
 
 class DeleteTemporary(Struct, frozen=True, tag=True):
-    """Delete a temporary destination of the connection, before the connection ends, with all links to it."""
+    """Delete a temporary destination of the connection, with all links to it."""
 
     connection: int
     token: int | None
@@ -281,7 +281,7 @@ class DeleteTemporary(Struct, frozen=True, tag=True):
 
 
 class Browse(Struct, frozen=True, tag=True):
-    """Look at a queue; the answer's value is a tuple of messages in the queue's order."""
+    """Browse a queue; the answer's value is a tuple of messages in the queue's order."""
 
     connection: int
     token: int | None
@@ -290,7 +290,7 @@ class Browse(Struct, frozen=True, tag=True):
 
 
 class Cancel(Struct, frozen=True, tag=True):
-    """Take a delayed message back, all copies of it, while it is staged."""
+    """Cancel a delayed message: remove all its staged copies."""
 
     connection: int
     token: int | None
@@ -298,11 +298,11 @@ class Cancel(Struct, frozen=True, tag=True):
 
 
 class Administer(Struct, frozen=True, tag=True):
-    """Do what an administrator asks.
+    """Carry out an administrator's command.
 
     Args:
-        change: What; the answer's value depends on it.
-        checked: Whether the connection's user must be granted what it needs; otherwise who asks has been let in as an
+        change: The command, which decides the type of the answer's value.
+        checked: Whether the connection's user needs authority for it; otherwise the shell has admitted the user as an
             administrator.
     """
 
@@ -313,30 +313,30 @@ class Administer(Struct, frozen=True, tag=True):
 
 
 class FromMember(Struct, frozen=True, tag=True):
-    """Another queue manager of the network has sent something."""
+    """Handle a parcel of another queue manager in the network."""
 
     member: str
     parcel: Parcel
 
 
 class WorkerDied(Struct, frozen=True, tag=True):
-    """The delivery delay processor's worker has died (DD-65)."""
+    """Handle the death of the delivery delay processor's worker (DD-65)."""
 
 
 class Tick(Struct, frozen=True, tag=True):
-    """Time has come to `Core.next_due_ms`."""
+    """Handle all that is due at `Core.next_due_ms`."""
 
 
 class Stored(Struct, frozen=True, tag=True):
-    """A batch is durable, and every batch before it."""
+    """Note that a batch and every earlier one are durable."""
 
     batch: int
 
 
 class StoreFailed(Struct, frozen=True, tag=True):
-    """Batches could not be made durable: nothing in them has happened.
+    """Undo batches that could not be made durable.
 
-    Those that have failed together are told together, so that nothing is built on one of them meanwhile.
+    Batches that failed together come in one command, so that no command between them builds on a failed one.
 
     Args:
         batch: The newest of them.

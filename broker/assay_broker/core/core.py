@@ -1,6 +1,6 @@
 """One queue manager: a command and the time in, effects out.
 
-The same commands at the same times give the same effects.  What each command does is in `assay_broker.core.handlers`.
+The same commands at the same times give the same effects. `assay_broker.core.handlers` has a handler for each command.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay_broker.core import commands
-from assay_broker.core.clients.subscribing import end_subscriptions
+from assay_broker.core.clients.subscription_lifetime import end_subscriptions
 from assay_broker.core.commands import Command
-from assay_broker.core.delay.release import look
+from assay_broker.core.delay.release import check_staging_queue
 from assay_broker.core.effects import Effect
 from assay_broker.core.handlers import HANDLERS
 from assay_broker.core.networks.channels import greet
-from assay_broker.core.networks.neighbours import announce
-from assay_broker.core.networks.sharing import Group
+from assay_broker.core.networks.hierarchy import announce
+from assay_broker.core.networks.sharing_group import Group
 from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover
@@ -27,7 +27,7 @@ from assay_broker.core.states.tables import TABLES, Tables
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import AddressKind
 
-_ASKED_BY_NOBODY = (
+_WITHOUT_CLIENT = (
     commands.Tick,
     commands.FromMember,
     commands.WorkerDied,
@@ -40,9 +40,9 @@ class Core:
     """One queue manager.
 
     Args:
-        settings: What it is set to.
-        tables: Its state machines.
-        group: What it has in common with other members of its sharing group; None when it is in none.
+        settings: Its settings.
+        tables: Its state tables.
+        group: The state that it shares with the members of its sharing group; None outside a group.
     """
 
     def __init__(self, settings: Settings, tables: Tables = TABLES, group: Group | None = None) -> None:
@@ -59,53 +59,53 @@ class Core:
         tables: Tables = TABLES,
         group: Group | None = None,
     ) -> tuple[Core, tuple[Effect, ...]]:
-        """Start from what the store holds: what was flushed is there, what was not has never been.
+        """Start from the store's records: what was flushed exists, the rest never did.
 
         Args:
-            records: What the store holds, in the order in which it was stored.
-            settings: What the queue manager is set to.
-            now_ms: When, in milliseconds since the epoch.
-            tables: Its state machines.
-            group: What it has in common with other members of its sharing group; None when it is in none.
+            records: The store's records, in the order in which they were stored.
+            settings: The queue manager's settings.
+            now_ms: The time, in milliseconds since the epoch.
+            tables: Its state tables.
+            group: The state that it shares with the members of its sharing group; None outside a group.
 
         Returns:
-            The queue manager, and what it wants done: what expired meanwhile is removed from the store.
+            The queue manager, and its first effects, such as the removal of messages that expired meanwhile.
         """
         core = cls(settings, tables, group)
         turn = core._turn(now_ms)
         recover(core._state, turn, records)
         end_subscriptions(core._state, turn)
         expire_due(core._state, turn)
-        look(core._state, turn)  # DD-60
+        check_staging_queue(core._state, turn)  # DD-60
         if settings.connected:
             greet(core._state, turn)
         return core, core._finish(turn)
 
     def handle(self, command: Command, now_ms: int) -> tuple[Effect, ...]:
-        """Do what is asked.
+        """Carry out a command.
 
         Args:
-            command: What is asked.
-            now_ms: When, in milliseconds since the epoch; never less than before.
+            command: The command.
+            now_ms: The time, in milliseconds since the epoch; never less than before.
 
         Returns:
-            What is to be done outside, in this order.
+            The effects, to be carried out in this order.
         """
         turn = self._turn(now_ms)
         self._do(turn, command)
         return self._finish(turn)
 
     def put_together(self, puts: Iterable[commands.Put], now_ms: int) -> tuple[Effect, ...]:
-        """Put messages that have come together in one turn: what they record is one batch, stored altogether or not.
+        """Put messages that arrived together in one turn, so that their records are one batch.
 
-        One that is refused leaves the others alone.
+        A refused message does not affect the others.
 
         Args:
-            puts: What is asked.
-            now_ms: When, in milliseconds since the epoch; never less than before.
+            puts: The commands.
+            now_ms: The time, in milliseconds since the epoch; never less than before.
 
         Returns:
-            What is to be done outside, in this order.
+            The effects, to be carried out in this order.
         """
         turn = self._turn(now_ms)
         for put in puts:
@@ -113,19 +113,19 @@ class Core:
         return self._finish(turn)
 
     def next_due_ms(self) -> int | None:
-        """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
+        """Return when the next `Tick` is due, in milliseconds since the epoch; None if none is."""
         processor = self._state.processor
         return soonest(self._watched if processor.watching else self._schedules, processor.restart_ms)
 
     @property
     def octets(self) -> int:
-        """About how much memory the messages take, on queues and staged."""
+        """The memory of all messages on queues and staged, in octets, approximately."""
         return self._state.queues.octets + self._state.staging.octets
 
     def kind_of(self, name: str) -> AddressKind:
-        """What a name means of which nobody says whether it is a queue's or a topic's: what an object of it says.
+        """Return whether a name of unknown kind is a queue's or a topic's.
 
-        A queue goes before a topic object with that topic string; where there is neither, it is a queue's.
+        A queue of that name comes first, then a topic object with that topic string; without either it is a queue's.
         """
         if self._state.objects.queue(name) is None and self._state.objects.topics.at(name) is not None:
             return AddressKind.TOPIC
@@ -138,9 +138,9 @@ class Core:
         try:
             HANDLERS[type(command)](self._state, turn, command)
         except RefusalError as error:
-            if isinstance(command, _ASKED_BY_NOBODY):
+            if isinstance(command, _WITHOUT_CLIENT):
                 raise
-            if turn.touches and isinstance(command, commands.Put):  # what came before may find receivers, and make room
+            if turn.touches and isinstance(command, commands.Put):  # delivering earlier messages may make room
                 self._pump(turn)
                 self._do(turn, command)
                 return

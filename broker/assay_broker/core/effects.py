@@ -1,7 +1,7 @@
-"""Effects: what the core asks of the shell.
+"""The effects of commands, which the shell carries out.
 
-`after` names a batch: the shell lets nothing with ``after=n`` out before ``Stored(n)``, and drops it on
-``StoreFailed(n)``, whose effects replace it.
+`after` names a batch: the shell carries out no effect with ``after=n`` before ``Stored(n)``. It drops the effect on
+``StoreFailed(n)``, whose own effects replace it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.records import Record
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.driver import PeerProperties
@@ -21,11 +21,11 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
 NOTHING_TOLD: PeerProperties = {}
-"""Shared by all answers without properties; read-only by its type."""
+"""The value shared by all answers without properties; read-only by its type."""
 
 
 class Persist(Struct, frozen=True, tag=True):
-    """Make these records durable, all of them or none; answer with `Stored` or `StoreFailed`."""
+    """Make these records durable, all or none; the shell reports `Stored` or `StoreFailed`."""
 
     batch: int
     records: tuple[Record, ...]
@@ -54,10 +54,10 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
 
 
 class Browsed(Struct, frozen=True):
-    """A message as a browser gets it.
+    """A message for a browser.
 
     Args:
-        count: Earlier deliveries that failed.
+        count: The number of its failed deliveries.
     """
 
     message: Message
@@ -70,16 +70,19 @@ Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus
 Value = (
     tuple[Browsed, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | tuple[Terms, ...] | XaVote | str | None
 )
-"""What an answer brings: browsed messages, what DISPLAY shows, messages with their descriptors, xids, a
-subscription's terms, a vote, or a destination's name."""
+"""The value of an answer.
+
+Browsed messages, the result of DISPLAY, messages with their descriptors, xids, a subscription's terms, a vote, or a
+destination's name.
+"""
 
 
 class Answer(Struct, frozen=True, tag=True, gc=False):
-    """A command is done, or refused.
+    """The answer to a command: it is done, or refused.
 
     Args:
         value: The result, for commands with one.
-        properties: To `AttachSender`: what a client should know of the destination (I-6: ``x-opt-mq-defbind``,
+        properties: For `AttachSender`: properties of the destination for the client (I-6: ``x-opt-mq-defbind``,
             ``x-opt-mq-clustered``).
     """
 
@@ -92,7 +95,7 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
 
 
 class CloseLink(Struct, frozen=True, tag=True):
-    """A link is closed by the broker."""
+    """Close a link from the broker's side."""
 
     connection: int
     link: int
@@ -100,7 +103,7 @@ class CloseLink(Struct, frozen=True, tag=True):
 
 
 class ToMember(Struct, frozen=True, tag=True):
-    """Send something to another queue manager of the network.
+    """Send a parcel to another queue manager of the network.
 
     Args:
         member: Its name; None for all others.
@@ -112,11 +115,11 @@ class ToMember(Struct, frozen=True, tag=True):
 
 
 class Trace(Struct, frozen=True, tag=True):
-    """A line for the log about what no answer reports.
+    """Log an event that no answer reports.
 
     Args:
-        text: One sentence, without a body or any other content of a message.
-        objects: Names of the objects that it is about.
+        text: One sentence, without any content of a message.
+        objects: Names of the objects in question.
     """
 
     text: str

@@ -1,6 +1,6 @@
-"""What each command does to a queue manager.
+"""The handler of each command.
 
-Every handler checks first and changes then, so a refused command leaves no trace.
+Every handler checks before it changes anything, so a refused command has no effect.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from collections.abc import Callable
 from typing import cast
 
 from assay_broker.core import commands
-from assay_broker.core.administration.administering import administer
-from assay_broker.core.administration.administrators import check_administration, shown_to
-from assay_broker.core.administration.permitting import check_cancel, check_connect, check_permitted
-from assay_broker.core.clients.attaching import attach, attach_sender, close_link, delete_temporary, parse_selector
+from assay_broker.core.administration.authority_checks import check_cancel, check_connect, check_permitted
+from assay_broker.core.administration.command_authority import check_administration, shown_to
+from assay_broker.core.administration.dispatch import administer
 from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.branching import (
+from assay_broker.core.clients.completion import batch_failed, batch_stored, end_connection, end_unit
+from assay_broker.core.clients.links import attach, attach_sender, close_link, delete_temporary, parse_selector
+from assay_broker.core.clients.subscription_lifetime import end_subscriptions, find_subscription, unsubscribe
+from assay_broker.core.clients.units import Unit, Work
+from assay_broker.core.clients.xa_functions import (
     back_out_branch,
     begin_branch,
     commit_branch,
@@ -24,26 +27,23 @@ from assay_broker.core.clients.branching import (
     prepare_branch,
     recover_branches,
 )
-from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
-from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
-from assay_broker.core.clients.units import Unit, Work
 from assay_broker.core.commands import Command
-from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
+from assay_broker.core.delay.release import check_staging_queue, fail, release_due, restart, unstage
 from assay_broker.core.effects import Browsed
-from assay_broker.core.messages.altering import with_ids
+from assay_broker.core.messages.alterations import with_ids
 from assay_broker.core.messages.descriptor import staged_id
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.channels import from_member, try_again
-from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.queues.arriving import join, place
+from assay_broker.core.queues.arrivals import join, place
 from assay_broker.core.queues.backout import backout
 from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.queues.homes import name_at
 from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import resolve
-from assay_broker.core.queues.sending import prepare
-from assay_broker.core.queues.settling import settle
+from assay_broker.core.queues.send_checks import prepare
+from assay_broker.core.queues.settlement import settle
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import LinkAction, LinkInput
@@ -54,7 +54,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
-"""Looked up once: for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
 
 
@@ -69,7 +69,7 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
 
 def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
     end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # after every other answer
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # the connection's last answer
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
@@ -83,7 +83,7 @@ def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
     made_by = attach(state, turn, connection, command)
     receiver = connection.links[command.link]
     told = backout(state, receiver.queue) if isinstance(receiver, Receiver) else None
-    # PD-13: durable before anybody is told
+    # PD-13: the answer waits until the subscription is durable
     turn.answer(command.connection, command.token, gate=state.gate(made_by), properties=told)
 
 
@@ -109,7 +109,7 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """The unit of work that a command is part of, if it may still grow.
+    """Return the unit of work of a command, if it may still grow.
 
     Raises:
         RefusalError: It may not.
@@ -220,7 +220,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
     if command.address.kind is AddressKind.TEMPORARY_QUEUE and str(command.address) not in state.temporary:
-        # Looking makes no queue: there would be nobody with whom it goes.
+        # A browse creates no queue, because no connection would own it.
         raise refusal(
             Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} is no longer there, or never was.", command.address.name
         )
@@ -245,7 +245,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
 
 
 def _as_browsed(state: State, entry: Entry) -> Browsed:
-    """A message as a browser sees it; a staged one under the ids that it has on the staging queue (DD-37)."""
+    """Return a message for a browser; a staged one has the ids of the staging queue (DD-37)."""
     message = entry.message
     if entry.place is Place.STAGED:
         message = with_ids(message, staged_id(state.settings.name, entry), message.message_id)
@@ -302,12 +302,12 @@ def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> No
         batch_failed(state, turn, batch, command.why)
     turn.all_undone()
     if turn.looks:
-        look(state, turn)
+        check_staging_queue(state, turn)
 
 
 _Handler = Callable[[State, Turn, Command], None]
 
-# Each handler takes its own command; the key says which, and no type can say that of a mapping.
+# Each handler takes the type of command that is its key, which a mapping's type cannot express.
 HANDLERS: dict[type[Command], _Handler] = cast(
     "dict[type[Command], _Handler]",
     {

@@ -1,8 +1,7 @@
-"""What the store holds.  Replaying the records flushed so far gives the state after a kill.
+"""The records in the store. Replaying those flushed so far gives the state after a kill.
 
-Messages are recorded only when they are persistent and stand on a queue or a durable subscription (PD-20, PD-23);
-subscriptions only when they are durable.  Objects and authority records with which a queue
-manager begins are recorded once they are changed.
+Only persistent messages on queues and durable subscriptions are recorded (PD-20, PD-23), and only durable
+subscriptions. The objects and authority records of a new queue manager are recorded once they change.
 """
 
 from __future__ import annotations
@@ -17,38 +16,38 @@ from assay_sdk.model.message import Address, Message
 
 
 class ObjectDefined(Struct, frozen=True, tag=True):
-    """An object is defined, or defined anew."""
+    """An object was defined or redefined."""
 
     definition: Definition
 
 
 class ObjectRemoved(Struct, frozen=True, tag=True):
-    """An object is gone."""
+    """An object was removed."""
 
     namespace: Namespace
     name: str
 
 
 class AuthoritySet(Struct, frozen=True, tag=True):
-    """What a user or a group may do is this from now on."""
+    """An authority record was set."""
 
     record: AuthorityRecord
 
 
 class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
-    """A durable subscription exists, or is from now on as this says.
+    """A durable subscription was created or changed.
 
     Args:
-        number: The subscription's number; never used again.
-        client_id: Whose it is; None for a shared one of clients without an id.
+        number: The subscription's number, unique for ever.
+        client_id: The client id that it belongs to; None for a shared one of clients without an id.
         name: Its name.
-        topic: What it subscribes to.
+        topic: Its topic.
         selector: JMS selector; None for none.
-        no_local: Whether it leaves out what its own client sends.
+        no_local: Whether it leaves out messages that its own client sends.
         shared: Whether it is shared.
         timeout_ms: How long it outlives its last receiver, in milliseconds; None for ever.
-        left_ms: When that one left, in milliseconds since the epoch, where it has a time to live; None while it has a
-            receiver.
+        left_ms: When its last receiver left, in milliseconds since the epoch, if it has a time to live; None while it
+            has a receiver.
     """
 
     number: int
@@ -63,25 +62,25 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class SubscriptionRemoved(Struct, frozen=True, tag=True):
-    """A durable subscription is gone; its messages are removed by records of their own."""
+    """A durable subscription was removed; its messages are removed by records of their own."""
 
     number: int
 
 
 class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=True, gc=False):
-    """One copy of a message, on a queue or staged for one.
+    """One copy of a message, on a queue or staged.
 
     Args:
-        key: The copy's number; never used again.
-        home: The queue it stands on, or what it is staged for.
+        key: The copy's number, unique for ever.
+        home: The home of its queue; for a staged copy that of its target.
         message: The message.
         arrived_ms: When it arrived, in milliseconds since the epoch.
         expires_ms: When it expires; None never.
-        due_ms: When its delay is over; None for one that stands on its queue.
+        due_ms: When its delay is over; None for a copy without delay.
         dead: Why it is on the dead-letter queue; None elsewhere.
-        via: The queue managers that it has come by.
-        unit: The number of the branch that put it, and prepared it: nobody's, or nowhere's, as long as that one is in
-            doubt, and like any other from then on; None outside branches.
+        via: The queue managers that it has passed through.
+        unit: The number of the prepared branch that put it. While that branch is in doubt, no receiver can get the
+            copy; afterwards the number has no effect. None outside branches.
     """
 
     key: int
@@ -96,14 +95,14 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=T
 
 
 class MessageMarked(Struct, frozen=True, tag=True):
-    """A delivery of a stored message has failed: it is marked as redelivered from now on, also after a restart.
+    """A delivery of a stored message failed; the message stays marked as redelivered, also after a restart.
 
-    Written when a delivery comes back, an orderly shutdown included, not at each delivery: what was out at the moment
-    of a kill is therefore not known to have been, and comes again without the mark.  JMS 3.4.7 asks for no more: the
-    mark says "likely"; to know it after a kill, each delivery would have to wait for a flush of its own.
+    The record is written when a delivery comes back, an orderly shutdown included, not at each delivery. So a message
+    that was held at a kill comes again without the mark. JMS 3.4.7 allows that: the mark means "likely". A mark after a
+    kill would need a flush before each delivery.
 
     Args:
-        count: Failed deliveries so far.
+        count: The number of failed deliveries so far.
     """
 
     key: int
@@ -111,19 +110,19 @@ class MessageMarked(Struct, frozen=True, tag=True):
 
 
 class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
-    """A stored copy is gone: consumed, expired, cancelled, or its subscription has gone."""
+    """A stored copy was removed: consumed, expired or cancelled, or its subscription ended."""
 
     key: int
 
 
 class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
-    """A topic's retained publication is another one from now on.
+    """A topic's retained publication was replaced or removed.
 
     Args:
         topic: The topic.
-        message: The publication; None when the topic has none any more that outlives a restart.
+        message: The publication; None if the topic no longer has a persistent one.
         expires_ms: When it expires; None never.
-        client_id: Who published it; None for a client without an id.
+        client_id: The client id of its publisher; None for none.
     """
 
     topic: Address
@@ -133,7 +132,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class KeptForTopic(Struct, frozen=True):
-    """A publication that is to become a topic's retained one, as `RetainedSet` has it."""
+    """A publication that a branch will retain at its commit; fields as in `RetainedSet`."""
 
     topic: Address
     message: Message
@@ -142,17 +141,17 @@ class KeptForTopic(Struct, frozen=True):
 
 
 class UnitPrepared(Struct, frozen=True, tag=True, kw_only=True):
-    """A branch of a global unit of work is in doubt from now on.
+    """A branch of a global unit of work is in doubt.
 
-    What it has put is in records of their own (`MessageStored.unit`), as far as it is persistent.
+    Its persistent messages have records of their own (`MessageStored.unit`).
 
     Args:
-        number: Its number; never used again, and none of a message either.
-        xid: Its name.
+        number: Its number, unique for ever, among messages, too.
+        xid: Its xid.
         prepared_ms: Since when, in milliseconds since the epoch.
-        sent: The copies that it has put, by their keys, in the order of the sends.
-        got: The copies that it has accepted, by their keys.
-        kept: What it has published to be retained.
+        sent: The keys of the copies that it has put, in the order of the sends.
+        got: The keys of the copies that it has accepted.
+        kept: Its publications to retain.
     """
 
     number: int
@@ -164,7 +163,7 @@ class UnitPrepared(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class UnitCompleted(Struct, frozen=True, tag=True):
-    """An operator has resolved a branch that was in doubt; how is remembered for its transaction manager."""
+    """An operator resolved a branch in doubt; the outcome is kept for the transaction manager."""
 
     number: int
     xid: bytes
@@ -173,30 +172,30 @@ class UnitCompleted(Struct, frozen=True, tag=True):
 
 
 class UnitResolved(Struct, frozen=True, tag=True):
-    """A branch is no longer in doubt, and nothing is to be remembered of it.
+    """A branch is no longer in doubt, and its outcome is forgotten.
 
-    What it had put is everybody's, unless the same batch removes it.
+    The copies that it had put can be received, unless the same batch removes them.
     """
 
     number: int
 
 
 class MemberTold(Struct, frozen=True, tag=True):
-    """What another queue manager of the network has said of itself."""
+    """The last bulletin of another queue manager in the network."""
 
     member: str
     bulletin: Bulletin
 
 
 class ParcelTaken(Struct, frozen=True, tag=True):
-    """A persistent message of another queue manager has come, and may come again under this number."""
+    """A persistent message came from another queue manager, which may send it again under this number."""
 
     member: str
     number: int
 
 
 class ParcelForgotten(Struct, frozen=True, tag=True):
-    """It will not come again under this number."""
+    """The other queue manager will not send it again under this number."""
 
     member: str
     number: int
@@ -213,9 +212,9 @@ OwnRecord = (
     | MessageRemoved
     | RetainedSet
 )
-"""What a queue manager keeps for itself."""
+"""Records of a queue manager's own objects, subscriptions and messages."""
 
 UnitRecord = UnitPrepared | UnitCompleted | UnitResolved
-"""What becomes of branches of global units of work."""
+"""Records of branches of global units of work."""
 
 Record = OwnRecord | UnitRecord | MemberTold | ParcelTaken | ParcelForgotten

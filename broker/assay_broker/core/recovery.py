@@ -1,4 +1,4 @@
-"""The start: from records to a running queue manager."""
+"""The start of a queue manager from its records."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from assay_broker.core.clients.attaching import parse_selector
-from assay_broker.core.clients.doubtful import Doubtful
-from assay_broker.core.clients.securing import hold, stand_by_for_staging, stand_uncommitted
-from assay_broker.core.clients.subscribing import make_subscription, receiver_left, wait_for_end
+from assay_broker.core.clients.branch_recovery import BranchRecovery
+from assay_broker.core.clients.links import parse_selector
+from assay_broker.core.clients.prepared_branches import hold, stand_by_for_staging, stand_uncommitted
+from assay_broker.core.clients.subscription_lifetime import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.queues.homes import is_shared
-from assay_broker.core.queues.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
+from assay_broker.core.queues.placement import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.queues.resolution import recovered
 from assay_broker.core.records import (
     AuthoritySet,
@@ -34,8 +34,8 @@ from assay_broker.core.records import (
     UnitResolved,
 )
 from assay_broker.core.state import State
-from assay_broker.core.topics.administered import take_up_all
-from assay_broker.core.topics.retaining import restore_retained
+from assay_broker.core.topics.administrative_subscriptions import activate_subs
+from assay_broker.core.topics.retained_updates import restore_retained
 from assay_broker.core.topics.subscriptions import Terms
 from assay_broker.core.turn import Turn
 
@@ -45,13 +45,13 @@ _NO_CONNECTION = 0
 def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     """Replay records into an empty state.
 
-    Messages stand in the order in which they came to their queues, those of branches in doubt unseen or held.  What
-    belongs to a subscription that has gone is removed; what is staged is staged again, whatever became of its target,
-    and left to the delay processor, which finds what fell due meanwhile (DD-46).
+    Messages come to their queues in the order of their arrival; those of branches in doubt are uncommitted or held.
+    Messages of a subscription that has ended are removed. Staged copies are staged again, whatever has happened to
+    their targets; the delay processor then releases those that fell due meanwhile (DD-46).
     """
     found = _Found({}, {}, {}, {}, [])
     highest_key = highest_subscription = 0
-    for record in _beside_objects(state, records):
+    for record in _apply_definitions(state, records):
         if isinstance(record, SubscriptionDefined | SubscriptionRemoved):
             found.subscription(record)
             highest_subscription = max(highest_subscription, record.number)
@@ -64,21 +64,21 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
             found.message(record)
             highest_key = max(highest_key, record.key)
     state.reserve_numbers(highest_key, highest_subscription)
-    take_up_all(state)
+    activate_subs(state)
     for defined in found.subscriptions.values():
         _define(state, turn, defined)
     restore_retained(state, turn, found.retained)
-    # What stands on a shared queue, the group has kept.
+    # The sharing group has kept the messages of shared queues.
     own = (stored for stored in found.messages.values() if not is_shared(stored.home))
-    doubtful = Doubtful(state, found.units.values())
+    branches = BranchRecovery(state, found.units.values())
     for stored in sorted(own, key=lambda one: (one.arrived_ms, one.key)):
-        _place(state, turn, stored, found.counts.get(stored.key, 0), doubtful)
-    doubtful.take_up_shared(found.messages)
-    doubtful.put_in_order()
+        _place(state, turn, stored, found.counts.get(stored.key, 0), branches)
+    branches.take_up_shared(found.messages)
+    branches.put_in_order()
 
 
 class _Found(Struct, frozen=True):
-    """What is left of records once later ones have made earlier ones void.
+    """The records that later ones have not replaced.
 
     Args:
         subscriptions: By their numbers.
@@ -95,7 +95,7 @@ class _Found(Struct, frozen=True):
     retained: list[RetainedSet]
 
     def message(self, record: MessageStored | MessageRemoved | MessageMarked) -> None:
-        """A record of a message."""
+        """Take a record of a message."""
         if isinstance(record, MessageStored):
             self.messages[record.key] = record
         elif isinstance(record, MessageRemoved):
@@ -104,14 +104,14 @@ class _Found(Struct, frozen=True):
             self.counts[record.key] = record.count
 
     def unit(self, record: UnitPrepared | UnitCompleted | UnitResolved) -> None:
-        """A record of a branch."""
+        """Take a record of a branch."""
         if isinstance(record, UnitResolved):
             self.units.pop(record.number, None)
         else:
             self.units[record.number] = record
 
     def subscription(self, record: SubscriptionDefined | SubscriptionRemoved) -> None:
-        """A record of a subscription."""
+        """Take a record of a subscription."""
         if isinstance(record, SubscriptionDefined):
             self.subscriptions[record.number] = record
         else:
@@ -129,8 +129,8 @@ _Other = (
 )
 
 
-def _beside_objects(state: State, records: Iterable[Record]) -> Iterator[_Other]:
-    """Define the objects and who may use them, learn what others have said, and hand on everything else."""
+def _apply_definitions(state: State, records: Iterable[Record]) -> Iterator[_Other]:
+    """Apply the records of objects, authority and other queue managers, and yield all others."""
     for record in records:
         if isinstance(record, ObjectDefined):
             state.objects.replay(record.definition)
@@ -160,14 +160,14 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         timeout_ms=record.timeout_ms,
     )
     subscription = make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
-    if record.left_ms is None:  # whoever received has gone with the queue manager
+    if record.left_ms is None:  # its receivers ended with the queue manager
         receiver_left(state, turn, subscription)
     else:
         subscription.left_ms = record.left_ms
         wait_for_end(state, subscription)
 
 
-def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful: Doubtful) -> None:
+def _place(state: State, turn: Turn, stored: MessageStored, count: int, branches: BranchRecovery) -> None:
     message = stored.message
     entry = Entry(
         key=stored.key,
@@ -183,7 +183,7 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful
         count=count,
         redelivered=count > 0,
     )
-    putter = doubtful.putter(stored)
+    putter = branches.putter(stored)
     if entry.due_ms is not None:
         if putter is None:
             stage_again(state, entry, entry.due_ms)
@@ -201,7 +201,7 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful
         return
     queue.enter(entry)
     watch_expiry(state, entry)
-    getter = doubtful.getter(entry)
+    getter = branches.getter(entry)
     if getter is not None:
         hold(getter, queue, entry)
     elif queue.onward is not None:
@@ -209,4 +209,4 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful
 
 
 def _for_good(_turn: Turn) -> None:
-    """Nobody can have what has no place; if the store cannot say so, the next start does."""
+    """Undo nothing: the copy has no queue, and if the store cannot remove it, the next start does."""

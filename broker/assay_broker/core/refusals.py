@@ -1,4 +1,4 @@
-"""How the core says no: raised inside, caught once in `Core.handle`, and answered as a value.
+"""Refusals: raised inside the core, caught in `Core.handle`, and answered as values.
 
 A handler raises before it has changed anything.
 """
@@ -12,7 +12,7 @@ class RefusalError(Exception):
     """A command is refused.
 
     Args:
-        refused: What the asker is told.
+        refused: The reason, for the client.
     """
 
     def __init__(self, refused: Refused) -> None:
@@ -21,10 +21,10 @@ class RefusalError(Exception):
 
 
 def refusal(mqrc: Mqrc, why: str, *objects: str) -> RefusalError:
-    """A refusal by its reason code, with IBM's name for it in front of the sentence."""
+    """Return a refusal with a reason code; IBM's name of the code precedes the sentence."""
     return RefusalError(refused(mqrc, f"{mqrc.label}: {why}", *objects))
 
 
 def illegal_state(why: str, *objects: str) -> RefusalError:
-    """A refusal of something that cannot be done in the present state; no reason code says this."""
+    """Return a refusal of a request that does not fit the present state, for which there is no reason code."""
     return RefusalError(Refused(JmsErrorKind.ILLEGAL_STATE, why, objects=objects))

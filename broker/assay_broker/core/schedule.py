@@ -1,4 +1,4 @@
-"""Things that fall due, in the order of their due times."""
+"""A schedule: items in the order of their due times."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-_SLACK = 64  # dead heap items tolerated before the heap is rebuilt
+_SLACK = 64  # discarded items in the heap before it is rebuilt
 
 
 class Schedule(Generic[T]):
-    """A heap of due times that also forgets: adding and discarding cost O(log n), amortised."""
+    """A heap of due times with removal: adding and discarding cost O(log n), amortised."""
 
     def __init__(self) -> None:
         self.heap: list[tuple[int, int]] = []
-        """Due times and keys; some of what is forgotten is still there."""
+        """Due times and keys, including some discarded ones."""
         self._live: dict[int, tuple[int, T]] = {}
 
     def __len__(self) -> int:
         return len(self._live)
 
     def __iter__(self) -> Iterator[T]:
-        """What is scheduled, in the order of due times and then of keys."""
+        """The scheduled items, in the order of due times and then of keys."""
         return (self._live[key][1] for _, key in sorted((due, key) for key, (due, _) in self._live.items()))
 
     def add(self, key: int, due_ms: int, what: T) -> None:
-        """Schedule something; an earlier due time of the same key is forgotten."""
+        """Schedule an item, in place of an earlier one with the same key."""
         self._live[key] = (due_ms, what)
         heappush(self.heap, (due_ms, key))
 
     def discard(self, key: int) -> None:
-        """Forget something; nothing happens when it is not scheduled."""
+        """Remove an item, if it is scheduled."""
         if self._live.pop(key, None) is not None and len(self.heap) > 2 * len(self._live) + _SLACK:
             self.heap = [(due, key) for key, (due, _) in self._live.items()]
             heapify(self.heap)
 
     def next_due_ms(self) -> int | None:
-        """When the next thing is due; None when nothing is scheduled."""
+        """Return when the next item is due; None if none is scheduled."""
         while self.heap:
             due, key = self.heap[0]
             live = self._live.get(key)
@@ -48,12 +48,12 @@ class Schedule(Generic[T]):
         return None
 
     def peek_due(self, now_ms: int) -> T | None:
-        """The next thing that is due at this time, which stays; None when nothing is."""
+        """Return the next item that is due by this time, without removing it; None if none is."""
         due = self.next_due_ms()
         return None if due is None or due > now_ms else self._live[self.heap[0][1]][1]
 
     def pop_due(self, now_ms: int) -> T | None:
-        """Take the next thing that is due at this time; None when nothing is."""
+        """Remove and return the next item that is due by this time; None if none is."""
         due = self.next_due_ms()
         if due is None or due > now_ms:
             return None
@@ -62,9 +62,9 @@ class Schedule(Generic[T]):
 
 
 def soonest(schedules: Iterable[Schedule[Any]], moment: int | None = None) -> int | None:
-    """When the next thing of several schedules is due, or the moment if that comes first; None when there is neither.
+    """Return when the next item of several schedules is due, or the moment if that is earlier; None without either.
 
-    It is asked after each turn, mostly of nothing.
+    It runs after each turn, mostly on empty schedules, so it looks at the heaps first.
     """
     first = moment
     for schedule in schedules:

@@ -1,4 +1,4 @@
-"""What one queue manager is set to: defaults of its objects, and a limit on everything a peer can make grow."""
+"""The settings of one queue manager, with a limit on everything that clients can make grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Platform = Literal["distributed", "zos"]
 Opmode = Literal["COMPAT", "NEWFUNC"]
 
 DELAY_SINCE = (8, 0)
-"""The first level with delivery delay (DD-10, DD-43)."""
+"""The first command level with delivery delay (DD-10, DD-43)."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -23,11 +23,11 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The queue manager's name.
-        platform: Which platform's rules hold for the delivery delay processor.
-        level: The command level, as ``8.0``; delivery delay came with that one.
-        opmode: z/OS's OPMODE; delivery delay is not protected by it (DD-44).
-        objects: The objects with which a fresh queue manager begins; empty for IBM MQ's factory settings.
-        authorities: The authority records with which it begins; without any, nobody but the administrator may connect.
+        platform: The platform whose rules apply to the delivery delay processor.
+        level: The command level, such as ``8.0``, the first one with delivery delay.
+        opmode: OPMODE on z/OS; delivery delay does not depend on it (DD-44).
+        objects: The objects of a new queue manager; empty for IBM MQ's factory settings.
+        authorities: The authority records of a new queue manager; without any, only the administrator may connect.
         connected: Whether it is in a network with other queue managers, for a hierarchy or a cluster.
         max_connections: Connections at a time.
         max_links: Senders and receivers of one connection.
@@ -36,7 +36,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         max_queues: Queues at a time, those of subscriptions included.
         max_selectors: Different selectors at a time on one queue.
         max_name_bytes: Length of destination, client and subscription names, in UTF-8.
-        retry_ms: How long the delay processor leaves a due message alone whose target could not take it.
+        retry_ms: How long the delay processor waits, after a target could not take a due message, before it tries
+            again.
     """
 
     name: str = "ASSAY"
@@ -56,16 +57,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     retry_ms: int = 1_000
 
     def fresh_objects(self) -> tuple[Definition, ...]:
-        """What a fresh queue manager of these settings has."""
+        """Return the objects of a new queue manager with these settings."""
         return self.objects or factory(self.name, zos=self.platform == "zos")
 
     @property
     def host(self) -> Host:
-        """What the queue manager is, as far as its objects depend on it."""
+        """The platform and command level, on which objects depend."""
         major, minor, *fix = (int(part) for part in self.level.split("."))
         return Host(zos=self.platform == "zos", level=100 * major + 10 * minor + (fix[0] if fix else 0))
 
     @property
     def delays(self) -> bool:
-        """Whether a queue manager of this level knows delivery delay (DD-10, DD-43); OPMODE does not matter (DD-44)."""
+        """Whether this level has delivery delay (DD-10, DD-43), whatever the OPMODE (DD-44)."""
         return tuple(int(part) for part in self.level.split(".")) >= DELAY_SINCE

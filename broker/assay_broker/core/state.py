@@ -8,7 +8,7 @@ from assay_broker.core.clients.connections import Connections
 from assay_broker.core.delay.processor import Processor
 from assay_broker.core.delay.staging import Staging
 from assay_broker.core.networks.members import Members
-from assay_broker.core.networks.sharing import Expiry, Group
+from assay_broker.core.networks.sharing_group import Expiry, Group
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.queues.queues import Queues
 from assay_broker.core.schedule import Schedule

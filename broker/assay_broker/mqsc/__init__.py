@@ -1,6 +1,6 @@
-"""MQSC: IBM MQ's command language, as one notation for what an administrator can ask for.
+"""MQSC: IBM MQ's command language, as one notation for administrators' commands.
 
-A script's lines become commands (`lines`), a command's text a list of parameters (`syntax`), these a statement
-(`reading`) that holds a change for the core; what the core answers is written as runmqsc writes it (`answers`).
-`script` runs them one after the other.
+`lines` splits a script into commands, `syntax` a command's text into parameters, and `statements` turns these into a
+statement with a command for the core. `answers` writes the core's answer as runmqsc does. `script` runs the commands
+one after the other.
 """

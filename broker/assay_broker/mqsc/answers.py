@@ -1,4 +1,4 @@
-"""Answers: what DISPLAY shows, and the frame around commands, written as runmqsc writes them."""
+"""Answers to commands as runmqsc writes them, with the lines around them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.attributes import Flag, attributes
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.mqsc.lines import SourceCommand
-from assay_broker.mqsc.reading import Showing
+from assay_broker.mqsc.statements import Showing
 
 _INDENT = "   "
 _COLUMN = 40
@@ -20,10 +20,10 @@ _FEW = {0: "No", 1: "One"}
 
 
 def echo(number: int, command: SourceCommand) -> Iterator[str]:
-    """A command's own lines, the first with its number.
+    """Return a command's own lines, the first with its number.
 
     Args:
-        number: The command's; END has one too.
+        number: The command's number; END has one, too.
         command: The command.
     """
     for place, line in enumerate(command.lines):
@@ -31,17 +31,17 @@ def echo(number: int, command: SourceCommand) -> Iterator[str]:
 
 
 def echo_remark(line: str) -> str:
-    """A line that begins no command."""
+    """Return a comment or blank line, or a command's further line, as it is echoed."""
     return f"       : {line}"
 
 
 def tail(read: int, syntax_errors: int, not_processed: int) -> tuple[str, str, str]:
-    """The three lines at the end.
+    """Return the three lines at the end.
 
     Args:
-        read: Commands read.
-        syntax_errors: Commands that were none.
-        not_processed: Valid commands that were refused.
+        read: The number of commands.
+        syntax_errors: The number of commands with a syntax error.
+        not_processed: The number of valid commands that were refused.
     """
     have = "has" if syntax_errors == 1 else "have"
     return (
@@ -59,19 +59,19 @@ def _plural(count: int) -> str:
 
 
 def object_lines(definition: Definition, showing: Showing, host: Host, *, status: bool = False) -> list[str]:
-    """What DISPLAY shows of one object.
+    """Return the lines of DISPLAY for one object.
 
     Args:
-        definition: The object, with what is only shown of it.
-        showing: What was asked for.
-        host: The queue manager.
-        status: Whether its status was asked for and not its definition.
+        definition: The object, with the attributes that are only shown.
+        showing: The attributes to show.
+        host: The queue manager's platform and level.
+        status: Whether the command asks for its status, not its definition.
     """
     return _columns(_items(definition, showing, host, status=status))
 
 
 def authority_lines(record: AuthorityRecord) -> list[str]:
-    """What DISPLAY AUTHREC shows of one record."""
+    """Return the lines of DISPLAY AUTHREC for one record."""
     return _columns(
         (
             f"PROFILE({record.profile})",
@@ -84,7 +84,7 @@ def authority_lines(record: AuthorityRecord) -> list[str]:
 
 
 def topic_lines(status: TopicStatus, showing: Showing) -> list[str]:
-    """What DISPLAY TPSTATUS shows of a topic string."""
+    """Return the lines of DISPLAY TPSTATUS for a topic string."""
     items = (
         f"{keyword}({value})"
         for keyword, value in status.attributes.items()
@@ -94,7 +94,7 @@ def topic_lines(status: TopicStatus, showing: Showing) -> list[str]:
 
 
 def thread_lines(status: ThreadStatus) -> list[str]:
-    """What DISPLAY THREAD shows of a branch; its name stands alone, being long."""
+    """Return the lines of DISPLAY THREAD for a branch; its name has a line of its own because it is long."""
     items = (f"{keyword}({value or ' '})" for keyword, value in status.attributes.items())
     return [f"{_INDENT}THREAD({status.name})", *_columns(items)]
 
@@ -115,7 +115,7 @@ def _items(definition: Definition, showing: Showing, host: Host, *, status: bool
 
 
 def _columns(items: Iterable[str]) -> list[str]:
-    """Two columns; what is too long for one stands alone."""
+    """Arrange items in two columns; an item that is too long for a column has a line of its own."""
     lines: list[str] = []
     left = ""
     for item in items:

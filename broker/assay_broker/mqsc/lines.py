@@ -1,8 +1,10 @@
-"""Lines: from a script's text to commands, each with the way back from its characters to lines and columns.
+"""The lines of a script, joined to commands; each character of a command can be traced to its line and column.
 
-IBM MQ's rules: a line that ends in ``+`` goes on at the next line's first character that is no blank, one that ends in
-``-`` at its first column, both inside quotes too; ``*`` in the first column makes a comment; comments and blank lines
-between are left out; ``;`` ends a command; END ends the script.
+IBM MQ's rules:
+- A line that ends in ``+`` continues at the next line's first character that is not blank, one that ends in ``-`` at
+  the next line's first column; both also inside quotes.
+- ``*`` in the first column begins a comment. Comments and blank lines inside a command are left out.
+- ``;`` ends a command; END ends the script.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from msgspec import Struct
 
 LONGEST_LINE = 2_048
 LONGEST_COMMAND = 32_762
-"""How many characters a command may have; what is longer is no command, and is not looked into."""
+"""The highest number of characters of a command; a longer one is refused unread."""
 
 _BLANKS = " \t"
 
@@ -30,14 +32,14 @@ class Position(Struct, frozen=True, order=True):
 
 
 class LineFault(Struct, frozen=True):
-    """A command's lines cannot be put together."""
+    """A mistake in a command's lines."""
 
     at: Position
     text: str
 
 
 class Piece(Struct, frozen=True):
-    """A part of a command's text that comes from one line."""
+    """A part of a command's text from one line."""
 
     offset: int
     at: Position
@@ -47,10 +49,10 @@ class SourceCommand(Struct, frozen=True, kw_only=True):
     """One command of a script.
 
     Args:
-        text: Its text, put together.
-        pieces: Where its parts come from, in order.
-        lines: The script's lines that it takes, with the comments and blank lines between.
-        fault: What is wrong with its lines; None for nothing.
+        text: Its text, joined from its lines.
+        pieces: The parts of the text by line, in order.
+        lines: Its lines in the script, including comments and blank lines between them.
+        fault: A mistake in its lines; None for none.
     """
 
     text: str
@@ -59,7 +61,7 @@ class SourceCommand(Struct, frozen=True, kw_only=True):
     fault: LineFault | None = None
 
     def position(self, offset: int) -> Position:
-        """Where a character of its text stands in the script."""
+        """Return the position in the script of a character of the text."""
         piece = self.pieces[max(bisect_right(self.pieces, offset, key=lambda one: one.offset) - 1, 0)]
         return Position(piece.at.line, piece.at.column + offset - piece.offset)
 
@@ -76,7 +78,7 @@ class Remark(Struct, frozen=True):
 
 
 class _Gathering:
-    """A command whose lines are being put together."""
+    """A command whose lines are being joined."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -89,7 +91,7 @@ class _Gathering:
         """Add a part up to a semicolon outside quotes.
 
         Returns:
-            What stands behind the semicolon, itself included; empty when there is none.
+            The rest from the semicolon on; empty if there is none.
         """
         for place, letter in enumerate(text):
             if letter == "'":
@@ -108,17 +110,17 @@ class _Gathering:
             self.refuse(at, f"A command has at most {LONGEST_COMMAND} characters, and this one has more.")
 
     def refuse(self, at: Position, why: str) -> None:
-        """It is no command; the first reason counts."""
+        """Note a mistake, unless there is an earlier one."""
         if self.fault is None:
             self.fault = LineFault(at, why)
 
     def command(self) -> SourceCommand:
-        """What it has become."""
+        """Return the finished command."""
         return SourceCommand(text=self.text, pieces=tuple(self.pieces), lines=tuple(self.lines), fault=self.fault)
 
 
 def source_commands(script: str) -> Iterator[SourceCommand | Remark]:
-    """The commands of a script, and what stands between them.
+    """Return the commands of a script, and the comments and blank lines between them.
 
     Args:
         script: Its text.
@@ -158,7 +160,7 @@ def _add_line(gathering: _Gathering, number: int, line: str, continues: str) -> 
     """Add a line to a command.
 
     Returns:
-        How the next line goes on, ``+`` or ``-``; empty when the command ends here.
+        The mark by which the next line continues, ``+`` or ``-``; empty if the command ends here.
     """
     begin = 0 if continues == "-" else len(line) - len(line.lstrip(_BLANKS))
     text = line.rstrip(_BLANKS)

@@ -1,6 +1,6 @@
-"""Messages: which identifier each answer carries.  The identifiers are IBM MQ's, the sentences are ours.
+"""The message of each answer: IBM MQ's identifiers with sentences of ours.
 
-Where nothing public says which one IBM MQ gives, the choice is ours too; ``docs/mqsc.md`` says which ones.
+If no public document names IBM MQ's identifier, the choice is ours; ``docs/mqsc.md`` lists these.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DONE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("SET", "AUTHREC"): "AMQ8862I: The authority record is set.",
     }
 )
-"""By verb, and noun with QUEUE for all types of queues."""
+"""Messages by verb and noun; QUEUE stands for all types of queues."""
 
 SHOWN: Mapping[str, str] = MappingProxyType(
     {
@@ -44,7 +44,7 @@ SHOWN: Mapping[str, str] = MappingProxyType(
         "AUTHREC": "AMQ8864I: An authority record.",
     }
 )
-"""What stands above each object that DISPLAY shows."""
+"""The message above each object that DISPLAY shows."""
 
 REFUSED: Mapping[int, str] = MappingProxyType(
     {
@@ -65,7 +65,7 @@ REFUSED: Mapping[int, str] = MappingProxyType(
         Mqrccf.OBJECT_NAME_ERROR: "AMQ8413E",
     }
 )
-"""What a refusal of the core is called, by its reason code."""
+"""The identifiers of refusals by reason code."""
 
 REFUSED_OTHERWISE = "AMQ8101E"
-"""IBM MQ's for whatever went wrong unexpectedly."""
+"""IBM MQ's identifier for unexpected errors."""

@@ -1,4 +1,4 @@
-"""Scripts: the commands of a text, asked one after the other of whoever answers for the queue manager."""
+"""Scripts: a text's commands, carried out one after the other."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.reasons import ObjectRefused
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail, thread_lines, topic_lines
-from assay_broker.mqsc.asking import read
+from assay_broker.mqsc.display_statements import read
 from assay_broker.mqsc.lines import Position, Remark, SourceCommand, source_commands
 from assay_broker.mqsc.messages import DONE, REFUSED, REFUSED_OTHERWISE, SHOWN
-from assay_broker.mqsc.reading import Statement
+from assay_broker.mqsc.statements import Statement
 from assay_broker.mqsc.syntax import MqscFaultError, parameters
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc, Refused
 
 Shown = Definition | AuthorityRecord | TopicStatus | ThreadStatus
 Ask = Callable[[Change], tuple[Shown, ...] | Refused]
-"""Asks the core for a change: what it shows, nothing for one that shows nothing, or its refusal."""
+"""Sends a command to a queue manager and returns what it shows, possibly nothing, or its refusal."""
 
 _QUEUES = frozenset({"QLOCAL", "QALIAS", "QMODEL", "QUEUE"})
 _LONGEST_SEGMENT = 200
@@ -34,10 +34,10 @@ class CommandRefused(Struct, frozen=True, kw_only=True):
     """Why a command was not carried out.
 
     Args:
-        at: Where in the script.
+        at: The position in the script.
         reason: MQRC or MQRCCF.
         text: One sentence.
-        syntax: Whether it was no valid command at all.
+        syntax: Whether the command itself was not valid.
         objects: Names of the objects at fault.
     """
 
@@ -54,9 +54,9 @@ class CommandAnswer(Struct, frozen=True, kw_only=True):
     Args:
         number: The command's number in its script, from 1.
         command: The command.
-        lines: The answer as runmqsc would write it; one item of DISPLAY after the other.
-        refused: Why it was not carried out; None when it was.
-        shown: What DISPLAY has found.
+        lines: The answer as runmqsc would write it.
+        refused: Why it was not carried out; None if it was.
+        shown: The objects that DISPLAY found.
     """
 
     number: int
@@ -71,7 +71,7 @@ class ScriptAnswer(Struct, frozen=True):
 
     Args:
         answers: Those to its commands.
-        lines: Everything as runmqsc would write it: commands, answers and the three lines at the end.
+        lines: The whole output of runmqsc: commands, answers and the three lines at the end.
     """
 
     answers: tuple[CommandAnswer, ...]
@@ -79,17 +79,17 @@ class ScriptAnswer(Struct, frozen=True):
 
     @property
     def refused(self) -> tuple[CommandRefused, ...]:
-        """Why commands were not carried out; empty when all were."""
+        """Why commands were not carried out; empty if all were."""
         return tuple(answer.refused for answer in self.answers if answer.refused is not None)
 
 
 def run_script(script: str, ask: Ask, host: Host) -> ScriptAnswer:
-    """Carry out the commands of a script, one after the other; a refused one changes nothing, and the next follows.
+    """Carry out the commands of a script in order. A refused command changes nothing, and the next one follows.
 
     Args:
         script: Its text.
-        ask: Who answers for the queue manager.
-        host: The queue manager.
+        ask: Sends a command to the queue manager.
+        host: The queue manager's platform and level.
     """
     answers: list[CommandAnswer] = []
     lines: list[str] = []
@@ -111,14 +111,14 @@ def run_script(script: str, ask: Ask, host: Host) -> ScriptAnswer:
 
 
 def statements(script: str, host: Host) -> Iterator[Statement]:
-    """The statements of a script that is ours and has no mistakes.
+    """Return the statements of a script without mistakes, such as our own.
 
     Args:
         script: Its text.
-        host: The queue manager.
+        host: The queue manager's platform and level.
 
     Raises:
-        MqscFaultError: It has one all the same.
+        MqscFaultError: It has a mistake.
     """
     for item in source_commands(script):
         if isinstance(item, SourceCommand) and not item.ends:
@@ -131,8 +131,8 @@ def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> Co
     Args:
         number: Its number.
         command: The command.
-        ask: Who answers for the queue manager.
-        host: The queue manager.
+        ask: Sends a command to the queue manager.
+        host: The queue manager's platform and level.
     """
     understood = understand(number, command, host)
     if isinstance(understood, CommandAnswer):
@@ -141,12 +141,12 @@ def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> Co
 
 
 def understand(number: int, command: SourceCommand, host: Host) -> Statement | CommandAnswer:
-    """What a command asks for; the answer to one that is none.
+    """Return the statement of a command, or the answer to one that is not valid.
 
     Args:
         number: Its number.
         command: The command.
-        host: The queue manager.
+        host: The queue manager's platform and level.
     """
     if command.fault is not None:
         fault = command.fault
@@ -168,14 +168,14 @@ def understand(number: int, command: SourceCommand, host: Host) -> Statement | C
 def conclude(
     number: int, command: SourceCommand, statement: Statement, answer: tuple[Shown, ...] | Refused, host: Host
 ) -> CommandAnswer:
-    """The answer to a command that was understood, once the core has said something to its change.
+    """Return the answer to a valid command, from the core's result.
 
     Args:
         number: Its number.
         command: The command.
-        statement: What it has been understood as.
-        answer: What the core says.
-        host: The queue manager.
+        statement: Its statement.
+        answer: The core's result.
+        host: The queue manager's platform and level.
     """
     if isinstance(answer, Refused):
         return _refused_by_core(number, command, statement, answer)

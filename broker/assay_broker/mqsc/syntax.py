@@ -1,4 +1,4 @@
-"""Syntax: from a command's text to its parameters."""
+"""The syntax of commands: from a command's text to its parameters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class MqscFaultError(Exception):
-    """A command is not one.
+    """A command is not valid.
 
     Args:
         text: One sentence: what is wrong, and what was expected.
-        begin: Offset of the failing token in the command's text.
-        end: Offset behind it.
-        identifier: The message's, as ``AMQ8405I``.
+        begin: The offset of the wrong token in the command's text.
+        end: The offset after it.
+        identifier: The message's identifier, such as ``AMQ8405I``.
         reason: The reason code.
-        hint: A line that tells what is valid; empty for none.
+        hint: A line that lists what is valid; empty for none.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class MqscFaultError(Exception):
 
 
 class Given(Struct, frozen=True):
-    """A value as it is given.
+    """A value in a command.
 
     Args:
-        text: Its text; in upper case when it came without quotes.
-        quoted: Whether it came in quotes.
-        begin: Offset in the command's text.
-        end: Offset behind it.
+        text: Its text; in upper case if it had no quotes.
+        quoted: Whether it had quotes.
+        begin: Its offset in the command's text.
+        end: The offset after it.
     """
 
     text: str
@@ -64,13 +64,13 @@ class Given(Struct, frozen=True):
 
 
 class Parameter(Struct, frozen=True):
-    """A word with the values behind it.
+    """A word with the values after it.
 
     Args:
-        word: In upper case.
-        values: What stands in parentheses; None when there are none.
-        begin: Offset of the word in the command's text.
-        end: Offset behind the word.
+        word: The word in upper case.
+        values: The values in parentheses; None without parentheses.
+        begin: The offset of the word in the command's text.
+        end: The offset after the word.
     """
 
     word: str
@@ -79,20 +79,20 @@ class Parameter(Struct, frozen=True):
     end: int
 
     def fault(self, text: str, identifier: str = "AMQ8405I", reason: Mqrccf | Mqrc | None = None) -> MqscFaultError:
-        """Something is wrong with it."""
+        """Return an error about this parameter."""
         return MqscFaultError(text, self.begin, self.end, identifier, reason or Mqrccf.PARM_SYNTAX_ERROR)
 
     def bare(self) -> None:
-        """Refuse values behind a word that takes none.
+        """Refuse values after a word that takes none.
 
         Raises:
-            MqscFaultError: It has some.
+            MqscFaultError: It has values.
         """
         if self.values is not None:
             raise self.fault(f"{self.word} takes no value.")
 
     def one(self) -> Given:
-        """Its only value.
+        """Return its only value.
 
         Raises:
             MqscFaultError: It has none, an empty one, or several.
@@ -107,7 +107,7 @@ class Parameter(Struct, frozen=True):
         return first
 
     def several(self) -> tuple[Given, ...]:
-        """Its values, at least one.
+        """Return its values, at least one.
 
         Raises:
             MqscFaultError: It has none, or an empty one.
@@ -127,13 +127,13 @@ def _parser() -> Lark:
 
 
 def parameters(command: SourceCommand) -> tuple[Parameter, ...]:
-    """The parameters of a command, its verb first.
+    """Return the parameters of a command, its verb first.
 
     Args:
-        command: The command; without a fault in its lines.
+        command: The command, without a mistake in its lines.
 
     Raises:
-        MqscFaultError: It is not made of words and values.
+        MqscFaultError: Its syntax is wrong.
     """
     text = command.text
     try:
@@ -192,7 +192,7 @@ def _given(branch: Tree[Token]) -> Given:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """What names the known word most like one, for the end of a sentence; empty when none is."""
+    """Return a hint at the most similar known word, for the end of a sentence; empty if none is similar."""
     return _nearest(word[:_LONGEST_COMPARED], tuple(known))
 
 

@@ -1,4 +1,4 @@
-"""The words of MQSC: verbs, nouns, and which go together."""
+"""The words of MQSC: verbs, nouns, and their combinations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "RESOLVE": "RESOLVE",
     }
 )
-"""Verbs by themselves and their synonyms; a synonym is no prefix, and DELETE has none."""
+"""Verbs and their synonyms, with the verb in full. Only these abbreviations are valid; DELETE has none."""
 
 NOUNS: Mapping[str, str] = MappingProxyType(
     {
@@ -49,7 +49,7 @@ NOUNS: Mapping[str, str] = MappingProxyType(
         "IND": "INDOUBT",
     }
 )
-"""Nouns by themselves and their synonyms."""
+"""Nouns and their synonyms, with the noun in full."""
 
 QUEUE_KINDS = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
 
@@ -66,7 +66,7 @@ KINDS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
         "SYSTEM": (Kind.QMGR,),
     }
 )
-"""The kinds of objects that a noun is for."""
+"""The kinds of objects of each noun."""
 
 DEFINABLE = ("QLOCAL", "QALIAS", "QMODEL", "TOPIC", "SUB")
 
@@ -94,14 +94,14 @@ VALID: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "RESOLVE": ("INDOUBT",),
     }
 )
-"""Which nouns each verb takes."""
+"""The nouns that each verb takes."""
 
 ZOS_ONLY = frozenset({("DISPLAY", "SYSTEM")})
 NOT_ON_ZOS = frozenset({("SET", "AUTHREC"), ("DISPLAY", "AUTHREC")})
-"""On z/OS authority is the external security manager's."""
+"""On z/OS the external security manager decides about authority."""
 
 STATUS_KEYWORDS = ("CURDEPTH", "IPPROCS", "OPPROCS")
-"""What DISPLAY QSTATUS knows."""
+"""The attributes of DISPLAY QSTATUS."""
 
 SYSTEM_KEYWORDS = ("OPMODE",)
 TOPIC_STATUS_KEYWORDS = (
@@ -117,7 +117,7 @@ TOPIC_STATUS_KEYWORDS = (
     "SUBCOUNT",
     "USEDLQ",
 )
-"""What DISPLAY TPSTATUS knows."""
+"""The attributes of DISPLAY TPSTATUS."""
 
 LONGEST_TOPIC = 10_240
-"""Bytes of a topic string."""
+"""The highest number of bytes of a topic string."""

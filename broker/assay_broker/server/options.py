@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from assay_broker.core.objects.naming import check_queue_manager_name
+from assay_broker.core.objects.names import check_queue_manager_name
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Opmode, Platform
 from assay_broker.server.addresses import HostPort

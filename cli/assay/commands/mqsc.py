@@ -16,7 +16,7 @@ from assay_adapters.brokers.reference.inprocess.administration import AdminPeer
 from assay_adapters.suggestions import unknown
 from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.host import Host
-from assay_broker.core.objects.naming import check_queue_manager_name
+from assay_broker.core.objects.names import check_queue_manager_name
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Platform, Settings
 from assay_broker.mqsc.answers import echo, echo_remark, tail

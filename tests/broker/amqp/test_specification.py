@@ -190,7 +190,7 @@ def test_a_senders_settlement_mode_is_echoed(client: Raw, mode: int) -> None:
     assert (seen.at(3), seen.at(4)) == (mode, 0)
 
 
-def test_what_was_unsettled_before_is_not_known(client: Raw) -> None:
+def test_unsettled_deliveries_of_an_earlier_link_are_not_resumed(client: Raw) -> None:
     unsettled = types.mapping({types.binary(b"t"): performative(0x23, types.uint(0), types.ulong(0))})
     link = (types.string("s"), types.uint(5), NO, types.ubyte(0), b"", source("x"), target("UNSETTLED"))
     seen = attach(client, *link, unsettled, b"", types.uint(0))
@@ -243,7 +243,7 @@ def test_a_delivery_goes_on_without_its_number_and_may_be_settled_at_its_end(ser
     assert browse(server, "GOES.ON") == 3
 
 
-def test_who_sends_over_a_link_on_which_it_receives_loses_its_session(client: Raw) -> None:
+def test_a_transfer_over_a_receiving_link_ends_the_session(client: Raw) -> None:
     client.attach("r", RECEIVER, 0, source=source("WRONG.WAY"))
     client.transfer(0, message("one"))
     assert client.wait(END).error()[0] == "amqp:not-allowed"

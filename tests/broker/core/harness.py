@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from msgspec.structs import replace
 
 from assay_broker.core import commands
-from assay_broker.core.administration import applying
+from assay_broker.core.administration import activation
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import Command
@@ -229,7 +229,7 @@ class Bench:
         found = self.core._state.objects.queue(name)
         assert found is not None, f"there is no {name}"
         turn = self.core._turn(self.now)
-        applying.remove(self.core._state, turn, found)
+        activation.remove(self.core._state, turn, found)
         self._take(self.core._finish(turn))
 
     def administer(self, change: Change) -> Answer:

@@ -75,14 +75,14 @@ def test_a_head_has_a_limit(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /health HT", HEAD])
-def test_who_does_not_finish_his_head_is_cut_off(serve: Serve, sent: bytes) -> None:
+def test_a_caller_that_does_not_finish_its_head_is_cut_off(serve: Serve, sent: bytes) -> None:
     served = serve(limits=HttpLimits(head_ms=100))
     with caller(served, sent) as line:
         assert hears(line) == b""
     assert works(served)
 
 
-def test_who_sends_his_head_drop_by_drop_is_cut_off_all_the_same(serve: Serve) -> None:
+def test_a_caller_that_sends_its_head_octet_by_octet_is_cut_off(serve: Serve) -> None:
     served = serve(limits=HttpLimits(head_ms=200))
     begun = time.monotonic()
     with caller(served, b"GET ") as line, pytest.raises(ConnectionError):
@@ -96,14 +96,14 @@ def drip(line: socket.socket, end: float) -> None:
         time.sleep(0.02)  # real time is what he takes too much of
 
 
-def test_who_does_not_finish_his_body_is_told_and_cut_off(serve: Serve) -> None:
+def test_a_caller_that_does_not_finish_its_body_is_refused_and_cut_off(serve: Serve) -> None:
     served = serve(limits=HttpLimits(exchange_ms=400))
     with caller(served, HEAD + b"Content-Length: 10\r\n\r\nx") as line:
         assert hears(line).startswith(b"HTTP/1.1 408 ")
     assert works(served)
 
 
-def test_who_does_not_take_his_answer_is_cut_off(serve: Serve) -> None:
+def test_a_caller_that_does_not_read_its_answer_is_cut_off(serve: Serve) -> None:
     served = serve(limits=HttpLimits(exchange_ms=500))
     served.must("DEFINE QLOCAL(ORDERS) MAXMSGL(104857600)", "ALTER QMGR MAXMSGL(104857600)")
     send_later(served, "ORDERS", "x" * 15_000_000, 0)
@@ -200,7 +200,7 @@ NONSENSE = (
 
 
 @pytest.mark.parametrize("nonsense", NONSENSE)
-def test_nonsense_harms_nobody(serve: Serve, nonsense: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_nonsense_does_not_harm_others(serve: Serve, nonsense: bytes, caplog: pytest.LogCaptureFixture) -> None:
     served = serve(limits=HttpLimits(head_ms=300, idle_ms=1_000))
     with caplog.at_level(logging.INFO), caller(served, nonsense) as line:
         hears(line)

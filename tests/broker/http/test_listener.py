@@ -184,7 +184,7 @@ def tls() -> ssl.SSLContext:
     return context
 
 
-def test_it_speaks_tls_to_who_trusts_its_certificate(serve: Serve) -> None:
+def test_it_speaks_tls_to_a_client_that_trusts_its_certificate(serve: Serve) -> None:
     served = serve(KnownUsers(mqm="x"), tls=tls())
     assert served.listener.url == f"https://127.0.0.1:{served.port}"
     trusting = ssl.create_default_context(cafile=str(CERTIFICATES / "certificate.pem"))
@@ -194,7 +194,7 @@ def test_it_speaks_tls_to_who_trusts_its_certificate(serve: Serve) -> None:
     line.close()
 
 
-def test_who_speaks_no_tls_or_does_not_finish_his_handshake_harms_nobody(serve: Serve) -> None:
+def test_a_client_without_tls_or_a_whole_handshake_does_not_harm_others(serve: Serve) -> None:
     served = serve(KnownUsers(mqm="x"), tls=tls())
     for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x00\x05\x01", b"\x00" * 100):
         with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
@@ -207,7 +207,7 @@ def test_who_speaks_no_tls_or_does_not_finish_his_handshake_harms_nobody(serve: 
     assert served.failed == []
 
 
-def test_who_does_not_finish_his_handshake_is_cut_off(serve: Serve) -> None:
+def test_a_client_that_does_not_finish_its_handshake_is_cut_off(serve: Serve) -> None:
     served = serve(KnownUsers(mqm="x"), HttpLimits(head_ms=200), tls=tls())
     with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
         line.sendall(b"\x16\x03\x01\x02\x00\x01")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.broker.model.things import Link, Sub
+from tests.broker.model.entities import Link, Sub
+from tests.broker.model.messaging import Working
 from tests.broker.model.words import (
     TEMPORARY,
     Terms,
 )
-from tests.broker.model.working import Working
 
 
 class Clients(Working):

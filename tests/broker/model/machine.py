@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from tests.broker.model.acts import happens
-from tests.broker.model.comparing import MOST_TICKS
-from tests.broker.model.things import Copy
-from tests.broker.model.translating import Predicted, address, text_of
-from tests.broker.model.words import (
-    DEAD,
-    FITS,
-    QUEUES,
-    REPLY,
-    SELECTORS,
-    STAGING,
-    TEMPORARY,
-    DifferenceError,
-    Sent,
-    Terms,
-)
-from tests.broker.model.working_acts import (
+from tests.broker.model.comparison import MOST_TICKS
+from tests.broker.model.entities import Copy
+from tests.broker.model.messaging_acts import (
     A_CREDIT,
     A_LINK,
     A_MODE,
@@ -32,6 +19,19 @@ from tests.broker.model.working_acts import (
     SENDER,
     YES_OR_NO,
     WorkingActs,
+)
+from tests.broker.model.translation import Predicted, address, text_of
+from tests.broker.model.words import (
+    DEAD,
+    FITS,
+    QUEUES,
+    REPLY,
+    SELECTORS,
+    STAGING,
+    TEMPORARY,
+    DifferenceError,
+    Sent,
+    Terms,
 )
 
 from assay_broker.core import commands

@@ -22,7 +22,7 @@ or no.  What a kill leaves is then plain: what is on disk, `Model.kill`.
 from __future__ import annotations
 
 from tests.broker.model.clients import Clients
-from tests.broker.model.things import Copy, Link, Sub, later_than
+from tests.broker.model.entities import Copy, Link, Sub, later_than
 from tests.broker.model.words import (
     STAGING,
 )

@@ -18,9 +18,9 @@ from assay_broker.core.delay.staging import Staging
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages import groups
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.queues import arriving, delivery, settling
+from assay_broker.core.queues import arrivals, delivery, settlement
 from assay_broker.core.queues.lines import Line, OwnLine
-from assay_broker.core.queues.placing import new_entry, stored, watch_expiry
+from assay_broker.core.queues.placement import new_entry, stored, watch_expiry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
@@ -119,7 +119,7 @@ def _patch(owner: object, name: str, with_what: object) -> Callable[[pytest.Monk
 
 
 def _outcome(of: Outcome, like: Outcome) -> Callable[[pytest.MonkeyPatch], None]:
-    outcomes = settling._OUTCOMES
+    outcomes = settlement._OUTCOMES
     return lambda patch: patch.setitem(outcomes, of, outcomes[like])
 
 
@@ -186,7 +186,7 @@ _P, _PI, _PA = ProcessorState, ProcessorInput, ProcessorAction
 
 MUTANTS = (
     Mutant("expiry off by one", patch=_patch(Entry, "expired", _expired_a_moment_late)),
-    Mutant("priority ignored", patch=_patch(arriving, "new_entry", _without_priority)),
+    Mutant("priority ignored", patch=_patch(arrivals, "new_entry", _without_priority)),
     Mutant("redelivered flag lost", _effects(_unmarked)),
     Mutant("a unit's put visible to others", patch=_uncommitted_is_everybodys),
     Mutant("backed-out put delivered", _cell("units", (_U.OPEN, _I.BACKOUT), (_U.COMMITTING, _A.APPLY))),
@@ -195,7 +195,7 @@ MUTANTS = (
     Mutant("group held by several", patch=_patch(groups.Holders, "of", lambda _holders, _group: None)),
     Mutant("delayed message early", patch=_early),
     Mutant("unsubscribed subscription still fed", patch=_patch(handlers, "unsubscribe", lambda *_given: None)),
-    Mutant("non-persistent survives a kill", patch=_patch(arriving, "enter", _recorded_all_the_same)),
+    Mutant("non-persistent survives a kill", patch=_patch(arrivals, "enter", _recorded_all_the_same)),
     Mutant("order changed after recovery", patch=_reversed_at_a_start),
     Mutant("credit ignored", patch=_without_credit),
     Mutant("given to two receivers", patch=_patch(Queue, "take", _hand_out_and_keep)),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.broker.model.standing import EXPIRED, Standing
-from tests.broker.model.things import Copy
+from tests.broker.model.entities import Copy
+from tests.broker.model.placement import EXPIRED, Standing
 from tests.broker.model.words import (
     DEAD,
     REPLY,

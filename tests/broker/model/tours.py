@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.broker.model.acts import CHOICES, Act, Program
+from tests.broker.model.messaging_acts import TRAITS
 from tests.broker.model.words import DEAD, REPLY, STAGING, TEMPORARY, UNIT_LIMIT
-from tests.broker.model.working_acts import TRAITS
 
 PLAIN = TRAITS[0]
 PERSISTENT = (True, 4, 0, False, False)

@@ -10,13 +10,13 @@ from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STA
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Namespace
 from assay_broker.mqsc.defaults import default_objects, default_script
+from assay_broker.mqsc.dry_run import DryRun
 from assay_broker.mqsc.script import run_script
-from assay_broker.mqsc.sketch import Sketch
 
 
 def test_the_default_script_has_no_mistakes() -> None:
-    sketch = Sketch(default_objects("QM1").objects, Host())
-    assert run_script(default_script(), sketch.ask, Host()).refused == ()
+    dry_run = DryRun(default_objects("QM1").objects, Host())
+    assert run_script(default_script(), dry_run.ask, Host()).refused == ()
 
 
 def test_by_default_queues_are_made_on_use_and_publications_may_be_delayed() -> None:

@@ -8,9 +8,9 @@ from assay_broker.core.objects.attributes import ATTRIBUTES, Attribute, Flag
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.values import expected, shown
 from assay_broker.mqsc.defaults import default_objects
+from assay_broker.mqsc.dry_run import DryRun
 from assay_broker.mqsc.lines import SourceCommand, source_commands
 from assay_broker.mqsc.script import run_script
-from assay_broker.mqsc.sketch import Sketch
 from assay_broker.mqsc.words import NOUNS, VALID, VERBS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mqsc.md").read_text(encoding="utf-8")
@@ -45,6 +45,6 @@ def test_the_page_names_every_verb_noun_and_synonym() -> None:
 def test_the_pages_example_runs_as_it_is_shown() -> None:
     block = PAGE.partition("```console\n")[2].partition("```")[0]
     script, answer = block.removeprefix("$ cat orders.mqsc\n").split("$ assay mqsc orders.mqsc\n")
-    sketch = Sketch(default_objects("ASSAY").objects, Host())
-    assert "\n".join(run_script(script, sketch.ask, Host()).lines) + "\n" == answer
+    dry_run = DryRun(default_objects("ASSAY").objects, Host())
+    assert "\n".join(run_script(script, dry_run.ask, Host()).lines) + "\n" == answer
     assert sum(isinstance(item, SourceCommand) for item in source_commands(script)) == 2

@@ -11,10 +11,10 @@ from assay_broker.core.administration.changes import Change, DisplayThreads, Res
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Namespace
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
+from assay_broker.mqsc.dry_run import DryRun
 from assay_broker.mqsc.lines import Position
 from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, Shown, run_script
-from assay_broker.mqsc.sketch import Sketch
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc
 
@@ -22,31 +22,31 @@ HOST = Host()
 
 
 @pytest.fixture
-def sketch() -> Sketch:
-    return Sketch(factory("QM1", zos=False), HOST)
+def dry_run() -> DryRun:
+    return DryRun(factory("QM1", zos=False), HOST)
 
 
-def run(sketch: Sketch, script: str, host: Host = HOST) -> ScriptAnswer:
-    return run_script(script, sketch.ask, host)
+def run(dry_run: DryRun, script: str, host: Host = HOST) -> ScriptAnswer:
+    return run_script(script, dry_run.ask, host)
 
 
-def one(sketch: Sketch, command: str) -> CommandAnswer:
-    (answer,) = run(sketch, command).answers
+def one(dry_run: DryRun, command: str) -> CommandAnswer:
+    (answer,) = run(dry_run, command).answers
     return answer
 
 
-def queue(sketch: Sketch, name: str) -> Definition:
-    found = sketch.directory.queue(name)
+def queue(dry_run: DryRun, name: str) -> Definition:
+    found = dry_run.directory.queue(name)
     assert found is not None
     return found
 
 
-def test_a_script_is_answered_as_runmqsc_answers_it(sketch: Sketch) -> None:
+def test_a_script_is_answered_as_runmqsc_answers_it(dry_run: DryRun) -> None:
     script = (
         "* queues\nDEFINE QLOCAL(ORDERS) +\n  MAXDEPTH(5)\nDEFINE QLOCAL(ORDERS)\nDEFINE QLOCL(ORDERS)\nEND\nnot read\n"
     )
     exists = 'AMQ8150E: The QLOCAL "ORDERS" is there already; REPLACE redefines it.'
-    assert run(sketch, script).lines == (
+    assert run(dry_run, script).lines == (
         "       : * queues",
         "     1 : DEFINE QLOCAL(ORDERS) +",
         "       :   MAXDEPTH(5)",
@@ -64,18 +64,18 @@ def test_a_script_is_answered_as_runmqsc_answers_it(sketch: Sketch) -> None:
     )
 
 
-def test_an_empty_script_has_no_commands(sketch: Sketch) -> None:
-    assert run(sketch, "").lines == (
+def test_an_empty_script_has_no_commands(dry_run: DryRun) -> None:
+    assert run(dry_run, "").lines == (
         "No MQSC commands read.",
         "No commands have a syntax error.",
         "All valid MQSC commands were processed.",
     )
 
 
-def test_display_shows_two_columns_and_long_values_alone(sketch: Sketch) -> None:
+def test_display_shows_two_columns_and_long_values_alone(dry_run: DryRun) -> None:
     text = "d" * 40
-    one(sketch, f"DEFINE QALIAS(FRONT) TARGET(ORDERS) DESCR('{text}')")
-    assert one(sketch, "DISPLAY QALIAS(FRONT)").lines == (
+    one(dry_run, f"DEFINE QALIAS(FRONT) TARGET(ORDERS) DESCR('{text}')")
+    assert one(dry_run, "DISPLAY QALIAS(FRONT)").lines == (
         "AMQ8409I: A queue.",
         "   QUEUE(FRONT)                            TYPE(QALIAS)",
         "   CLUSNL( )                               CLUSTER( )",
@@ -87,36 +87,36 @@ def test_display_shows_two_columns_and_long_values_alone(sketch: Sketch) -> None
     )
 
 
-def test_words_without_quotes_fold_to_upper_case_and_others_do_not(sketch: Sketch) -> None:
-    run(sketch, "define qlocal(orders)\nDEFINE QLOCAL('orders') DESCR('it''s')")
-    assert queue(sketch, "ORDERS").text("DESCR") == ""
-    assert queue(sketch, "orders").text("DESCR") == "it's"
+def test_words_without_quotes_fold_to_upper_case_and_others_do_not(dry_run: DryRun) -> None:
+    run(dry_run, "define qlocal(orders)\nDEFINE QLOCAL('orders') DESCR('it''s')")
+    assert queue(dry_run, "ORDERS").text("DESCR") == ""
+    assert queue(dry_run, "orders").text("DESCR") == "it's"
 
 
-def test_a_quoted_blank_blanks_an_attribute(sketch: Sketch) -> None:
-    run(sketch, "DEF QL(Q) BOQNAME(B) DESCR('x')\nALT QL(Q) BOQNAME(' ') DESCR('  ')")
-    assert queue(sketch, "Q").text("BOQNAME") == queue(sketch, "Q").text("DESCR") == ""
+def test_a_quoted_blank_blanks_an_attribute(dry_run: DryRun) -> None:
+    run(dry_run, "DEF QL(Q) BOQNAME(B) DESCR('x')\nALT QL(Q) BOQNAME(' ') DESCR('  ')")
+    assert queue(dry_run, "Q").text("BOQNAME") == queue(dry_run, "Q").text("DESCR") == ""
 
 
-def test_blanks_and_commas_separate(sketch: Sketch) -> None:
-    assert one(sketch, "DEF, QL (Q),MAXDEPTH ( 5 )\tPUT(DISABLED)").refused is None
+def test_blanks_and_commas_separate(dry_run: DryRun) -> None:
+    assert one(dry_run, "DEF, QL (Q),MAXDEPTH ( 5 )\tPUT(DISABLED)").refused is None
 
 
-def test_replace_and_like_work_and_may_stand_anywhere(sketch: Sketch) -> None:
-    answer = run(sketch, "DEF QL(A) MAXDEPTH(3)\nDEF QL(B) PUT(DISABLED)\nDEF QL(B) LIKE(A) REPLACE GET(DISABLED)")
+def test_replace_and_like_work_and_may_stand_anywhere(dry_run: DryRun) -> None:
+    answer = run(dry_run, "DEF QL(A) MAXDEPTH(3)\nDEF QL(B) PUT(DISABLED)\nDEF QL(B) LIKE(A) REPLACE GET(DISABLED)")
     assert answer.refused == ()
-    assert (queue(sketch, "B").number("MAXDEPTH"), queue(sketch, "B").text("PUT")) == (3, "ENABLED")
+    assert (queue(dry_run, "B").number("MAXDEPTH"), queue(dry_run, "B").text("PUT")) == (3, "ENABLED")
 
 
-def test_a_flag_is_said_by_its_keyword_or_its_no_form(sketch: Sketch) -> None:
-    run(sketch, "DEF QL(Q) NOSHARE HARDENBO")
-    assert (queue(sketch, "Q").text("SHARE"), queue(sketch, "Q").text("HARDENBO")) == ("NO", "YES")
-    assert "   SHARE" not in one(sketch, "DIS QL(Q) SHARE").lines
-    assert one(sketch, "DIS QL(Q) SHARE").lines[-1] == "   NOSHARE"
+def test_a_flag_is_said_by_its_keyword_or_its_no_form(dry_run: DryRun) -> None:
+    run(dry_run, "DEF QL(Q) NOSHARE HARDENBO")
+    assert (queue(dry_run, "Q").text("SHARE"), queue(dry_run, "Q").text("HARDENBO")) == ("NO", "YES")
+    assert "   SHARE" not in one(dry_run, "DIS QL(Q) SHARE").lines
+    assert one(dry_run, "DIS QL(Q) SHARE").lines[-1] == "   NOSHARE"
 
 
-def test_keywords_are_no_reserved_words(sketch: Sketch) -> None:
-    assert run(sketch, "DEF QL(REPLACE) DESCR(LIKE)\nDIS QL(REPLACE)\nDEF QL(END)").refused == ()
+def test_keywords_are_no_reserved_words(dry_run: DryRun) -> None:
+    assert run(dry_run, "DEF QL(REPLACE) DESCR(LIKE)\nDIS QL(REPLACE)\nDEF QL(END)").refused == ()
 
 
 @pytest.mark.parametrize(
@@ -136,22 +136,22 @@ def test_keywords_are_no_reserved_words(sketch: Sketch) -> None:
         ("DIS QS(A*) WHERE(CURDEPTH EQ 0)", ["A1", "A2"]),
     ],
 )
-def test_display_finds_by_generic_name_and_condition(sketch: Sketch, display: str, names: list[str]) -> None:
-    run(sketch, "DEF QL(A1) MAXDEPTH(5)\nDEF QL(A2) MAXDEPTH(6) PUT(DISABLED) DESCR('second')\nDEF QA(AB) TARGET(A1)")
-    shown = one(sketch, display).shown
+def test_display_finds_by_generic_name_and_condition(dry_run: DryRun, display: str, names: list[str]) -> None:
+    run(dry_run, "DEF QL(A1) MAXDEPTH(5)\nDEF QL(A2) MAXDEPTH(6) PUT(DISABLED) DESCR('second')\nDEF QA(AB) TARGET(A1)")
+    shown = one(dry_run, display).shown
     assert [item.name for item in shown if isinstance(item, Definition)] == names
 
 
-def test_of_one_object_everything_is_shown_and_of_several_only_what_they_are(sketch: Sketch) -> None:
-    assert any("MAXDEPTH(5000)" in line for line in one(sketch, "DIS QL(SYSTEM.DEFAULT.LOCAL.QUEUE)").lines)
-    several = one(sketch, "DIS QL(*)").lines
+def test_of_one_object_everything_is_shown_and_of_several_only_what_they_are(dry_run: DryRun) -> None:
+    assert any("MAXDEPTH(5000)" in line for line in one(dry_run, "DIS QL(SYSTEM.DEFAULT.LOCAL.QUEUE)").lines)
+    several = one(dry_run, "DIS QL(*)").lines
     assert not any("MAXDEPTH" in line for line in several)
-    assert any("MAXDEPTH(5000)" in line for line in one(sketch, "DIS QL(*) MAXDEPTH").lines)
-    assert any("MAXDEPTH(5000)" in line for line in one(sketch, "DIS QL(*) ALL").lines)
+    assert any("MAXDEPTH(5000)" in line for line in one(dry_run, "DIS QL(*) MAXDEPTH").lines)
+    assert any("MAXDEPTH(5000)" in line for line in one(dry_run, "DIS QL(*) ALL").lines)
 
 
-def test_the_queue_manager_shows_its_level_and_platform(sketch: Sketch) -> None:
-    lines = one(sketch, "DISPLAY QMGR CMDLEVEL PLATFORM DEADQ").lines
+def test_the_queue_manager_shows_its_level_and_platform(dry_run: DryRun) -> None:
+    lines = one(dry_run, "DISPLAY QMGR CMDLEVEL PLATFORM DEADQ").lines
     assert lines == (
         "AMQ8408I: The queue manager.",
         "   QMNAME(QM1)                             CMDLEVEL(800)",
@@ -159,20 +159,20 @@ def test_the_queue_manager_shows_its_level_and_platform(sketch: Sketch) -> None:
     )
 
 
-def test_subscriptions_are_shown_with_their_identifier(sketch: Sketch) -> None:
-    run(sketch, "DEFINE SUB('news to desk') TOPICSTR('news') DEST(DESK)")
-    lines = one(sketch, "DISPLAY SUB('news*') SUBID SUBTYPE DEST").lines
+def test_subscriptions_are_shown_with_their_identifier(dry_run: DryRun) -> None:
+    run(dry_run, "DEFINE SUB('news to desk') TOPICSTR('news') DEST(DESK)")
+    lines = one(dry_run, "DISPLAY SUB('news*') SUBID SUBTYPE DEST").lines
     assert lines[1].split() == ["SUB(news", "to", "desk)", "DEST(DESK)"]
     assert len(lines[2].strip()) == len("SUBID()") + 48
-    assert one(sketch, "DISPLAY SUB(*) SUBTYPE(PROXY)").refused is not None
+    assert one(dry_run, "DISPLAY SUB(*) SUBTYPE(PROXY)").refused is not None
 
 
-def test_an_authority_record_is_set_and_shown(sketch: Sketch) -> None:
-    run(sketch, "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) PRINCIPAL('alice','bob') AUTHADD(PUT,GET)")
-    run(sketch, "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) PRINCIPAL('bob') AUTHRMV(GET)")
-    assert sketch.authorities.allowed("alice", "QUEUE", "A.B", "GET")
-    assert not sketch.authorities.allowed("bob", "QUEUE", "A.B", "GET")
-    assert one(sketch, "DIS AUTHREC PROFILE('A.**') OBJTYPE(QUEUE)").lines[3:6] == (
+def test_an_authority_record_is_set_and_shown(dry_run: DryRun) -> None:
+    run(dry_run, "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) PRINCIPAL('alice','bob') AUTHADD(PUT,GET)")
+    run(dry_run, "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) PRINCIPAL('bob') AUTHRMV(GET)")
+    assert dry_run.authorities.allowed("alice", "QUEUE", "A.B", "GET")
+    assert not dry_run.authorities.allowed("bob", "QUEUE", "A.B", "GET")
+    assert one(dry_run, "DIS AUTHREC PROFILE('A.**') OBJTYPE(QUEUE)").lines[3:6] == (
         "   AUTHLIST(GET,PUT)",
         "AMQ8864I: An authority record.",
         "   PROFILE(A.**)                           ENTITY(bob)",
@@ -258,28 +258,28 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("command", "at", "reason", "text"), MISTAKES)
 def test_a_mistake_is_answered_with_its_place_and_reason_and_changes_nothing(
-    sketch: Sketch, command: str, at: tuple[int, int], reason: int, text: str
+    dry_run: DryRun, command: str, at: tuple[int, int], reason: int, text: str
 ) -> None:
-    before = tuple(sketch.directory)
-    (answer,) = run(sketch, command).answers
+    before = tuple(dry_run.directory)
+    (answer,) = run(dry_run, command).answers
     refused = answer.refused
     assert refused is not None
     assert (refused.at, refused.reason) == (Position(*at), reason)
     assert text in refused.text
     assert answer.lines[0].startswith("AMQ8")
     assert f"({reason})" in answer.lines[0]
-    assert (tuple(sketch.directory), tuple(sketch.authorities)) == (before, ())
+    assert (tuple(dry_run.directory), tuple(dry_run.authorities)) == (before, ())
 
 
-def test_the_next_command_follows_a_refused_one(sketch: Sketch) -> None:
-    answer = run(sketch, "DEF QL('A\nDEF QL(B)")
+def test_the_next_command_follows_a_refused_one(dry_run: DryRun) -> None:
+    answer = run(dry_run, "DEF QL('A\nDEF QL(B)")
     assert [one.refused is None for one in answer.answers] == [False, True]
 
 
 def test_authority_is_not_set_by_mqsc_on_zos() -> None:
     zos = Host(zos=True)
-    sketch = Sketch(factory("MQ01", zos=True), zos)
-    answer = run(sketch, "SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP(G) AUTHADD(PUT)", zos)
+    dry_run = DryRun(factory("MQ01", zos=True), zos)
+    answer = run(dry_run, "SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP(G) AUTHADD(PUT)", zos)
     assert [refused.reason for refused in answer.refused] == [Mqrccf.PARM_SYNTAX_ERROR]
 
 
@@ -301,9 +301,9 @@ RUBBISH: list[tuple[str, Callable[[int], str]]] = [
 
 
 @pytest.mark.parametrize("make", [make for _, make in RUBBISH], ids=[name for name, _ in RUBBISH])
-def test_100_kb_of_rubbish_are_refused_quickly(sketch: Sketch, make: Callable[[int], str]) -> None:
+def test_100_kb_of_rubbish_are_refused_quickly(dry_run: DryRun, make: Callable[[int], str]) -> None:
     begun = time.process_time()
-    answer = run(sketch, make(100_000))
+    answer = run(dry_run, make(100_000))
     assert answer.refused
     assert len(answer.refused) == len(answer.answers)
     assert time.process_time() - begun < 20  # half a minute of one core would be exponential; it takes a second or two
@@ -312,22 +312,22 @@ def test_100_kb_of_rubbish_are_refused_quickly(sketch: Sketch, make: Callable[[i
 @settings(deadline=None)  # a busy machine is no bug
 @given(st.text("DEFQL()' ,+-*;\nA1.%\x00Ä", max_size=200))
 def test_whatever_the_text_it_is_answered_and_nothing_is_defined_by_chance(script: str) -> None:
-    sketch = Sketch(factory("QM1", zos=False), HOST)
-    answer = run(sketch, script)
+    dry_run = DryRun(factory("QM1", zos=False), HOST)
+    answer = run(dry_run, script)
     assert len(answer.refused) + sum(one.refused is None for one in answer.answers) == len(answer.answers)
 
 
-def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(sketch: Sketch) -> None:
-    answer = one(sketch, "CLEAR QL(Q)")
+def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(dry_run: DryRun) -> None:
+    answer = one(dry_run, "CLEAR QL(Q)")
     assert answer.refused is not None
     assert answer.refused.reason == Mqrccf.COMMAND_FAILED
     assert answer.lines[0].startswith("AMQ8101E: There are no messages in a sketch.")
-    assert Mqrc.UNKNOWN_OBJECT_NAME not in {refused.reason for refused in run(sketch, "CLEAR QL(Q)").refused}
+    assert Mqrc.UNKNOWN_OBJECT_NAME not in {refused.reason for refused in run(dry_run, "CLEAR QL(Q)").refused}
 
 
-def test_a_deleted_object_is_gone(sketch: Sketch) -> None:
-    run(sketch, "DEF TOPIC(T) TOPICSTR(A)\nDELETE TOPIC(T)")
-    assert sketch.directory.find(Namespace.TOPIC, "T") is None
+def test_a_deleted_object_is_gone(dry_run: DryRun) -> None:
+    run(dry_run, "DEF TOPIC(T) TOPICSTR(A)\nDELETE TOPIC(T)")
+    assert dry_run.directory.find(Namespace.TOPIC, "T") is None
 
 
 XID = "0000000102AB"
@@ -384,7 +384,7 @@ def test_where_no_branch_is_in_doubt_none_is_found() -> None:
         ("DIS THREAD(*) TYPE(REGIONS)", "INDOUBT or ACTIVE"),
     ],
 )
-def test_what_is_wrong_about_branches_is_said(command: str, says: str) -> None:
+def test_mistakes_about_branches_are_reported(command: str, says: str) -> None:
     (refused,) = run_script(command, answered(), HOST).refused
     assert refused.syntax
     assert says in refused.text

@@ -31,7 +31,7 @@ def test_only_loopback_addresses_are_this_machines_own(host: str, own: bool) -> 
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.1", ""])  # noqa: S104  this is what is refused
-def test_without_users_nobody_listens_where_strangers_could_come_in(host: str) -> None:
+def test_without_users_a_server_listens_on_loopback_only(host: str) -> None:
     with pytest.raises(ExposedError, match="file of users"):
         Security().check_place(host)
     Security(USERS).check_place(host)

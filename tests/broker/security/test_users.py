@@ -23,7 +23,7 @@ def written(folder: Path, text: str, mode: int = 0o600) -> Path:
     return path
 
 
-def test_who_is_in_the_file_is_let_in_with_his_password_only(tmp_path: Path) -> None:
+def test_a_user_of_the_file_gets_in_with_the_right_password_only(tmp_path: Path) -> None:
     users = Users.read(written(tmp_path, ENTRY + entry("bob", "other", FEW)))
     assert users.names == ("alice", "bob")
     assert users.check("alice", "secret")
@@ -63,7 +63,7 @@ def test_no_name_and_no_password_breaks_the_check(user: str, password: str) -> N
 USERS = Users({"alice": keys_of("a password that is longer than any that is tried", FEW)})
 
 
-def test_a_user_who_is_none_seems_to_have_the_same_salt_each_time() -> None:
+def test_an_unknown_user_seems_to_have_the_same_salt_each_time() -> None:
     first, second = USERS.decoy("mallory"), USERS.decoy("mallory")
     assert (first.salt, first.iterations) == (second.salt, second.iterations) == (first.salt, FEW)
     assert USERS.decoy("trent").salt != first.salt
@@ -80,7 +80,7 @@ def test_iterations_do_not_tell_users_from_others_in_a_file_with_old_and_new_ent
     assert users.check("new", "two")
 
 
-def test_what_is_remembered_is_one_users_one_password() -> None:
+def test_a_remembered_password_is_remembered_for_its_user_only() -> None:
     users = Users({"alice": ALICE, "bob": keys_of("secret", FEW)})
     assert not users.remembers("alice", "secret")
     assert users.check("alice", "secret")

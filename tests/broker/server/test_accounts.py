@@ -64,7 +64,7 @@ def test_whatever_users_are_called_the_file_stays_one(
     assert set(users.names) == set(names)
 
 
-def test_what_cannot_be_used_is_said(path: Path) -> None:
+def test_unusable_users_and_files_are_refused_with_the_reason(path: Path) -> None:
     with pytest.raises(OptionsError, match="the password is empty"):
         add_user(path, "alice", "")
     with pytest.raises(OptionsError, match="the user name"):

@@ -32,7 +32,7 @@ def test_that_of_another_folder_stays(ready: Path, data: str | None) -> None:
     assert ready.exists()
 
 
-def test_what_is_no_servers_word_stays(tmp_path: Path) -> None:
+def test_a_file_that_no_server_wrote_stays(tmp_path: Path) -> None:
     text = tmp_path / "ready.json"
     text.write_text("something else")
     _forget_dead(text, ServerOptions(data=tmp_path / "data"))
@@ -40,7 +40,7 @@ def test_what_is_no_servers_word_stays(tmp_path: Path) -> None:
     _forget_dead(tmp_path / "none.json", ServerOptions(data=tmp_path / "data"))
 
 
-def test_what_cannot_be_removed_is_told(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ready_file_that_cannot_be_removed_is_reported(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_path: Path, *, missing_ok: bool) -> None:
         del missing_ok
         raise PermissionError(1, "Operation not permitted")

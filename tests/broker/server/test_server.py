@@ -181,7 +181,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
         ({"http": HostPort("example.org", 0)}, "from other machines"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_anything_begins(change: dict[str, object], text: str) -> None:
+def test_contradictory_options_are_refused_before_anything_starts(change: dict[str, object], text: str) -> None:
     doubles = Doubles()
     with pytest.raises(OptionsError, match=text), serving(replace(OPTIONS, **change), doubles):
         pass

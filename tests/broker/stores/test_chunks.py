@@ -20,7 +20,7 @@ LONG = st.builds(
 @given(
     body=LONG | st.binary(max_size=5).map(lambda end: b"x" * 131_071 + end), encoded=st.none() | st.just(b"w" * 65_537)
 )
-def test_what_leaves_a_record_comes_back(body: str | bytes, encoded: bytes | None) -> None:
+def test_a_body_in_chunks_is_put_back_into_its_record(body: str | bytes, encoded: bytes | None) -> None:
     record = RetainedSet(topic=TOPIC, message=Message(body=body, encoded=encoded, subject="s"))
     light = lighten(record)
     if light is None:
@@ -45,12 +45,12 @@ def test_what_leaves_a_record_comes_back(body: str | bytes, encoded: bytes | Non
     ],
     ids=lambda record: type(record).__name__,
 )
-def test_what_is_short_stays(record: Record) -> None:
+def test_a_short_body_stays_in_its_record(record: Record) -> None:
     assert lighten(record) is None
 
 
 @pytest.mark.parametrize("body", ["x" * (PIECE_BYTES + 1), b"x" * (PIECE_BYTES + 1), "€" * (PIECE_BYTES // 3 + 1)])
-def test_what_is_longer_than_a_piece_leaves(body: str | bytes) -> None:
+def test_a_body_longer_than_a_chunk_leaves_its_record(body: str | bytes) -> None:
     light = lighten(stored(1, body))
     assert light is not None
     assert isinstance(light.record, MessageStored)

@@ -206,7 +206,7 @@ def test_a_version_that_never_was_is_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("octets", [b"", b"#!/bin/sh\n", bytes(5_000), b"SQLite format 3\x00"], ids=len)
-def test_what_is_no_database_is_refused(tmp_path: Path, octets: bytes) -> None:
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, octets: bytes) -> None:
     (tmp_path / DATABASE).write_bytes(octets)
     refused(tmp_path, NoDatabaseError, r"assay\.db is (empty|no SQLite database); give the queue manager a folder")
 

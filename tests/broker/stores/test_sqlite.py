@@ -86,7 +86,7 @@ def test_a_long_body_comes_back_as_it_was_also_in_a_retained_publication(tmp_pat
 @pytest.mark.parametrize(
     "body", [b"b" * (32 * MIB), "t" * (32 * MIB), "ä" * (32 * MIB)], ids=["bytes", "text", "latin"]
 )
-def test_nobody_holds_a_second_copy_of_a_long_body(tmp_path: Path, body: str | bytes) -> None:
+def test_a_long_body_is_never_copied_as_a_whole(tmp_path: Path, body: str | bytes) -> None:
     store = opened(tmp_path)
     record = stored(1, body)
     tracing = sys.gettrace()

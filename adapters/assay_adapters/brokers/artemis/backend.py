@@ -1,7 +1,7 @@
 """Apache Artemis in a container, through our AMQP driver.
 
-Many scenarios share one instance, each on destinations of its own; scenarios that kill or restart the broker get a
-second one, which is kept and used again by the next of them.
+Many scenarios share one instance, each on its own destinations. Scenarios that kill or restart the broker use a second
+instance, one after the other.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from assay_sdk.time import Clock, Runner
 
 IMAGE_VARIABLE = "ASSAY_IMAGE_ARTEMIS"
 LOCAL_IMAGE = "assay/artemis:2.56.0"
-"""Built by images/build, where no image registry is in reach; a setting of ours would be lost otherwise."""
+"""Built by images/build for machines without access to an image registry; preferred if it exists."""
 PUBLIC_IMAGE = "apache/artemis:2.56.0-alpine"
 
 PRODUCT = "Apache Artemis"
@@ -48,7 +48,7 @@ MEMBER = "artemis"
 _LOGIN = Login("artemis", "artemis")
 _PORT = 5672
 _DATA_FOLDERS = ("/var/lib/artemis/data", "/var/lib/artemis-instance/data")
-"""Of our image, and of the public one."""
+"""The data folders of our image and of the public one."""
 _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _OPEN_LIMIT_MS = 2_000
 
@@ -85,7 +85,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
         "Docker hands out the files of a container.", "adapters/assay_adapters/containers/files.py"
     ),
 }
-"""What broker, client and adapter can do together."""
+"""The capabilities of broker, client and adapter together."""
 
 _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
@@ -128,22 +128,22 @@ LACKS: Mapping[Capability, Source] = {
     Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
     Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
 }
-"""Why a capability is absent."""
+"""Why capabilities are absent."""
 
 
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
-    """Whether a broker opens an AMQP connection: the only proof that it is there.
+    """Return the properties with which a broker opens an AMQP connection: only an open proves that it runs.
 
     Args:
         driver: The AMQP driver.
-        runner: A real one.
-        endpoint: Where, and as whom.
+        runner: A real runner.
+        endpoint: URL and login.
 
     Returns:
-        What it said when it opened; None when nobody answers yet.
+        The properties; None if no broker answers yet.
 
     Raises:
-        BackendError: It answers and refuses the login.
+        BackendError: The broker refuses the login.
     """
     events: list[DriverEvent] = []
     target = Target(url=endpoint.url, login=endpoint.login, open_timeout_ms=_OPEN_LIMIT_MS)
@@ -160,14 +160,14 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
 
 
 class ArtemisInstance:
-    """One Artemis: shared by many scenarios, or one that may be hurt.
+    """One Artemis: shared by many scenarios, or for scenarios with faults.
 
     Args:
         endpoint: Where it listens.
         runner: The I/O loop.
-        driver: The AMQP driver, behind whatever filter a run asks for.
-        environment: What it is.
-        container: Its container, when it may be hurt; None when it is shared.
+        driver: The AMQP driver, with the run's filter.
+        environment: The tested product.
+        container: Its container if it allows faults; None if it is shared.
     """
 
     def __init__(
@@ -187,12 +187,12 @@ class ArtemisInstance:
 
     @property
     def environment(self) -> Environment:
-        """What it is."""
+        """The tested product."""
         return self._environment
 
     @property
     def clock(self) -> Clock:
-        """The machine's clock: the container has no other."""
+        """The machine's clock, which is also the container's."""
         return self._runner.clock
 
     @property
@@ -207,16 +207,16 @@ class ArtemisInstance:
 
     @property
     def admin(self) -> Admin | None:
-        """None: there is no administration."""
+        """None: administration is not supported."""
         return None
 
     @property
     def faults(self) -> ContainerFaults | None:
-        """Faults, for an instance of one's own."""
+        """Its faults; None if it is shared."""
         return self._faults
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Where clients connect.
+        """Return where clients connect.
 
         Raises:
             LookupError: There is no such member, or the protocol is not AMQP.
@@ -226,24 +226,24 @@ class ArtemisInstance:
         return self._endpoint
 
     def clients(self) -> Mapping[str, Client]:
-        """Fresh clients, by face."""
+        """New clients, by face."""
         clients: dict[str, SdkClient] = {face: SdkClient(face, self._driver, self._runner) for face in _FACES}
         for client in clients.values():
             client.observe(self._observe)
         return dict(clients)
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Nothing can be seen of its disk."""
+        """Do nothing: events of its disk are not visible."""
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Whether Artemis's journal or paging folder holds these octets (PD-31)."""
+        """Return whether Artemis's journal or paging folder contains these octets (PD-31)."""
         port = urlsplit(self._endpoint.url).port
         if port is None:
             return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
         return folder_holds(port, _DATA_FOLDERS, octets)
 
     def close(self) -> None:
-        """Given back: the backend keeps it for the next scenario."""
+        """Do nothing: the backend keeps the instance for the next scenario."""
 
     def _observe(self, event: ClientEvent) -> None:
         if self._faults is not None and event.what == "seen" and event.seen is not None:
@@ -254,7 +254,7 @@ class ArtemisBackend:
     """Apache Artemis in containers of this machine.
 
     Args:
-        shared: Where a shared instance runs that another process has started; None to start one.
+        shared: The endpoint of a shared instance that another process has started; None to start one.
         wire: A filter between the SDK's engine and its driver; None for none.
         runner: The I/O loop; None for the one that this process's connections share.
     """
@@ -275,7 +275,7 @@ class ArtemisBackend:
 
     @classmethod
     def attach(cls, endpoint: Endpoint) -> ArtemisBackend:
-        """A backend on a shared instance that another process has started."""
+        """Return a backend for a shared instance that another process has started."""
         return cls(shared=endpoint)
 
     @property
@@ -285,17 +285,17 @@ class ArtemisBackend:
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What broker, client and adapter can do together."""
+        """The capabilities of broker, client and adapter together."""
         return CAPABILITIES
 
     @property
     def lacks(self) -> Mapping[Capability, Source]:
-        """Why a capability is absent."""
+        """Why capabilities are absent."""
         return LACKS
 
     @property
     def environment(self) -> Environment:
-        """What its instances are, by their image."""
+        """The tested product, by its image."""
         image = self._image or self._images()[0]
         version = image.rpartition(":")[2].partition("-")[0]
         details = {"image": image, "protocol": "AMQP 1.0"}
@@ -304,7 +304,7 @@ class ArtemisBackend:
         return Environment(product=PRODUCT, version=version, details=details, ours=False)
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Who the client is.
+        """Return the identity of the client.
 
         Raises:
             LookupError: There is no such face.
@@ -313,11 +313,11 @@ class ArtemisBackend:
 
     @property
     def reuses_faulted(self) -> bool:
-        """A container takes long to start, so one that had a fault is kept."""
+        """True: a container takes long to start, so one that had a fault is used again."""
         return True
 
     def probe(self) -> Available | Unavailable:
-        """Whether it can be started here; starts nothing."""
+        """Return whether it can be started here, without starting anything."""
         if (absent := missing_packages(("proton", "docker", "testcontainers"), extra="amqp,containers")) is not None:
             return absent
         found = probe_image(
@@ -331,7 +331,7 @@ class ArtemisBackend:
         return available
 
     def provision(self, needs: Needs) -> ArtemisInstance | Unsupported:
-        """The shared instance, or the one that may be hurt.
+        """Return the shared instance, or the one for scenarios with faults.
 
         Raises:
             BackendError: It cannot be started.
@@ -347,7 +347,7 @@ class ArtemisBackend:
             return self._own_instance() if needs.own_instance else self._shared_instance()
 
     def close(self) -> None:
-        """Remove every container that this process has started, and those of processes that have been cut off."""
+        """Remove every container that this process has started, and those of processes that have ended."""
         with self._lock:
             started = [container for container in (self._shared, self._own) if container is not None]
             for container in started:
@@ -380,34 +380,34 @@ class ArtemisBackend:
             self._shared = self._container()
             try:
                 self._shared.start()
-            except BaseException:  # Ctrl-C too: it has left nothing, and the next call is to start another
+            except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
                 self._shared = None
                 raise
-        return self._instance(self._shared, may_be_hurt=False)
+        return self._instance(self._shared, for_faults=False)
 
     def _own_instance(self) -> ArtemisInstance:
         if self._own is None or self._own.exit_code() is not None:
             if self._own is not None:
-                self._own.remove()  # a fault that failed has left it dead
+                self._own.remove()  # a failed fault left it stopped
             self._own = self._container()
             try:
                 self._own.start()
-            except BaseException:  # Ctrl-C too: it has left nothing, and the next call is to start another
+            except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
                 self._own = None
                 raise
-        return self._instance(self._own, may_be_hurt=True)
+        return self._instance(self._own, for_faults=True)
 
-    def _instance(self, container: Container, *, may_be_hurt: bool) -> ArtemisInstance:
+    def _instance(self, container: Container, *, for_faults: bool) -> ArtemisInstance:
         return ArtemisInstance(
             _endpoint(container.port),
             self._runner,
             self._driver(),
             self.environment,
-            container if may_be_hurt else None,
+            container if for_faults else None,
         )
 
     def _container(self) -> Container:
-        """One to be started; kept from before its start on, so that `close` always knows of it."""
+        """Return a new container, noted before its start, so that `close` can always remove it."""
         if self._image is None:
             probed = self.probe()
             if isinstance(probed, Unavailable):
@@ -418,7 +418,7 @@ class ArtemisBackend:
         spec = ContainerSpec(
             image=self._image,
             port=_PORT,
-            # For the public image; ours has the account built in.
+            # For the public image; the account is built into ours.
             environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
             title=PRODUCT,
         )

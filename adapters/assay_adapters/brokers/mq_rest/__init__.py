@@ -1,1 +1,1 @@
-"""Administration by IBM MQ's REST interface; serves the reference broker and the real product."""
+"""Administration by IBM MQ's REST interface, for the reference broker and the real product."""

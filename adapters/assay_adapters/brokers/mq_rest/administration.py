@@ -1,4 +1,4 @@
-"""Administration by IBM MQ's REST interface: the port's vocabulary in commands of MQSC."""
+"""The `Admin` port over IBM MQ's REST interface, with commands of MQSC."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOUNS: Mapping[ObjectKind, str] = MappingProxyType(
 )
 _QUEUES = frozenset({ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL})
 _SYSTEM = "SYSTEM."
-"""How the names of the queue manager's own objects begin: those are never made on use (DD-40)."""
+"""The prefix of the names of the queue manager's own objects, which are never created on use (DD-40)."""
 _ALL = ("ALL",)
 _TENTH_MS = 100
 
@@ -47,8 +47,8 @@ class RestAdmin:
     """Administers one queue manager.
 
     Args:
-        rest: Its interface.
-        turn: Starts (True) or stops the queue manager; None where that cannot be done.
+        rest: Its REST interface.
+        turn: Starts (True) or stops the queue manager; None if that is not possible.
     """
 
     def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None) -> None:
@@ -56,8 +56,8 @@ class RestAdmin:
         self._turn = turn
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Make a change."""
-        del member  # there is one
+        """Carry out a change."""
+        del member  # the interface has one queue manager
         if isinstance(change, Start | Stop):
             if change.what != QUEUE_MANAGER or self._turn is None:
                 return Refused(JmsErrorKind.UNSUPPORTED, f"Nothing called {change.what!r} starts and stops by itself.")
@@ -67,7 +67,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Show an object's attributes; of a queue, whichever type it is."""
+        """Return an object's attributes; a queue may be of any type."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
@@ -87,7 +87,7 @@ class RestAdmin:
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Show every subscription to a topic string, in the order of their making."""
+        """Return all subscriptions to a topic string, in the order of their creation."""
         del member
         return self._all(
             Command(
@@ -100,12 +100,12 @@ class RestAdmin:
         )
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Show the branches that are in doubt, or that an operator has resolved."""
+        """Return the branches that are in doubt, or that an operator has resolved."""
         del member
         return self._all(Command(command="DISPLAY", qualifier="THREAD", name="*", parameters={"TYPE": "INDOUBT"}))
 
     def _all(self, asked: Command) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Everything that fits; that nothing does is refused by MQSC, and an answer here."""
+        """Return all matching objects; empty where MQSC refuses because none matches."""
         outcome = self._rest.run(asked)
         nothing = isinstance(outcome, Refused) and outcome.mqrc in {
             Mqrc.UNKNOWN_OBJECT_NAME,
@@ -114,13 +114,13 @@ class RestAdmin:
         return Ok(()) if nothing else outcome
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Show a queue's messages with descriptor and headers."""
+        """Return a queue's messages with descriptor and headers."""
         del member
         outcome = self._rest.messages(queue)
         return outcome if isinstance(outcome, Refused) else Ok(tuple(map(_raw, outcome.value)))
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Take the first message with this correlation id; None when there is none."""
+        """Remove and return the first message with this correlation id; None if there is none."""
         del member
         outcome = self._rest.take(queue, correlation_id)
         if isinstance(outcome, Refused):
@@ -128,17 +128,17 @@ class RestAdmin:
         return Ok(None if outcome.value is None else _raw(outcome.value))
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message without the JMS client."""
+        """Put a message, not as a JMS client."""
         delay = {} if delay_ms is None else {"assay-delivery-delay": str(delay_ms)}
         return self._rest.put(queue, {**_headers(message), **delay}, message.body)
 
     def identify(self, text: str) -> bytes:
-        """The 24 bytes that stand in a descriptor for a JMS id."""
+        """Return the 24 bytes for a JMS id in a descriptor."""
         return native_id(text)
 
 
 def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Command:
-    """A change of the port as MQSC has it."""
+    """Return a change of the port as an MQSC command."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
             return _with("DEFINE", kind, name, attributes)
@@ -156,7 +156,7 @@ def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Co
 
 
 def _with(verb: str, kind: ObjectKind, name: str, attributes: Mapping[str, Scalar]) -> Command:
-    """A command about an object; the queue manager needs no name."""
+    """Return a command about an object; one about the queue manager needs no name."""
     named = None if kind is ObjectKind.QMGR else name
     return Command(command=verb, qualifier=_NOUNS[kind], name=named, parameters=dict(attributes))
 
@@ -185,10 +185,10 @@ def _raw(message: WholeMessage) -> RawMessage:
 
 
 def _headers(raw: RawMessage) -> dict[str, str]:
-    """A native application's message; what its descriptor leaves out is as the queue defines.
+    """Return the headers of a native message; fields that its descriptor leaves out are the queue's defaults.
 
     Raises:
-        LookupError: Its descriptor has a field that cannot be given, or a property has a value that cannot.
+        LookupError: A field of its descriptor or a property's value cannot be set over REST.
     """
     given = dict(raw.descriptor)
     headers = {"ibm-mq-md-persistence": "asDestination"}

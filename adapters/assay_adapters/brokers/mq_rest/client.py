@@ -1,7 +1,7 @@
-"""A client of IBM MQ's REST interface: commands of MQSC in JSON, and messages.
+"""A client of IBM MQ's REST interface: MQSC commands in JSON, and messages.
 
-What the interface has no form for (a list of messages with everything that is known of them, a look at a queue that is
-made on use) is our own broker's; another one answers that it knows no such parameter.
+Two requests are extensions of our own broker, which other products refuse as unknown parameters: the list of messages
+with all details, and the display of a queue as it would be created on use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refuse
 from assay_sdk.driver import Login
 
 _LIMIT_S = 60
-"""How long an answer may take."""
+"""How long an answer may take, in seconds."""
 _VERSION = "v3"
 _CSRF = "ibm-mq-rest-csrf-token"
 
@@ -35,9 +35,9 @@ class Command(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
         command: The verb.
         qualifier: The noun.
         name: The object's name.
-        parameters: By keyword.
-        response_parameters: What a DISPLAY shows.
-        on_use: Whether it shows a queue that nobody has used yet as it would be made on use.
+        parameters: The parameters by keyword.
+        response_parameters: The attributes that a DISPLAY shows.
+        on_use: Whether it also shows an unused queue as it would be created on use.
     """
 
     command: str
@@ -70,13 +70,13 @@ class _Errors(Struct, frozen=True):
 
 
 class WholeMessage(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A message with everything that is known of it.
+    """A message with all details.
 
     Args:
-        descriptor: MQMD's fields.
+        descriptor: The MQMD fields.
         headers: The headers in front of the body, outermost first.
         properties: Message properties.
-        body: Text, or octets as `body_encoding` says.
+        body: Text, or octets encoded as `body_encoding` says.
         body_encoding: ``text`` or ``base64``.
     """
 
@@ -93,13 +93,13 @@ class _Messages(Struct, frozen=True):
 
 
 class MqRest:
-    """One queue manager's interface.
+    """The REST interface of one queue manager.
 
     Args:
-        port: Gives the port of the loopback address at which it listens now.
+        port: Returns the loopback port at which it listens now.
         host: The address.
         queue_manager: Its name.
-        login: Who asks; None where nobody is asked who he is.
+        login: User and password; None for none.
     """
 
     def __init__(self, host: str, port: Callable[[], int], queue_manager: str, login: Login | None = None) -> None:
@@ -109,7 +109,7 @@ class MqRest:
         self._login = login
 
     def run(self, command: Command) -> Outcome[tuple[Row, ...]]:
-        """Have a command carried out; what a DISPLAY shows, with keywords in upper case."""
+        """Carry out a command, and return the result of a DISPLAY, with keywords in upper case."""
         body = msgspec.json.encode({"type": "runCommandJSON", **msgspec.to_builtins(command)})
         path = f"admin/action/qmgr/{quote(self._queue_manager, safe='')}/mqsc"
         answered = self._ask("POST", path, {"Content-Type": "application/json"}, body)
@@ -129,7 +129,7 @@ class MqRest:
         )
 
     def messages(self, queue: str) -> Outcome[tuple[WholeMessage, ...]]:
-        """Every message of a queue."""
+        """Return all messages of a queue."""
         answered = self._ask("GET", f"{self._of(queue)}/messagelist?detail=full", {}, None, queue)
         if isinstance(answered, Refused):
             return answered
@@ -140,7 +140,7 @@ class MqRest:
         return Ok(listed.messages)
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[WholeMessage | None]:
-        """Take the first message with a correlation id off a queue."""
+        """Get the first message with a correlation id from a queue."""
         query = urlencode({"correlationId": f"ID:{correlation_id.hex().upper()}", "detail": "full"})
         answered = self._ask("DELETE", f"{self._of(queue)}/message?{query}", {}, None, queue)
         if isinstance(answered, Refused):
@@ -159,7 +159,7 @@ class MqRest:
     def _ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, *objects: str
     ) -> Outcome[bytes]:
-        """One request; the body of its answer."""
+        """Send one request, and return the body of its answer."""
         sent = {_CSRF: "assay", **headers}
         if self._login is not None:
             named = f"{self._login.user}:{self._login.password}".encode()
@@ -188,7 +188,7 @@ def _problem(status: int, octets: bytes, objects: tuple[str, ...]) -> Refused:
 
 
 def _refusal(reason: int, text: str, *objects: str | None) -> Refused:
-    """A refusal with its reason code, whether it is one of messages or one of commands."""
+    """Return a refusal with its reason code, an MQRC or an MQRCCF."""
     named = tuple(one for one in objects if one is not None)
     try:
         return refused(Mqrc(reason), text, *named)

@@ -1,8 +1,8 @@
-"""Client (I-1): what the steps speak to, and what is judged on the client's side.
+"""Client (I-1): the interface of client libraries under test, for the steps.
 
-The SDK stands behind it in each of its faces (`assay_adapters.clients.sdk`); a vendor's Java client will too.  Every
-call gives an `Outcome`.  Whatever happens outside a call (a listener is handed a message, the client settles one) is
-told to the observer, so that one journal serves every client.
+The SDK implements it in each of its faces (`assay_adapters.clients.sdk`); a vendor's Java client can, too. Every call
+returns an `Outcome`. Events outside a call (a listener receives a message, the client settles one) go to the observer,
+so that one journal serves every client.
 """
 
 from assay_adapters.ports.client._identity import ClientIdentity, Endpoint, Face, Source

@@ -1,4 +1,4 @@
-"""Who is under test on the client's side, where it connects, and how we know what it can do."""
+"""Identity of a client under test, the source of its capabilities, and the endpoint to which it connects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Face = Literal["classic", "simplified", "mqlight", "jms-classic", "jms-simplifie
 
 
 class Source(Struct, frozen=True):
-    """Why we say that something can or cannot be done.
+    """The reason for a statement about a capability.
 
     Args:
         text: One sentence.
@@ -24,7 +24,7 @@ class Source(Struct, frozen=True):
 
 
 class ClientIdentity(Struct, frozen=True):
-    """Who is under test on the client's side.
+    """The identity of a client under test.
 
     Args:
         ours: Whether it is our own SDK: `kit` rules fail only our own parts.
@@ -42,12 +42,12 @@ class ClientIdentity(Struct, frozen=True):
 
 
 class Endpoint(Struct, frozen=True):
-    """Where to connect; picklable, so that it crosses to xdist workers.
+    """Where to connect; picklable, for xdist workers.
 
     Args:
         url: ``amqp://127.0.0.1:5672``, or ``in-process://NAME``.
         login: Default login of the instance; None for anonymous.
-        admin: Where its administrators go; None where they go nowhere else.
+        admin: The URL for administrators; None if there is no other.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""Messages: where they are consumed from, as they are to be sent, as sent, and as seen."""
+"""Origins of messages, and messages before a send, after a send, and at the consumer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_sdk.model.message import Address, Property
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """What a consumer consumes.
+    """The source of a consumer's messages.
 
     Args:
         address: A queue or a topic.
@@ -19,9 +19,9 @@ class Origin(Struct, frozen=True, kw_only=True):
         durability: Kind of subscription, on a topic.
         name: Subscription name; None for an unshared non-durable one or a queue.
         shared: Whether the subscription is shared.
-        no_local: Leave out what the same connection sent.
-        ttl_ms: How long the subscription outlives its last consumer, in milliseconds; 0 for not at all, None for what
-            its durability says.
+        no_local: Whether to leave out messages that the same connection sent.
+        ttl_ms: How long the subscription outlives its last consumer, in milliseconds; 0 for not at all, None for the
+            default of its durability.
     """
 
     address: Address
@@ -34,18 +34,18 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A message to be sent.
+    """A message to send.
 
     Args:
-        kid: The kit's id; the client puts it into the property ``assay_kid`` and it opens the body.
+        kid: The kit's id; the client puts it into the property ``assay_kid`` and in front of the body.
         body: Text.
-        properties: Further properties, those that begin with ``JMS_IBM_`` among them.
+        properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
         own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
         reply_to: JMSReplyTo.
         group_id: The property JMSXGroupID.
         group_sequence: The property JMSXGroupSeq.
-        size: Octets to which the body is cut or padded; 0 is an empty body, None leaves it as it is.
+        size: Octets to which the body is cut or padded; 0 for an empty body, None to leave it as it is.
     """
 
     kid: str
@@ -60,7 +60,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The body that a client sends, and whose digest goes into the journal.
+        """The body that a client sends, whose digest the journal records.
 
         Raises:
             ValueError: No body of that size can hold the kit's id.
@@ -69,11 +69,11 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """What the client shows of a message after its send.
+    """The fields of a message after its send.
 
     Args:
         message_id: JMSMessageID.
-        delivery_time_ms: JMSDeliveryTime; None when there is no delay.
+        delivery_time_ms: JMSDeliveryTime; None without a delay.
         fields: Headers by JMS name.
     """
 
@@ -83,14 +83,14 @@ class Sent(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """A message as the application was handed it.
+    """A message that the application received.
 
     Args:
         kid: The kit's id.
         handle: The client's own handle, for `ClientSession.acknowledge`.
         body: Text.
         message_id: JMSMessageID.
-        count: JMSXDeliveryCount; 0 where the client shows none.
+        count: JMSXDeliveryCount; 0 if the client does not show it.
         redelivered: JMSRedelivered.
         fields: Headers and properties by JMS name.
     """

@@ -1,4 +1,4 @@
-"""The calls of a client: connection, session, producer, consumer."""
+"""The interfaces of a client: connection, session, producer, consumer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class ClientConsumer(Protocol):
     """A message consumer or a topic subscriber."""
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None when none came in time.  0 takes what is there at once."""
+        """Wait for one message; None if none comes in time. With 0 it does not wait."""
         ...
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener that follows a script; None takes it away."""
+        """Set a message listener that follows a script; None removes it."""
         ...
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener (BATCH:26-34); None takes it away."""
+        """Set a batch listener (BATCH:26-34); None removes it."""
         ...
 
     def close(self) -> Outcome[None]:
@@ -37,12 +37,12 @@ class ClientConsumer(Protocol):
 
 
 class ClientProducer(Protocol):
-    """A message producer of either style."""
+    """A message producer of either JMS API."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set delay, time to live (milliseconds), mode (`MODE_VALUES`) or priority: refused here or at the send.
+        """Set delay, time to live (milliseconds), mode (`MODE_VALUES`) or priority; refused here or at the send.
 
-        A `timedelta` says what milliseconds cannot: a client that takes whole ones only refuses it (DD-01).
+        A `timedelta` can be finer than a millisecond; a client that takes whole ones only refuses it (DD-01).
         """
         ...
 
@@ -55,7 +55,7 @@ class ClientProducer(Protocol):
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send; what is given here applies to this send only (PD-03)."""
+        """Send; the arguments apply to this send only (PD-03)."""
         ...
 
     def close(self) -> Outcome[None]:
@@ -64,7 +64,7 @@ class ClientProducer(Protocol):
 
 
 class XaResource(Protocol):
-    """A resource in the sense of XA: one for each session in XA mode.
+    """An XA resource: one for each session in XA mode.
 
     A branch is named by 1 to 64 bytes, ASCII so that journals can show them.
     """
@@ -78,11 +78,11 @@ class XaResource(Protocol):
         ...
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch; False when there was nothing to commit, and the branch is over."""
+        """Prepare a branch; returns False if it was empty and has ended."""
         ...
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
-        """Commit a branch; in one phase without a prepare."""
+        """Commit a branch; with `one_phase` without a prepare."""
         ...
 
     def rollback(self, xid: bytes) -> Outcome[None]:
@@ -98,9 +98,9 @@ class ClientSession(Protocol):
     """A session, or a context of the simplified face."""
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
-        """Make a producer; None for one that names the destination at each send.
+        """Make a producer; without a destination each send names its own.
 
-        A quality of service can be chosen where the client lets it be; None is the client's own.
+        The quality of service can be chosen only if the client allows it; None is the client's default.
         """
         ...
 
@@ -112,15 +112,15 @@ class ClientSession(Protocol):
         qos: Qos | None = None,
         auto_confirm: bool | None = None,
     ) -> Outcome[ClientConsumer]:
-        """Make a consumer; `actor` is its name in what the observer is told."""
+        """Make a consumer; `actor` is its name in events."""
         ...
 
     def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
-        """Look at a queue without taking anything."""
+        """Browse a queue."""
         ...
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge, in the meaning of the session's mode."""
+        """Acknowledge, by the session's mode."""
         ...
 
     def commit(self) -> Outcome[None]:
@@ -132,7 +132,7 @@ class ClientSession(Protocol):
         ...
 
     def recover(self) -> Outcome[None]:
-        """Deliver again what was not acknowledged."""
+        """Restart delivery with the first message that is not acknowledged."""
         ...
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
@@ -140,7 +140,7 @@ class ClientSession(Protocol):
         ...
 
     def xa(self) -> Outcome[XaResource]:
-        """The session's XA resource."""
+        """Return the session's XA resource."""
         ...
 
     def close(self) -> Outcome[None]:
@@ -160,7 +160,7 @@ class ClientConnection(Protocol):
         ...
 
     def abort(self) -> None:
-        """Lose the connection: as if the line had been cut."""
+        """Lose the connection, as if the network had failed."""
         ...
 
 
@@ -169,16 +169,16 @@ class Client(Protocol):
 
     @property
     def identity(self) -> ClientIdentity:
-        """Who it is."""
+        """Its identity."""
         ...
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What it can do, and how we know."""
+        """Its capabilities, each with its source."""
         ...
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell this observer everything from now on; observers add up."""
+        """Add an observer of all later events."""
         ...
 
     def connect(
@@ -189,5 +189,5 @@ class Client(Protocol):
         login: Login | None = None,
         checks: bool = True,
     ) -> Outcome[ClientConnection]:
-        """Connect; `checks` False switches the client's own checks off, so that the broker's answer is seen."""
+        """Connect; without `checks` the client skips its own checks, so that the broker's answer is visible."""
         ...

@@ -1,4 +1,4 @@
-"""What can be chosen for a session, a producer or a consumer, in the words and numbers of JMS."""
+"""Settings of sessions, producers and consumers, in the words and numbers of JMS."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Qos(StrEnum):
 
 
 class Setting(StrEnum):
-    """What can be set on a producer."""
+    """A setting of a producer."""
 
     DELAY = "delivery delay"
     TTL = "time to live"
@@ -41,11 +41,11 @@ class Setting(StrEnum):
 
 
 AS_DESTINATION = -1
-"""IBM MQ's number for a delivery mode or a priority that the destination defines (DEFPSIST, DEFPRTY; DELAY:58)."""
+"""IBM MQ's number for a mode or priority that the destination defines (DEFPSIST, DEFPRTY; DELAY:58)."""
 
 MODE_VALUES: Mapping[int, Mode] = {
     1: Mode.NON_PERSISTENT,
     2: Mode.PERSISTENT,
     AS_DESTINATION: Mode.AS_DESTINATION,
 }
-"""Numbers for `Setting.MODE`: JMS's DeliveryMode.NON_PERSISTENT is 1, PERSISTENT is 2."""
+"""JMS's numbers for `Setting.MODE`: DeliveryMode.NON_PERSISTENT is 1, PERSISTENT is 2."""

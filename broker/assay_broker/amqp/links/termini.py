@@ -18,7 +18,7 @@ from assay_broker.amqp.frames.attach_encoding import encode_terminus
 from assay_broker.amqp.frames.attaches import DEFAULT_EXPIRY, SOURCE, Attach, Terminus
 from assay_broker.amqp.messages.addresses import written
 from assay_broker.amqp.messages.dispositions import described
-from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
+from assay_broker.core.objects.names import TEMPORARY_PREFIXES
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import DELIMITER, GLOBAL, NO_LOCAL_CODE, SELECTOR, SELECTOR_CODE, SHARED

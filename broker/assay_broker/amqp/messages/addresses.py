@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
+from assay_broker.core.objects.names import TEMPORARY_PREFIXES
 from assay_sdk.model.message import Address, AddressKind
 
 SCHEMES: Mapping[AddressKind, str] = {AddressKind.QUEUE: "queue://", AddressKind.TOPIC: "topic://"}

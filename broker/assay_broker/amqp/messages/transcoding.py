@@ -11,7 +11,7 @@ A message is sent as follows (OASIS AMQP 1.0, 3.2):
 3. Message annotations are kept, but a delay becomes a delivery time: ``x-opt-delivery-delay`` would delay the message
    again at the next broker.
 4. The bare message is immutable and is sent octet for octet; a missing id stays missing.  If the queue manager changes
-   a message (a retained publication, a staged message), `assay_broker.core.messages.altering` has written a new one.
+   a message (a retained publication, a staged message), `assay_broker.core.messages.alterations` has written a new one.
 
 A message that arrived by another protocol has no octets, and is encoded from its fields.
 """

@@ -1,1 +1,1 @@
-"""What administrators ask for: objects defined and shown, authorities, native puts and gets."""
+"""Administrators' commands: object definitions, displays, authority, and the queue manager's own puts and gets."""

@@ -1,9 +1,9 @@
-"""Authority: who may do what with which object.
+"""Authority: which operations a user may perform on which object.
 
-A record grants authorities on the objects that its profile covers to one user or one group.  Of the records of one
-user or group the one with the most specific profile counts, and no other; what a user may do is what its own record
-and those of its groups grant together.  Every user, and whoever does not say who he is, belongs to the group nobody,
-as on IBM MQ for UNIX; the user mqm is the administrator, whom nothing is checked for.
+A record grants authorities on the objects that its profile covers, to one user or one group. Of the records of one user
+or group only the one with the most specific profile counts. A user has the authorities of its own record and of its
+groups' records together. Every user, an anonymous one included, belongs to the group nobody, as on IBM MQ for UNIX. The
+user mqm is the administrator and has all authorities.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from assay_broker.core.administration.changes import DisplayAuthority, SetAuthority
-from assay_broker.core.objects.naming import LONGEST_NAME, fits, shortened
+from assay_broker.core.objects.names import LONGEST_NAME, fits, shortened
 from assay_broker.core.objects.reasons import object_refusal
 from assay_sdk.model.command_reasons import Mqrccf
 
@@ -39,19 +39,19 @@ _ADMINISTRATION = {
     "TOPIC": ("CHG", "CLR", "CRT", "DLT", "DSP", "CTRL"),
     "QMGR": ("CHG", "DLT", "DSP", "CTRL"),
 }
-_MOST_REMEMBERED = 10_000
+_CACHE_SIZE = 10_000
 
 
 class AuthorityRecord(Struct, frozen=True, kw_only=True):
-    """What one user or group may do with the objects that a profile covers.
+    """The authorities of one user or group on the objects that a profile covers.
 
     Args:
         profile: An object's name, or a generic one: ``?`` for one character, ``*`` within a qualifier, ``**`` for any
             number of qualifiers.
         object_type: QUEUE, TOPIC or QMGR.
         entity: The user's or the group's name.
-        group: Whether it is a group.
-        authorities: What is granted, in alphabetical order.
+        group: Whether the entity is a group.
+        authorities: The granted authorities, in alphabetical order.
     """
 
     profile: str
@@ -68,14 +68,14 @@ class Authorities:
     """All authority records of a queue manager.
 
     Args:
-        records: What is there at the start.
+        records: The records at the start.
     """
 
     def __init__(self, records: Iterable[AuthorityRecord] = ()) -> None:
         self._records: dict[_Key, AuthorityRecord] = {}
-        self._remembered: dict[tuple[str, str, str], frozenset[str]] = {}
+        self._cache: dict[tuple[str, str, str], frozenset[str]] = {}
         self.changes = 0
-        """How often something was granted or taken back."""
+        """The number of changes to the records so far."""
         for record in records:
             self.put(record)
 
@@ -84,40 +84,40 @@ class Authorities:
         return iter(tuple(self._records.values()))
 
     def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
-        """The record of the same profile, type and entity; None when there is none."""
+        """Return the record of the same profile, object type and entity; None if there is none."""
         return self._records.get(_key(record))
 
     def put(self, record: AuthorityRecord) -> None:
-        """A record holds from now on."""
+        """Add a record, or replace the one of the same profile, object type and entity."""
         self._records[_key(record)] = record
         self._changed()
 
     def remove(self, record: AuthorityRecord) -> None:
-        """A record holds no longer."""
+        """Remove a record."""
         self._records.pop(_key(record), None)
         self._changed()
 
     def _changed(self) -> None:
-        self._remembered.clear()
+        self._cache.clear()
         self.changes += 1
 
     def allowed(self, user: str | None, object_type: str, name: str, authority: str) -> bool:
-        """Whether a user may do something with an object, now.
+        """Return whether a user has an authority on an object.
 
         Args:
-            user: Who; None for one who has not said who he is.
+            user: The user; None for an anonymous one.
             object_type: QUEUE, TOPIC or QMGR.
             name: The object's name.
-            authority: What, as ``PUT``.
+            authority: The authority, such as ``PUT``.
         """
         if user == ADMINISTRATOR:
             return True
         asked = (user or "", object_type, name)
-        granted = self._remembered.get(asked)
+        granted = self._cache.get(asked)
         if granted is None:
-            if len(self._remembered) >= _MOST_REMEMBERED:
-                self._remembered.clear()
-            granted = self._remembered[asked] = self._granted(user, object_type, name)
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            granted = self._cache[asked] = self._granted(user, object_type, name)
         return authority in granted
 
     def _granted(self, user: str | None, object_type: str, name: str) -> frozenset[str]:
@@ -159,23 +159,24 @@ _WILD = {"*": "[^.]*", "?": "[^.]"}
 
 
 def covers(profile: str, name: str) -> bool:
-    """Whether a profile covers an object of this name."""
+    """Return whether a profile covers an object of this name."""
     return profile == name or (is_generic_profile(profile) and _pattern(profile).fullmatch(name) is not None)
 
 
 def is_generic_profile(profile: str) -> bool:
-    """Whether a profile is for more than the object of its name."""
+    """Return whether a profile covers more than the object of its own name."""
     return "*" in profile or "?" in profile
 
 
 @lru_cache(maxsize=1_024)
 def specificity(profile: str) -> tuple[int, ...]:
-    """What orders the profiles that cover one name; the least is the most specific.
+    """Return a key that sorts the profiles that cover one name; the lowest is the most specific.
 
-    Compared from the left: a character is more specific than ``?``, that more than ``*``, that more than ``**``.
+    Profiles are compared from the left: a character is more specific than ``?``, which is more specific than ``*``,
+    which is more specific than ``**``.
     """
     symbols = re.findall(r"\*\*|[*?]|[^*?]", profile)
-    end = _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1  # the more it says, the more specific it is
+    end = _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1  # the longer one is more specific
     return (*(_GENERALITY.get(symbol, 0) for symbol in symbols), end)
 
 
@@ -183,14 +184,14 @@ _GENERALITY = {"?": 1, "*": 2, "**": 3}
 
 
 def plan_authority(authorities: Authorities, change: SetAuthority) -> tuple[AuthorityRecord, ...]:
-    """The records as SET AUTHREC leaves them; nothing is changed here.
+    """Return the records that SET AUTHREC would produce; nothing is changed.
 
     Args:
-        authorities: What is there.
-        change: What is asked; what is both added and removed is removed.
+        authorities: The present records.
+        change: The command. An authority that it both adds and removes is removed.
 
     Raises:
-        RefusalError: It names no such thing.
+        RefusalError: An object type, profile, entity or authority is not valid.
     """
     if change.object_type not in OBJECT_TYPES:
         raise object_refusal(
@@ -242,15 +243,15 @@ def _profile(change: SetAuthority) -> str:
 
 
 def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
-    """The authorities that words such as ``ALLMQI`` stand for.
+    """Return the single authorities for words such as ``ALLMQI``.
 
     Args:
         object_type: QUEUE, TOPIC or QMGR.
-        words: Authorities and groups of them.
-        keyword: Where they are given, for the refusal.
+        words: Authorities, and names of groups of authorities.
+        keyword: The parameter that gives them, for the refusal.
 
     Raises:
-        RefusalError: One is no authority on that type of object.
+        RefusalError: A word is not an authority on this type of object.
     """
     every = (*_INTERFACE[object_type], *_ADMINISTRATION[object_type])
     groups = {"ALL": every, "ALLMQI": _INTERFACE[object_type], "ALLADM": _ADMINISTRATION[object_type], "NONE": ()}
@@ -267,7 +268,7 @@ def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
 
 
 def shown_records(authorities: Authorities, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
-    """The records that DISPLAY AUTHREC shows."""
+    """Return the records that DISPLAY AUTHREC shows."""
     return tuple(
         record
         for record in authorities

@@ -1,6 +1,6 @@
-"""What an administrator can ask for: the answers are in `assay_broker.core.commands.Administer`'s `Answer`.
+"""Administrators' commands. MQSC (`assay_broker.mqsc`) and the `Admin` port are two notations for them.
 
-MQSC is one notation for these (`assay_broker.mqsc`); the `Admin` port is another.
+The result of a command is the `Answer` to `assay_broker.core.commands.Administer`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Comparison = Literal["LT", "GT", "EQ", "NE", "LE", "GE", "LK", "NL"]
 
 
 class DefineObject(Struct, frozen=True, tag=True, kw_only=True):
-    """DEFINE: make an object, or with `replace` make it anew; its messages stay.
+    """DEFINE: create an object, or with `replace` redefine an existing one; a queue's messages stay.
 
     Args:
-        kind: What it is.
+        kind: The object's kind.
         name: Its name.
-        attributes: What is given; everything else comes from `like`, or from the SYSTEM.DEFAULT object of the kind.
-        like: Another object of the kind; None for none.
-        replace: Whether one that is there already is redefined.
+        attributes: The given attributes; all others come from `like`, or from the SYSTEM.DEFAULT object of the kind.
+        like: An object of the kind to copy from; None for the SYSTEM.DEFAULT object.
+        replace: Whether an existing object is redefined.
     """
 
     kind: Kind
@@ -42,7 +42,7 @@ class AlterObject(Struct, frozen=True, tag=True):
 
 
 class DeleteObject(Struct, frozen=True, tag=True):
-    """DELETE: with `purge`, a queue's messages go with it."""
+    """DELETE: delete an object; with `purge` also a queue that holds messages."""
 
     kind: Kind
     name: str
@@ -56,21 +56,21 @@ class ClearQueue(Struct, frozen=True, tag=True):
 
 
 class ClearRetained(Struct, frozen=True, tag=True):
-    """CLEAR TOPICSTR: remove the retained publication of exactly this topic string; nothing happens without one."""
+    """CLEAR TOPICSTR: remove the retained publication of exactly this topic string, if it has one."""
 
     topic: str
 
 
 class SetAuthority(Struct, frozen=True, tag=True, kw_only=True):
-    """SET AUTHREC: add authorities to, and remove them from, the record of a profile for principals and groups.
+    """SET AUTHREC: add authorities to a profile's records for principals or groups, or remove some.
 
     Args:
         profile: An object's name, or a generic one.
         object_type: QUEUE, TOPIC or QMGR.
         principals: Users.
         groups: Groups; every user belongs to ``nobody``.
-        add: Authorities granted.
-        remove: Authorities taken.
+        add: Authorities to grant.
+        remove: Authorities to take away.
     """
 
     profile: str
@@ -90,14 +90,14 @@ class Condition(Struct, frozen=True):
 
 
 class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
-    """DISPLAY: objects whose name fits, with everything known of them (CURDEPTH included).
+    """DISPLAY: show the objects whose name matches, with definition and state (such as CURDEPTH).
 
     Args:
-        kinds: Which kinds; QUEUE means all three.
+        kinds: The kinds to show; QUEUE stands for all three kinds of queues.
         name: A name, or a generic one that ends in ``*``.
         where: A condition; None for none.
-        on_use: Whether a local queue of exactly this name that nobody has defined or used is shown as it would be made
-            on use, if it would.
+        on_use: Whether an undefined local queue of exactly this name is shown as it would be created on use, if it
+            would.
     """
 
     kinds: tuple[Kind, ...]
@@ -107,24 +107,24 @@ class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class DisplayAuthority(Struct, frozen=True, tag=True):
-    """DISPLAY AUTHREC."""
+    """DISPLAY AUTHREC: show authority records."""
 
     profile: str = "*"
     object_type: str | None = None
 
 
 class DisplayTopicStatus(Struct, frozen=True, tag=True):
-    """DISPLAY TPSTATUS: what holds for a topic string, whatever topic object up the tree says so."""
+    """DISPLAY TPSTATUS: show the attributes that apply to a topic string, inherited ones included."""
 
     topic: str
 
 
 class DisplayThreads(Struct, frozen=True, tag=True):
-    """DISPLAY THREAD: branches of global units of work.
+    """DISPLAY THREAD: show branches of global units of work.
 
     Args:
-        name: One branch, by its xid in hexadecimal digits; ``*`` for all.
-        indoubt: Only those that are in doubt or were completed by an operator, or only all others; None for both.
+        name: The branch's xid in hexadecimal digits; ``*`` for all.
+        indoubt: True for branches in doubt or completed by an operator, False for all others, None for both.
     """
 
     name: str = "*"
@@ -132,11 +132,11 @@ class DisplayThreads(Struct, frozen=True, tag=True):
 
 
 class ResolveIndoubt(Struct, frozen=True, tag=True):
-    """RESOLVE INDOUBT: decide about a branch in doubt, in the place of a transaction manager that does not come back.
+    """RESOLVE INDOUBT: commit or back out a branch in doubt whose transaction manager does not return.
 
     Args:
-        name: Its xid in hexadecimal digits.
-        committed: Whether it is committed, or backed out.
+        name: The branch's xid in hexadecimal digits.
+        committed: True to commit it, False to back it out.
     """
 
     name: str
@@ -144,7 +144,7 @@ class ResolveIndoubt(Struct, frozen=True, tag=True):
 
 
 class NativePut(Struct, frozen=True, tag=True):
-    """Put a message as an application of the queue manager's own interface does, not as a JMS client (DD-20)."""
+    """Put a message through the queue manager's own interface, not as a JMS client (DD-20)."""
 
     queue: str
     message: Message
@@ -152,13 +152,13 @@ class NativePut(Struct, frozen=True, tag=True):
 
 
 class NativeBrowse(Struct, frozen=True, tag=True):
-    """Look at a queue's messages with descriptor and headers, the staging queue's included.
+    """Browse a queue's messages with descriptor and headers; the staging queue can be browsed, too.
 
     Args:
-        queue: Its name.
-        correlation_id: MQMD's CorrelId of the messages, 24 bytes; None for any.
-        message_id: MQMD's MsgId of the messages, 24 bytes; None for any.
-        limit: How many at most; None for all.
+        queue: The queue's name.
+        correlation_id: Only messages with this MQMD CorrelId, 24 bytes; None for any.
+        message_id: Only messages with this MQMD MsgId, 24 bytes; None for any.
+        limit: The highest number of messages; None for all.
     """
 
     queue: str
@@ -168,12 +168,12 @@ class NativeBrowse(Struct, frozen=True, tag=True):
 
 
 class NativeTake(Struct, frozen=True, tag=True):
-    """Take the first message with these ids off a queue, the staging queue included (DD-38).
+    """Get the first message with these ids from a queue; the staging queue is allowed, too (DD-38).
 
     Args:
-        queue: Its name.
-        correlation_id: MQMD's CorrelId, 24 bytes; None for any.
-        message_id: MQMD's MsgId, 24 bytes; None for any.
+        queue: The queue's name.
+        correlation_id: MQMD CorrelId, 24 bytes; None for any.
+        message_id: MQMD MsgId, 24 bytes; None for any.
     """
 
     queue: str

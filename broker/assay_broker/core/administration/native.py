@@ -1,4 +1,4 @@
-"""The queue manager's own interface, for administrators: put, browse with descriptors, take by correlation id."""
+"""Puts and gets through the queue manager's own interface, for administrators."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from assay_broker.core.administration.changes import NativeBrowse, NativePut, Na
 from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.descriptor import Described, describe, shown_ids
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.queues.delivery import remove
 from assay_broker.core.queues.homes import home_of
-from assay_broker.core.queues.placing import enter, new_entry
+from assay_broker.core.queues.placement import enter, new_entry
 from assay_broker.core.queues.resolution import resolve
-from assay_broker.core.queues.sending import check_put, expiry
+from assay_broker.core.queues.send_checks import check_put, expiry
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.subscriptions import Subscription
@@ -26,10 +26,10 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def native_put(state: State, turn: Turn, put: NativePut) -> None:
-    """Put a message as no JMS client does: there is no delivery delay for it (DD-20).
+    """Put a message, not as a JMS client: delivery delay is refused (DD-20).
 
     Raises:
-        RefusalError: A delay is asked for, or the queue cannot take the message.
+        RefusalError: The message has a delay, or the queue cannot take it.
     """
     if put.delay_ms or put.message.delivery_time_ms is not None:
         raise refusal(Mqrc.OPTIONS_ERROR, "Delivery delay is for JMS clients only; put without it.", put.queue)
@@ -39,20 +39,20 @@ def native_put(state: State, turn: Turn, put: NativePut) -> None:
 
 
 def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Described, ...]:
-    """Messages that wait on a queue; on the staging queue, what is staged too, in the order of due times."""
+    """Return the waiting messages of a queue; for the staging queue also the staged ones, by due time."""
     manager = state.settings.name
-    found = islice(_fitting(state, turn, browse), browse.limit)
+    found = islice(_matching(state, turn, browse), browse.limit)
     return tuple(describe(entry, manager, turn.now_ms) for entry in found)
 
 
 def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, ...]:
-    """Take the first message that fits; one that was staged is then never delivered (DD-38).
+    """Remove and return the first matching message; a staged one is then never delivered (DD-38).
 
     Raises:
-        RefusalError: There is no such queue, or it is disabled for gets.
+        RefusalError: The queue does not exist, or is disabled for gets.
     """
     _check_get(state, take.queue)
-    for entry in _fitting(state, turn, take):
+    for entry in _matching(state, turn, take):
         shown = describe(entry, state.settings.name, turn.now_ms)
         if entry.place is Place.STAGED:
             unstage(state, turn, entry)
@@ -66,7 +66,7 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
 
 
 def _check_get(state: State, name: str) -> None:
-    """Refuse a get from a queue that is disabled for gets, or named by an alias that is."""
+    """Refuse a get if the queue, or an alias that names it, is disabled for gets."""
     named = state.objects.queue(name)
     base = None if named is None else state.objects.queue(named.text("TARGET")) if named.kind is Kind.QALIAS else named
     for one in (named, base):
@@ -74,11 +74,11 @@ def _check_get(state: State, name: str) -> None:
             raise refusal(Mqrc.GET_INHIBITED, f"{one.name} is disabled for gets.", one.name)
 
 
-def _fitting(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Iterator[Entry]:
-    """The messages that are asked for."""
+def _matching(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Iterator[Entry]:
+    """Return the messages that match the ids and have not expired."""
     manager = state.settings.name
     anything = asked.correlation_id is None and asked.message_id is None
-    for entry in _standing(state, asked.queue):
+    for entry in _gettable(state, asked.queue):
         if entry.expired(turn.now_ms):
             continue
         if not anything:
@@ -88,11 +88,13 @@ def _fitting(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Iter
         yield entry
 
 
-def _standing(state: State, name: str) -> list[Entry]:
-    """What stands on a queue for everybody to get, on a subscription's too, and on the staging queue what is staged.
+def _gettable(state: State, name: str) -> list[Entry]:
+    """Return the messages of a queue that can be got; of the staging queue also the staged ones.
+
+    The name may be that of a subscription's queue.
 
     Raises:
-        RefusalError: There is no such queue.
+        RefusalError: The queue does not exist.
     """
     if name == STAGING_QUEUE:
         if state.objects.queue(name) is None:

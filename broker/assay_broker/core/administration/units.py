@@ -1,12 +1,12 @@
-"""An operator's view of global units of work: which branches there are, and the decision about one in doubt."""
+"""Display of global units of work, and an operator's decision about a branch in doubt."""
 
 from __future__ import annotations
 
 from assay_broker.core.administration.changes import DisplayThreads, ResolveIndoubt
 from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.branching import IN_DOUBT, REMEMBERED, resolve_branch
+from assay_broker.core.clients.xa_functions import IN_DOUBT, REMEMBERED, resolve_branch
 from assay_broker.core.objects.reasons import object_refusal
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
 from assay_broker.core.state import State
 from assay_broker.core.states.branches import BranchState
 from assay_broker.core.turn import Turn
@@ -15,19 +15,19 @@ from assay_sdk.model.stepper import words
 
 
 def display_threads(state: State, _turn: Turn, change: DisplayThreads) -> tuple[ThreadStatus, ...]:
-    """The branches that fit, in the order in which they began."""
+    """Return the matching branches, in the order in which they began."""
     return tuple(
         _shown(branch)
         for branch in state.branches
-        if change.name in {"*", branch.name} and (change.indoubt is None or change.indoubt == _of_interest(branch))
+        if change.name in {"*", branch.name} and (change.indoubt is None or change.indoubt == _as_indoubt(branch))
     )
 
 
 def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[()]:
-    """Decide about a branch in doubt in its transaction manager's place.
+    """Commit or back out a branch in doubt in place of its transaction manager.
 
     Raises:
-        RefusalError: There is none of that name, or it is not in doubt.
+        RefusalError: The branch does not exist, or is not in doubt.
     """
     branch = next((one for one in state.branches if one.name == change.name), None)
     if branch is None:
@@ -44,8 +44,8 @@ def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[(
     return ()
 
 
-def _of_interest(branch: Branch) -> bool:
-    """Whether an operator may have to do with it: in doubt, or decided by one and not forgotten."""
+def _as_indoubt(branch: Branch) -> bool:
+    """Return whether DISPLAY THREAD shows a branch as in doubt: it is, or an operator has completed it."""
     return branch.state in IN_DOUBT | REMEMBERED
 
 
@@ -53,7 +53,7 @@ def _shown(branch: Branch) -> ThreadStatus:
     return ThreadStatus(
         branch.name,
         {
-            "TYPE": "INDOUBT" if _of_interest(branch) else "ACTIVE",
+            "TYPE": "INDOUBT" if _as_indoubt(branch) else "ACTIVE",
             "STATE": words(branch.state).upper().replace(" ", ""),
             "OUTCOME": "" if branch.committed is None else "COMMIT" if branch.committed else "BACKOUT",
             "PUTS": len(branch.sent) or len(branch.puts),

@@ -1,1 +1,1 @@
-"""What clients hold: connections, links, units of work; how they begin and end."""
+"""Connections, links and units of work of clients, from their beginning to their end."""

@@ -1,7 +1,6 @@
-"""Branches of global units of work: what a branch holds until its transaction manager has forgotten it.
+"""Branches of global units of work, until the transaction manager has forgotten them.
 
-What the state of a branch decides is in `assay_broker.core.states.branches` (X/Open XA, C193, chapter 6 and the pages
-of the functions).
+`assay_broker.core.states.branches` has their state table (X/Open XA, C193, chapter 6 and the pages of the functions).
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from assay_sdk.model.xa import XaCode, xa_refused
 
 
 class Standing(Struct, eq=False):
-    """A copy that a prepared branch has put or got.
+    """A message copy that a prepared branch has put or got.
 
     Args:
-        entry: The copy: uncommitted where it was put, held where it was got.
-        queue: Where it stands; None for one that is to be staged.
+        entry: The copy: uncommitted on its queue if it was put, held if it was got.
+        queue: Its queue; None for one that is to be staged.
     """
 
     entry: Entry
@@ -34,7 +33,7 @@ class Standing(Struct, eq=False):
 
 
 class KeptPublication(Struct, frozen=True):
-    """A publication that becomes a topic's retained one when its prepared branch is committed."""
+    """A publication that becomes a topic's retained one if its prepared branch is committed."""
 
     kept: Retention
     message: Message
@@ -45,8 +44,8 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
     """One branch of a global unit of work.
 
     Args:
-        xid: Its name, encoded.
-        number: Its number; never used again, a restart included.
+        xid: Its xid, encoded.
+        number: Its number, unique across restarts.
         table: The transitions.
         owner: The connection and the session that began it.
         state: Its first state.
@@ -63,26 +62,26 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         Work.__init__(self, number, owner)
         Stepper.__init__(self, table, state)
         self.xid = xid
-        self.seat: tuple[int, int] | None = None
+        self.worker: tuple[int, int] | None = None
         """The connection that works in it, or did last, and the unit's number there; None once it is prepared."""
         self.sent: list[Standing] = []
-        """What it has put, once it is prepared."""
+        """The copies that it has put, once it is prepared."""
         self.got: list[Standing] = []
-        """What it has accepted, once it is prepared."""
+        """The copies that it has accepted, once it is prepared."""
         self.kept: list[KeptPublication] = []
-        """What is to be retained, once it is prepared."""
+        """The publications to retain, once it is prepared."""
         self.committed: bool | None = None
-        """How an operator has completed it; None when none has."""
+        """Whether an operator has committed it, or backed it out; None if no operator has completed it."""
         self.prepared_ms: int | None = None
-        """Since when it is in doubt, in milliseconds since the epoch; None before."""
+        """Since when it is in doubt, in milliseconds since the epoch; None before its prepare."""
 
     @property
     def name(self) -> str:
-        """Its xid, as refusals and displays show it."""
+        """The xid in hexadecimal digits, for refusals and displays."""
         return self.xid.hex().upper()
 
     def grow(self) -> None:
-        """Let it have one more send or delivery.
+        """Check that one more send or delivery can become part of it.
 
         Raises:
             RefusalError: No session works in it.
@@ -92,17 +91,17 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         self.step(BranchInput.WORK)
 
     def impossible(self, happened: BranchInput) -> RefusalError:
-        """Refuse what its client or an operator asks (XAER_PROTO)."""
+        """Return the refusal of a request that does not fit the state (XAER_PROTO)."""
         hint = HINTS.get(self.state, "wait for the answer")
         why = f"The branch {self.name} cannot do {words(happened)}: it is {words(self.state)}; {hint}."
         return RefusalError(xa_refused(XaCode.XAER_PROTO, why))
 
 
 class Branches:
-    """All branches that are known, by xid, those in doubt and those completed heuristically included.
+    """All known branches by xid, including those in doubt and those completed heuristically.
 
     Args:
-        limit: How many there may be.
+        limit: The highest number of branches.
     """
 
     def __init__(self, limit: int) -> None:
@@ -110,18 +109,18 @@ class Branches:
         self._by_xid: dict[bytes, Branch] = {}
 
     def __iter__(self) -> Iterator[Branch]:
-        """All, in the order in which they began."""
+        """All branches, in the order in which they began."""
         return iter(self._by_xid.values())
 
     def __len__(self) -> int:
         return len(self._by_xid)
 
     def find(self, xid: bytes) -> Branch | None:
-        """A branch by its xid; None when it is not known."""
+        """Return a branch by its xid; None if it is not known."""
         return self._by_xid.get(xid)
 
     def get(self, xid: bytes) -> Branch:
-        """A branch by its xid.
+        """Return a branch by its xid.
 
         Raises:
             RefusalError: It is not known (XAER_NOTA).
@@ -133,10 +132,10 @@ class Branches:
         return found
 
     def add(self, branch: Branch) -> None:
-        """A branch begins, or is in doubt at a start."""
+        """Add a branch that begins, or that is in doubt at a start."""
         self._by_xid[branch.xid] = branch
 
     def drop(self, branch: Branch) -> None:
-        """A branch is over; another may have its xid by now."""
+        """Remove a branch, unless a new branch has its xid by now."""
         if self._by_xid.get(branch.xid) is branch:
             del self._by_xid[branch.xid]

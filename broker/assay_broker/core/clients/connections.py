@@ -1,4 +1,4 @@
-"""Connections and who they are."""
+"""Connections of clients, and their identities."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 
 
 class Connection:
-    """One client's connection with all that is open on it.
+    """One client's connection, with its links, units of work and temporary destinations.
 
     Args:
-        number: The asker's number for it.
+        number: The number that the shell chose for it.
         client_id: JMS client id; None for none.
-        user: Whose authority counts; None for one who has not said who he is.
-        alone: Whether nobody else may have its client id.
+        user: The user whose authority counts; None for anonymous.
+        alone: Whether no other connection may have the same client id.
     """
 
     def __init__(self, number: int, client_id: str | None, user: str | None = None, *, alone: bool = True) -> None:
@@ -34,15 +34,15 @@ class Connection:
         self._deliveries = 0
 
     def next_delivery(self) -> int:
-        """A number for a delivery; never used again on this connection."""
+        """Return a new number for a delivery, unique on this connection."""
         self._deliveries += 1
         return self._deliveries
 
     def link(self, number: int) -> Link:
-        """A link by its number.
+        """Return a link by its number.
 
         Raises:
-            RefusalError: There is none.
+            RefusalError: There is no such link.
         """
         found = self.links.get(number)
         if found is None:
@@ -50,11 +50,11 @@ class Connection:
         return found
 
     def sending(self, number: int, happened: LinkInput) -> Sender:
-        """A sender by its number, gone on to its next state.
+        """Return a sender by its number, after its state transition.
 
         Raises:
-            RefusalError: There is none, or the link's table does not let it do that.
-            TypeError: The table lets a receiver do what senders do.
+            RefusalError: There is no such link, or its state table does not allow the input.
+            TypeError: The table allows a receiver an input that is for senders.
         """
         link = self.link(number)
         link.step(happened)
@@ -63,11 +63,11 @@ class Connection:
         return link
 
     def receiving(self, number: int, happened: LinkInput) -> tuple[Receiver, LinkAction]:
-        """A receiver by its number, gone on to its next state, with what is to be done.
+        """Return a receiver by its number, after its state transition, and the action of that.
 
         Raises:
-            RefusalError: There is none, or the link's table does not let it do that.
-            TypeError: The table lets a sender do what receivers do.
+            RefusalError: There is no such link, or its state table does not allow the input.
+            TypeError: The table allows a sender an input that is for receivers.
         """
         link = self.link(number)
         action = link.step(happened)
@@ -76,10 +76,10 @@ class Connection:
         return link, action
 
     def unit(self, number: int) -> Work:
-        """An open unit of work by its number.
+        """Return an open unit of work by its number.
 
         Raises:
-            RefusalError: There is none.
+            RefusalError: There is no such unit.
         """
         found = self.units.get(number)
         if found is None:
@@ -88,11 +88,11 @@ class Connection:
 
 
 class Connections:
-    """All connections; a client id belongs to one of them at a time (PD-17, JMS 6.1.2), or to several that agree.
+    """All connections; a client id belongs to one of them, or to several that all allow it (PD-17, JMS 6.1.2).
 
     Args:
-        limit: How many there may be.
-        everywhere: Those of all members of a sharing group, for whoever serves a shared queue.
+        limit: The highest number of connections.
+        everywhere: The connections of all members of the sharing group, because they may receive from shared queues.
     """
 
     def __init__(self, limit: int, everywhere: dict[int, Connection]) -> None:
@@ -106,14 +106,14 @@ class Connections:
         return iter(self._connections.values())
 
     def find(self, number: int) -> Connection | None:
-        """A connection by its number; None when there is none."""
+        """Return a connection by its number; None if there is none."""
         return self._connections.get(number)
 
     def get(self, number: int) -> Connection:
-        """A connection by its number.
+        """Return a connection by its number.
 
         Raises:
-            RefusalError: There is none (any longer).
+            RefusalError: There is none, or it has ended.
         """
         found = self._connections.get(number)
         if found is None:
@@ -121,15 +121,15 @@ class Connections:
         return found
 
     def everywhere(self) -> Iterator[Connection]:
-        """All connections of all members of the sharing group."""
+        """Return all connections of all members of the sharing group."""
         return iter(self._everywhere.values())
 
     def find_anywhere(self, number: int) -> Connection | None:
-        """A connection of any member by its number; None when there is none."""
+        """Return a connection of any member by its number; None if there is none."""
         return self._everywhere.get(number)
 
     def anywhere(self, number: int) -> Connection:
-        """A connection of any member by its number.
+        """Return a connection of any member by its number.
 
         Raises:
             KeyError: There is none.
@@ -137,13 +137,13 @@ class Connections:
         return self._everywhere[number]
 
     def open(self, number: int, client_id: str | None, user: str | None = None, *, alone: bool = True) -> Connection:
-        """A client comes.
+        """Add a connection.
 
         Args:
-            number: The asker's number for it.
+            number: The number that the shell chose for it.
             client_id: Its client id; None for none.
-            user: Whose authority counts; None for one who has not said who he is.
-            alone: Whether nobody else may have its client id.
+            user: The user whose authority counts; None for anonymous.
+            alone: Whether no other connection may have the same client id.
 
         Raises:
             RefusalError: Its number or client id is in use, or there are too many connections.
@@ -168,7 +168,7 @@ class Connections:
         return connection
 
     def close(self, connection: Connection) -> None:
-        """A client has gone; its client id is free again."""
+        """Remove a connection, which frees its client id."""
         del self._connections[connection.number]
         del self._everywhere[connection.number]
         if connection.client_id is not None:

@@ -1,4 +1,4 @@
-"""A sender, and what its destination was found to mean."""
+"""A sender with its resolved destination."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_sdk.model.message import Address
 
 
 class Sender(Link):
-    """A sender; it keeps a queue that was made for it from going away."""
+    """A sender. While it is open, its queue is not dropped for want of use."""
 
     def __init__(
         self, connection: int, number: int, address: Address | None, queue: Queue | None, table: LinkTable
@@ -17,4 +17,4 @@ class Sender(Link):
         super().__init__(connection, number, address, LinkState.SENDING, table)
         self.queue = queue
         self.route: Route | None = None
-        """What its address was found to mean last."""
+        """The last resolution of its destination."""

@@ -1,7 +1,6 @@
-"""Units of work: what every unit holds until its end, and local ones.
+"""Units of work: the base of all, and local ones.
 
-What the state of a local unit decides is in `assay_broker.core.states.units`; a branch of a global unit has a table of
-its own.
+`assay_broker.core.states.units` has the state table of local units; branches of global units have another.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from assay_sdk.model.stepper import Stepper, words
 
 
 class Pending(Struct, frozen=True, eq=False):
-    """A message that was checked, with what it is for as that was found at the send.
+    """A checked message with its resolved destination, as found at the send.
 
     Args:
-        message: The message, persistence and priority settled (DD-52).
-        homes: Where its copies go: a queue by the name its sender used, or subscriptions' queues (DD-51).
-        queues: The queues that have to keep a place for it until the commit.
+        message: The message, with persistence and priority filled in (DD-52).
+        homes: The homes of its copies: a queue under the name that the sender used, or subscriptions' queues (DD-51).
+        queues: The queues that reserve a place for it until the commit.
         expires_ms: When it expires; None never.
-        staged: How many copies are to be staged.
-        entry: The copy that stands uncommitted on its queue already (DD-25); None when nobody could get it.
-        dead: For each of the queues the header with which it goes to the dead-letter queue there; empty for none.
-        retained: Where it is kept as the retained publication; None when it is not.
+        staged: The number of copies to stage.
+        entry: The copy that stands uncommitted on its queue already (DD-25); None if no receiver could get it.
+        dead: For each queue, the header with which the copy goes to the dead-letter queue there; empty for none.
+        retained: Where it is kept as the retained publication; None if it is not retained.
     """
 
     message: Message
@@ -45,11 +44,11 @@ class Pending(Struct, frozen=True, eq=False):
 
 
 class Work(ABC):
-    """What every unit of work holds.
+    """The content of a unit of work.
 
     Args:
-        number: Its number: on its connection, or, a branch's, in the queue manager.
-        owner: The connection and the session that began it; whose uncommitted messages these are (DD-25).
+        number: Its number: on its connection, or for a branch in the queue manager.
+        owner: The connection and the session that began it, which alone can get its uncommitted messages (DD-25).
     """
 
     def __init__(self, number: int, owner: Owner) -> None:
@@ -57,17 +56,17 @@ class Work(ABC):
         self.owner = owner
         self.puts: list[Pending] = []
         self.settled: list[Delivery] = []
-        """Deliveries that have an outcome in it (`Delivery.settled_by`), which holds from its commit on."""
+        """Deliveries with an outcome (`Delivery.settled_by`) that takes effect at the commit."""
 
     def __len__(self) -> int:
         return len(self.puts) + len(self.settled)
 
     @abstractmethod
     def grow(self) -> None:
-        """It is about to get one more send or delivery.
+        """Check that one more send or delivery can become part of it.
 
         Raises:
-            RefusalError: Its table does not let it.
+            RefusalError: Its state table does not allow it.
         """
 
 
@@ -75,10 +74,10 @@ class Unit(Work, Stepper[UnitState, UnitInput, UnitAction]):
     """One local unit of work.
 
     Args:
-        connection: Whose it is.
+        connection: The number of its connection.
         number: Its number on the connection.
         table: The transitions.
-        session: Which of the connection's sessions it belongs to; None when nobody said.
+        session: The session of the connection to which it belongs; None if unknown.
     """
 
     def __init__(self, connection: int, number: int, table: UnitTable, session: int | None = None) -> None:
@@ -87,13 +86,13 @@ class Unit(Work, Stepper[UnitState, UnitInput, UnitAction]):
         self.connection = connection
 
     def grow(self) -> None:
-        """Let it have one more send or delivery.
+        """Check that one more send or delivery can become part of it.
 
         Raises:
-            RefusalError: Its table does not let it.
+            RefusalError: Its state table does not allow it.
         """
         self.step(UnitInput.WORK)
 
     def impossible(self, happened: UnitInput) -> RefusalError:
-        """Refuse what its client asks."""
+        """Return the refusal of a request that does not fit the state."""
         return illegal_state(f"Unit of work {self.number} cannot do {words(happened)}: it is {words(self.state)}.")

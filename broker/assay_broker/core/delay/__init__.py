@@ -1,1 +1,1 @@
-"""Delivery delay: what is staged, the processor that moves it, and what becomes of it."""
+"""Delivery delay: staged messages, the delay processor, and the release of messages."""

@@ -8,10 +8,10 @@ from assay_sdk.model.stepper import Stepper
 
 
 def condition(staging_queue: Definition | None) -> ProcessorInput:
-    """In what condition the processor finds its queue.
+    """Return the processor's input for the condition of the staging queue.
 
     Args:
-        staging_queue: As it is defined; None for not at all.
+        staging_queue: Its definition; None if it is not defined.
     """
     if staging_queue is None or staging_queue.says("GET", "DISABLED"):
         return ProcessorInput.UNAVAILABLE
@@ -28,15 +28,15 @@ class Processor(Stepper[ProcessorState, ProcessorInput, ProcessorAction]):
     def __init__(self, table: ProcessorTable) -> None:
         super().__init__(table, ProcessorState.DOWN)
         self.restart_ms: int | None = None
-        """When it starts again by itself, in milliseconds since the epoch."""
+        """When it restarts by itself, in milliseconds since the epoch; None if it does not."""
 
     @property
     def watching(self) -> bool:
-        """Whether it moves what is due."""
+        """Whether it releases due messages."""
         return self.state is ProcessorState.WATCHING
 
     def step(self, happened: ProcessorInput) -> ProcessorAction:
-        """Go to the next state; only a failed processor starts again by itself.
+        """Go to the next state. Only a failed processor keeps its restart time.
 
         Raises:
             ImpossibleError: The table has no such row: a fault of the core, not of a client.

@@ -1,9 +1,7 @@
-"""What becomes of a staged message when its delay is over, or it expires before, as `states.release` says.
+"""The release of a staged message when its delay is over or it expires, by the table in `states.release`.
 
-One table holds for messages to queues and for the copies of a publication (DD-83).
-
-A release is planned first and carried out then, in one turn: either all of it happens, or the message stays staged as
-it was and is tried again later.
+The table is the same for messages to queues and for copies of publications (DD-83). A release is planned first and then
+carried out in one turn: it happens as a whole, or the message stays staged unchanged and is tried again later.
 """
 
 from __future__ import annotations
@@ -11,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.processor import condition
-from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.lost_reports import undeliverable
 from assay_broker.core.messages.reports import FEEDBACK, options, report, wants
-from assay_broker.core.messages.undeliverable import undeliverable
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, name_at
-from assay_broker.core.queues.placing import stage_again
+from assay_broker.core.queues.placement import stage_again
 from assay_broker.core.queues.resolution import onward_queue, staging_queue
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.state import State
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput
 from assay_broker.core.states.release import Act, Result, Step
-from assay_broker.core.topics.reaching import destination_at
+from assay_broker.core.topics.subscriber_queues import destination_at
 from assay_broker.core.topics.subscriptions import sub_at
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Message
@@ -34,12 +32,12 @@ from assay_sdk.model.stepper import Stepper
 
 
 class Plan:
-    """The release of one staged message, thought through to its end.
+    """The plan of one staged message's release.
 
     Args:
-        state: The queue manager; nothing in it is changed.
+        state: The queue manager, which is not changed.
         entry: The staged copy.
-        now_ms: When, in milliseconds since the epoch.
+        now_ms: The time, in milliseconds since the epoch.
     """
 
     def __init__(self, state: State, entry: Entry, now_ms: int) -> None:
@@ -54,7 +52,7 @@ class Plan:
         self._given_up = False
         self._report: Message | None = None
         self.lost: tuple[str, int, int | None] | None = None
-        """The reply-to of a report that could not be put there, why, and why it could not be dead-lettered either."""
+        """A report that its reply-to refused: the reply-to, the reason, the dead-letter queue's reason or None."""
         steps = {
             Step.PUT: self._put,
             Step.DEAD_LETTER: self._dead_letter,
@@ -81,7 +79,7 @@ class Plan:
         elif self._publication:
             self._feedback = Mqrc.NO_SUBSCRIPTION
             return Result.GONE
-        else:  # a temporary queue that has gone with its connection
+        else:  # a temporary queue that ended with its connection
             refused = Mqrc.UNKNOWN_OBJECT_NAME
         if refused is None:
             return Result.DONE
@@ -131,13 +129,13 @@ class Plan:
 
 
 def release_due(state: State, turn: Turn) -> None:
-    """Move every staged copy whose delay is over, as far as the processor works and its target can take it (DD-06)."""
+    """Release every due staged copy, while the processor runs and the targets can take them (DD-06)."""
     while state.processor.watching and (entry := state.staging.due(turn.now_ms)) is not None:
         release(state, turn, entry)
 
 
 def release(state: State, turn: Turn, entry: Entry) -> None:
-    """One staged copy's delay is over, or it has expired: carry out what the table says, or keep it for later."""
+    """Release a copy that is due or has expired, or keep it for later, as the table says."""
     plan = Plan(state, entry, turn.now_ms)
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
@@ -153,13 +151,13 @@ Undo = Callable[[State, Entry, Turn], None]
 
 
 def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) -> None:
-    """A staged copy is gone from the staging queue: moved, cancelled, taken, or expired.
+    """Remove a copy from the staging queue: released, cancelled, got or expired.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         entry: The copy.
-        undo: What happens when the store cannot say so; None for being staged again and no more.
+        undo: Undoes the removal if the store refuses it; None to stage the copy again.
     """
     state.staging.unstage(entry)
     entry.place = Place.GONE
@@ -178,13 +176,13 @@ def _restage(state: State, entry: Entry, _turn: Turn) -> None:
 
 
 def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
-    """Undo `release`: the store has failed, and the processor with it (DD-65)."""
+    """Undo `release`, and note a failure of the processor, because the store has failed (DD-65)."""
     _restage(state, entry, turn)
     fail(state, turn)
 
 
 def fail(state: State, turn: Turn) -> None:
-    """The processor has met an error that is not its queue's; a level without delivery delay has none (DD-43)."""
+    """Note a failure of the processor that is not its queue's, unless this level has no processor (DD-43)."""
     if not state.settings.delays:
         return
     if state.processor.step(ProcessorInput.FAILURE) is ProcessorAction.RESTART_LATER:
@@ -192,17 +190,17 @@ def fail(state: State, turn: Turn) -> None:
 
 
 def restart(state: State, turn: Turn) -> None:
-    """Start the processor again by itself, when the time has come (DD-65)."""
+    """Restart the failed processor when its time has come (DD-65)."""
     due_ms = state.processor.restart_ms
     if due_ms is not None and due_ms <= turn.now_ms:
         state.processor.step(ProcessorInput.RESTART)
         release_due(state, turn)
 
 
-def look(state: State, turn: Turn) -> None:
-    """The processor finds its queue in some condition: at the start, and whenever the queue is changed.
+def check_staging_queue(state: State, turn: Turn) -> None:
+    """Check the staging queue's condition, at the start and whenever its definition changes.
 
-    A queue manager of a level without delivery delay has no processor: what is staged stays there (DD-43).
+    A queue manager of a level without delivery delay has no processor, so staged messages stay staged (DD-43).
     """
     if not state.settings.delays:
         return

@@ -1,1 +1,1 @@
-"""Messages inside the broker: copies, descriptors, headers, groups, reports."""
+"""Messages in the broker: copies, descriptors, headers, groups, reports."""

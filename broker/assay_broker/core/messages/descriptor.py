@@ -1,7 +1,7 @@
-"""MQMD: a message as an administrator sees it, with its descriptor and the headers in front of its body.
+"""A message for an administrator: its descriptor (MQMD) and the headers in front of its body.
 
-Layout and numbers are IBM MQ's (``cmqc.h``); ids are shown as 48 hexadecimal digits.  The header of a staged message
-has no documented layout: its fields here are ours.
+Layout and numbers are IBM MQ's (``cmqc.h``); ids are shown as 48 hexadecimal digits. IBM does not document the header
+of a staged message, so its fields here are ours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay_broker.core.queues.homes import name_at
 from assay_sdk.model.message import Message, Property
 
 ID_BYTES = 24
-"""Length of MsgId and CorrelId."""
+"""The length of MsgId and CorrelId."""
 _PREFIX = "ID:"
 _DATAGRAM = 8
 _NUMBER_BITS = 22
@@ -33,7 +33,7 @@ class Described(Struct, frozen=True, kw_only=True):
     """A message with its descriptor and headers.
 
     Args:
-        descriptor: MQMD's fields by name.
+        descriptor: The MQMD fields by name.
         headers: The headers in front of the body, the outermost first.
         message: The message itself.
     """
@@ -44,10 +44,10 @@ class Described(Struct, frozen=True, kw_only=True):
 
 
 def native_id(text: str | None) -> bytes:
-    """The 24 bytes of MsgId or CorrelId for a JMS id.
+    """Return the 24 bytes of MsgId or CorrelId for a JMS id.
 
-    ``ID:`` with 48 hexadecimal digits is those bytes, as IBM MQ writes them; another short text is its own bytes,
-    padded; a longer one is the beginning of its SHA-256.
+    ``ID:`` with 48 hexadecimal digits stands for those bytes, as in IBM MQ. A text of up to 24 bytes is padded; a
+    longer one is replaced by the beginning of its SHA-256.
     """
     if not text:
         return bytes(ID_BYTES)
@@ -59,12 +59,12 @@ def native_id(text: str | None) -> bytes:
 
 
 def made_id(manager: str, moment_ms: int, number: int) -> str:
-    """A message id of the queue manager's own, as IBM MQ builds them: ``AMQ``, its name, and eight bytes that differ.
+    """Return a new message id of the queue manager, built like IBM MQ's: ``AMQ``, its name, and eight unique bytes.
 
     Args:
         manager: The queue manager's name.
-        moment_ms: When, in milliseconds since the epoch.
-        number: A number that is not used twice between two starts.
+        moment_ms: The time, in milliseconds since the epoch.
+        number: A number that is unique between two starts.
     """
     differing = (moment_ms << _NUMBER_BITS | number % (1 << _NUMBER_BITS)) % (1 << 64)
     octets = b"AMQ " + manager.encode(errors="replace")[:12].ljust(12) + differing.to_bytes(8, "big")
@@ -72,17 +72,17 @@ def made_id(manager: str, moment_ms: int, number: int) -> str:
 
 
 def own_id(message: Message, manager: str, entry: Entry) -> str:
-    """The message id: the sender's, or where the sender gave none the one that the queue manager gives the copy."""
+    """Return a copy's message id: the sender's, or without one the id that the queue manager gives the copy."""
     return message.message_id or made_id(manager, entry.arrived_ms, entry.key)
 
 
 def staged_id(manager: str, entry: Entry) -> str:
-    """The new message id under which a copy is staged (DD-37)."""
+    """Return the new message id of a staged copy (DD-37)."""
     return made_id(manager, entry.arrived_ms, entry.key)
 
 
 def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
-    """MsgId and CorrelId of a message as it stands on its queue: a staged one has a new MsgId (DD-37)."""
+    """Return MsgId and CorrelId of a message on its queue; a staged one has a new MsgId (DD-37)."""
     message = entry.message
     if entry.due_ms is None:
         return native_id(own_id(message, manager, entry)), native_id(message.correlation_id)
@@ -90,7 +90,7 @@ def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
 
 
 def describe(entry: Entry, manager: str, now_ms: int) -> Described:
-    """A message as it stands on its queue; a staged one with its header (DD-05), and a new id (DD-37)."""
+    """Describe a message on its queue; a staged one has a header (DD-05) and a new id (DD-37)."""
     message = opened(entry.message)
     fields = _descriptor(message, entry, now_ms)
     headers: list[dict[str, Value]] = []

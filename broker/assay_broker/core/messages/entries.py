@@ -1,4 +1,4 @@
-"""One copy of a message inside the broker."""
+"""One copy of a message in the broker."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_sdk.model.message import Message
 
 Owner = tuple[int, int | None]
-"""A connection and one of its sessions: whose unit of work it is, and who gets from it (DD-25)."""
+"""A connection and one of its sessions: the owner of a unit of work, and the receiver of its messages (DD-25)."""
 
 
 class UnitOfWork(Protocol):
-    """The unit of work of a copy or a delivery, as far as those need to know it."""
+    """The part of a unit of work that its copies and deliveries use."""
 
     @property
     def owner(self) -> Owner:
@@ -24,7 +24,7 @@ class UnitOfWork(Protocol):
 
 
 class Place(Enum):
-    """The place of a copy."""
+    """Where a copy is."""
 
     STAGED = auto()
     UNCOMMITTED = auto()
@@ -38,24 +38,24 @@ class Entry(Struct, eq=False, kw_only=True):
     """One copy of a message.
 
     Args:
-        key: Its number; never used again, and higher than those of all that came before it to its queue.
-        home: The queue it stands on, or what it is staged for: the name that its sender used, so that an alias is
-            resolved again when the delay is over (DD-50).
+        key: Its number, unique for ever, and higher than those of all earlier copies on its queue.
+        home: The home of its queue, or of a staged copy's target under the name that the sender used, so that an alias
+            is resolved again when the delay is over (DD-50).
         message: The message, as it was sent.
         priority: 0 to 9, the default filled in.
         recorded: Whether the store holds it.
-        arrived_ms: When it arrived.
+        arrived_ms: When it arrived, in milliseconds since the epoch.
         expires_ms: When it expires; None never.
-        due_ms: When its delay is over; None for one without a delay, and once it is.
+        due_ms: When its delay is over; None without a delay, and after it.
         dead: Why it is on the dead-letter queue; None elsewhere.
-        via: The queue managers that it has come by.
+        via: The queue managers that it has passed through.
         unit: The unit of work that put it, open or in doubt; None once that is committed.
         batch: The batch that stores it; 0 for none.
-        order: Its place among those of its priority; given when it enters its queue, kept when it comes back.
-        count: Deliveries that failed.
-        redelivered: Whether one did.
+        order: Its position among copies of the same priority; set when it enters its queue, kept when it comes back.
+        count: The number of failed deliveries.
+        redelivered: Whether a delivery failed.
         place: Where it is.
-        octets: About how much memory it takes, where it stands on a queue.
+        octets: The memory that it takes on its queue, approximately.
     """
 
     key: int
@@ -77,5 +77,5 @@ class Entry(Struct, eq=False, kw_only=True):
     octets: int = 0
 
     def expired(self, now_ms: int) -> bool:
-        """Whether its time to live is over; delay included, since that counts from the send (DD-56)."""
+        """Return whether its time to live is over; it counts from the send and includes the delay (DD-56)."""
         return self.expires_ms is not None and self.expires_ms <= now_ms

@@ -1,21 +1,21 @@
-"""Message groups: members in the order of their sequence, to one consumer at a time.
+"""Message groups: members in the order of their sequence numbers, to one consumer at a time.
 
-What is read into the documents.  IBM MQ leaves logical order to the getter, and JMS leaves groups to the provider; here
-is what applications rely on, on a queue and on the queue of a subscription alike:
+The documents leave details open: in IBM MQ logical order is an option of the getter, and JMS leaves groups to the
+provider. This broker does what applications rely on, for queues and subscriptions alike:
 
-1. A message with a group id (JMSXGroupID, not empty) is a member of a group; JMSXGroupSeq is its place in it, 0 when it
-   has none, and arrival decides between equal places.  Priority does not change the order within a group.
-2. Of the members that wait and that a receiver's selector lets through, the first in sequence comes first.  Nobody
-   waits for members that have not come: an incomplete group is delivered as it comes.
-3. The group as a whole stands in the queue where its next member stands, priority first.
-4. Who is handed a member has the group: further members go to that receiver alone, even while it has no credit, until
-   it is closed or the group's last member (JMS_IBM_Last_Msg_In_Group) is consumed.  A member that its selector does not
-   let through goes to others; so an application may get one member of a group by a selector and the rest by another.
-5. A member that comes back is a waiting member again, at its place in the sequence.
-6. What a session has put and not committed (DD-25) does not wait yet: it is in sequence among its own kind, and comes
-   before or after the members that wait as priority and arrival say.
+1. A message with a group id (JMSXGroupID, not empty) is a member of a group. JMSXGroupSeq is its sequence number, 0
+   without one; equal numbers are ordered by arrival. Priority does not change the order in a group.
+2. Of the waiting members that a receiver's selector lets through, the first in sequence comes first. Missing members
+   are not waited for: an incomplete group is delivered as it comes.
+3. A group takes its next member's place on the queue, by priority and arrival.
+4. The receiver of a member holds the group: further members go to it alone, even while it has no credit, until it is
+   closed or the group's last member (JMS_IBM_Last_Msg_In_Group) is consumed. Members that its selector does not let
+   through go to others. So an application can get one member by a selector and the rest without.
+5. A member that comes back waits again, at its place in the sequence.
+6. Uncommitted members (DD-25) do not wait yet. They have a sequence of their own, and come before or after the waiting
+   members by priority and arrival.
 
-A queue remembers so many groups without an end; beyond that, the one that was served longest ago is free again.
+A queue remembers a limited number of groups without an end; beyond that, the one served longest ago loses its holder.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from assay_sdk.model.message import Message
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 MOST_HELD = 10_000
 
-_SLACK = 64  # heap items of the past tolerated before a heap is rebuilt
+_SLACK = 64  # outdated items in a heap before it is rebuilt
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
-"""Priority (negative), order, key and group of a member that is next in its group."""
+"""Negative priority, order, key and group of the next member of a group."""
 
 
 class Selecting(Protocol):
-    """What a message group needs to know of a waiting line."""
+    """The part of a waiting line that message groups use."""
 
     def lets_through(self, entry: Entry) -> bool:
-        """Whether the selector of the line lets a message through."""
+        """Return whether the line's selector lets a message through."""
         ...
 
 
 class Ready(Protocol):
-    """What a waiting line and its message groups need to know of a receiver."""
+    """The part of a receiver that a waiting line and its message groups use."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -56,7 +56,7 @@ class Ready(Protocol):
 
     @property
     def served(self) -> int:
-        """Which turn of its queue it had last."""
+        """The queue's turn of its last delivery."""
         ...
 
     @property
@@ -69,17 +69,17 @@ ReceiverT = TypeVar("ReceiverT", bound=Ready)
 
 
 def is_member(message: Message) -> bool:
-    """Whether a message belongs to a group that orders it; a place or an end without a group id orders nothing."""
+    """Return whether a message belongs to a group; a sequence number or end mark without a group id has no effect."""
     return bool(message.group_id)
 
 
 def is_last(message: Message) -> bool:
-    """Whether a message says that it is the last of its group."""
+    """Return whether a message is marked as the last of its group."""
     return message.properties.get(LAST_IN_GROUP) is True
 
 
 def heads(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Messages outside of groups, and the first member of each group."""
+    """Return the messages outside groups, and the first member of each group."""
     first: dict[str, Entry] = {}
     for entry in entries:
         group = entry.message.group_id
@@ -91,7 +91,7 @@ def heads(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def place_in_group(entry: Entry) -> tuple[int, int]:
-    """Where a member stands among those of its group."""
+    """Return a member's position in its group."""
     return entry.message.group_sequence or 0, entry.order
 
 
@@ -106,7 +106,7 @@ class Holders(Generic[ReceiverT]):
         return self._holders.get(group)
 
     def allow(self, entry: Entry, receiver: ReceiverT) -> bool:
-        """Whether the message's group has no other holder."""
+        """Return whether the message's group has no other holder."""
         holder = self._holders.get(entry.message.group_id or "")
         return holder is None or holder is receiver or not holder.line.lets_through(entry)
 
@@ -141,7 +141,7 @@ class Holders(Generic[ReceiverT]):
 
 
 class _Members:
-    """The waiting members of one group that one line lets through, and where the next of them is on offer."""
+    """The waiting members of one group in one line, and which of them is offered to whom."""
 
     __slots__ = ("heap", "offered", "present")
 
@@ -149,19 +149,19 @@ class _Members:
         self.heap: list[tuple[int, int, int]] = []
         self.present: set[int] = set()
         self.offered: tuple[int, _Key | None] | None = None
-        """Key of the next member, and for whom it is: a receiver of the line, or None for all of them."""
+        """The key of the next member, and the receiver of the line that it is for; None for all receivers."""
 
 
 class Groups(Generic[ReceiverT]):
-    """The groups in one line: which member is next in each, and for whom.
+    """The message groups in one waiting line: the next member of each, and the receiver that it is for.
 
-    The next members are in heaps, one for everybody and one for each receiver that has groups, so that members which
-    wait for a receiver without credit are in nobody's way.
+    The next members are in heaps, one for all receivers and one for each receiver that holds groups, so that members
+    for a receiver without credit do not block others.
 
     Args:
         waiting: The queue's waiting messages by key.
         holders: The holders of the groups.
-        line: The line that they belong to.
+        line: The waiting line of these groups.
     """
 
     def __init__(self, waiting: dict[int, Entry], holders: Holders[ReceiverT], line: Selecting) -> None:

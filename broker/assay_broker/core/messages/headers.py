@@ -1,4 +1,4 @@
-"""The dead-letter header: what the queue manager says of a message that its target could not take."""
+"""The dead-letter header: why a message is on the dead-letter queue."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from msgspec import Struct
 
 
 class DeadLetterHeader(Struct, frozen=True, kw_only=True):
-    """MQDLH, as far as it says something (DD-70).
+    """The fields of MQDLH that carry information (DD-70).
 
     Args:
         reason: Why the target could not take the message: MQRC, or MQFB of a report.
-        queue: The queue for which the message was.
-        manager: That queue's queue manager.
-        put_ms: When it was put here, in milliseconds since the epoch.
+        queue: The target.
+        manager: The target's queue manager.
+        put_ms: When it was put on the dead-letter queue, in milliseconds since the epoch.
     """
 
     reason: int

@@ -1,4 +1,4 @@
-"""Report options (MQRO) and the report messages that the queue manager generates (DD-57, DD-72, DD-85)."""
+"""Report options (MQRO) and the queue manager's report messages (DD-57, DD-72, DD-85)."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _NONE = Mqro(0)
 FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
     {Mqro.EXPIRATION: Mqfb.EXPIRATION, Mqro.COA: Mqfb.COA, Mqro.COD: Mqfb.COD}
 )
-"""MQFB of each kind of report; an exception report's is the reason code."""
+"""MQFB for each kind of report; for exception reports it is the reason code."""
 
 
 def options(message: Message) -> Mqro:
-    """What a message says in MQMD.Report."""
+    """Return a message's report options (MQMD.Report)."""
     if _NAMES.isdisjoint(message.properties):
-        return _NONE  # as most messages do, and each is asked more than once
+        return _NONE  # the usual case, and this runs several times for each message
     found = _NONE
     for name in _NAMES:
         value = message.properties.get(name)
@@ -49,10 +49,10 @@ def options(message: Message) -> Mqro:
 
 
 def check_options(message: Message) -> None:
-    """Refuse report options that mean nothing, and reports that nobody could be sent.
+    """Refuse report options without meaning, and reports without a destination.
 
     Raises:
-        RefusalError: An option is unknown, a bit of a kind stands alone, or a report has no reply-to queue to go to.
+        RefusalError: An option is unknown, a data option stands without its report, or a report has no reply-to queue.
     """
     if _NAMES.isdisjoint(message.properties):
         return
@@ -71,21 +71,21 @@ def check_options(message: Message) -> None:
 
 
 def wants(message: Message, kind: Mqro) -> bool:
-    """Whether a message asks for a kind of report, whatever of its data the report shall bring."""
+    """Return whether a message asks for a kind of report, with or without data."""
     return bool(message.properties) and not _NAMES.isdisjoint(message.properties) and kind in options(message)
 
 
 def report(
     original: Message, kind: Mqro, feedback: int, message_id: str, *, now_ms: int, expires_ms: int | None
 ) -> Message:
-    """The report on a message: MQMD's rules for MsgId, CorrelId, Persistence, Priority, Expiry and data.
+    """Build the report on a message, by MQMD's rules for MsgId, CorrelId, Persistence, Priority, Expiry and data.
 
     Args:
         original: The message as its application sent it.
         kind: ``Mqro.EXCEPTION``, ``EXPIRATION``, ``COA`` or ``COD``.
         feedback: MQMD.Feedback: a reason code, or MQFB.
         message_id: A new message id, used unless the original's is to be passed on.
-        now_ms: When, in milliseconds since the epoch.
+        now_ms: The time, in milliseconds since the epoch.
         expires_ms: When the original expires; None never.
     """
     asked = options(original)
@@ -101,7 +101,7 @@ def report(
         durable=original.durable,
         priority=original.priority,
         creation_ms=now_ms,
-        # A report on a message that has expired would never be seen if it inherited that.
+        # A report on an expired message would expire at once if it inherited the expiry.
         expiry_ms=expires_ms if inherits and expires_ms is not None and expires_ms > now_ms else None,
         properties=properties,
         content_type=original.content_type if body is not None else None,
@@ -117,7 +117,7 @@ _WITH: Mapping[Mqro, tuple[Mqro, Mqro]] = MappingProxyType(
         Mqro.COD: (Mqro.COD_WITH_DATA, Mqro.COD_WITH_FULL_DATA),
     }
 )
-"""Of each kind: the option for the first 100 bytes, and the one for everything."""
+"""For each kind of report: the option for the first 100 bytes of data, and the one for all data."""
 
 
 def _data(body: Body, asked: Mqro, kind: Mqro) -> Body:

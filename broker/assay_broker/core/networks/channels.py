@@ -1,8 +1,9 @@
 """Channels: messages from queue manager to queue manager, each persistent one exactly once.
 
-The sender keeps a copy until the receiver says `Taken`, which it does once the message is as safe there as it was here.
-Whoever starts greets the others; what is outstanding is then sent again, and the receiver knows by the numbers that it
-remembers what it has had already.  A message that is not persistent may be lost with either, and never comes twice.
+The sender keeps a copy until the receiver answers `Taken`, which it does once the message is as safe there as it was at
+the sender. A queue manager that starts greets the others. Outstanding messages are then sent again, and the receiver
+recognises those that it has had by the numbers that it remembers. A non-persistent message may be lost with either
+queue manager, and never comes twice.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from typing import cast
 
 from assay_broker.core.commands import FromMember
-from assay_broker.core.delay.putting import Puts
+from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.release import Plan
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.parcels import (
@@ -27,7 +28,7 @@ from assay_broker.core.networks.parcels import (
 )
 from assay_broker.core.queues.delivery import remove
 from assay_broker.core.queues.homes import home_of
-from assay_broker.core.queues.placing import new_entry
+from assay_broker.core.queues.placement import new_entry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MemberTold, ParcelForgotten, ParcelTaken
 from assay_broker.core.state import State
@@ -37,12 +38,12 @@ from assay_sdk.model.message import AddressKind
 
 
 def from_member(state: State, turn: Turn, command: FromMember) -> None:
-    """Another queue manager has sent something."""
+    """Handle a parcel of another queue manager."""
     _PARCELS[type(command.parcel)](state, turn, command.member, command.parcel)
 
 
 def greet(state: State, turn: Turn, member: str | None = None) -> None:
-    """Tell others what is outstanding: at the start all of them, who answer; later one, in answer."""
+    """Tell others which numbers are outstanding: all of them at the start, one in answer to its greeting."""
     numbers = tuple(
         sorted(entry.key for queue in state.queues if queue.onward is not None for entry in queue.entries.values())
     )
@@ -50,7 +51,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
 
 
 def try_again(state: State, turn: Turn) -> None:
-    """Send again what a receiver could not put anywhere a while ago."""
+    """Send messages again that a receiver could not put anywhere, once their retry is due."""
     while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
         queue, entry = found
         if entry.place is Place.HELD:
@@ -58,11 +59,11 @@ def try_again(state: State, turn: Turn) -> None:
             turn.touch(queue)
 
 
-# what a sender hears --------------------------------------------------------------------------------------------------
+# answers to a sender --------------------------------------------------------------------------------------------------
 
 
 def _waiting_for(state: State, member: str) -> list[tuple[Queue, Entry]]:
-    """What is on its way to a queue manager, in the order of its sending."""
+    """Return the messages that were sent to a queue manager and not taken yet, in the order of sending."""
     found = [
         (queue, entry)
         for queue in state.queues
@@ -88,7 +89,7 @@ def _not_taken(state: State, turn: Turn, member: str, parcel: NotTaken) -> None:
             state.members.retries.add(entry.key, turn.now_ms + state.settings.retry_ms, (queue, entry))
 
 
-# what a receiver hears ------------------------------------------------------------------------------------------------
+# messages to a receiver -----------------------------------------------------------------------------------------------
 
 
 def _carried(state: State, turn: Turn, member: str, parcel: Carry) -> None:
@@ -111,13 +112,13 @@ def _carried(state: State, turn: Turn, member: str, parcel: Carry) -> None:
 
 
 def _untaken(state: State, turn: Turn, *, member: str, number: int) -> None:
-    """Undo the taking: the store could not, so the sender is to try again."""
+    """Undo the taking of a message: the store refused it, so the sender has to try again."""
     state.members.neighbour(member).taken.discard(number)
     turn.to_member(member, NotTaken(number))
 
 
 def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
-    """For a queue: as when a delay is over, to the target, or what the report options say (DD-70 to DD-75)."""
+    """Plan the put of a message for a queue: to the target, or by the report options (DD-70 to DD-75)."""
     home = home_of(parcel.target.name)
     entry = new_entry(state, home, parcel.message, now_ms=turn.now_ms, expires_ms=parcel.expires_ms)
     plan = Plan(state, entry, turn.now_ms)
@@ -125,7 +126,7 @@ def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
 
 
 def _publish(state: State, turn: Turn, parcel: Carry) -> Puts:
-    """For a topic: whoever is subscribed now gets it (DD-81, DD-84), and so do further neighbours."""
+    """Plan the puts of a publication to all present subscribers (DD-81, DD-84) and further neighbours."""
     puts = Puts(state, turn.now_ms)
     if parcel.expires_ms is not None and parcel.expires_ms <= turn.now_ms:
         return puts
@@ -145,7 +146,7 @@ def _forget_number(state: State, turn: Turn, member: str, number: int) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """A number remembered for too long is forgotten at the next greeting."""
+    """Undo nothing: the next greeting forgets a number that is remembered for too long."""
 
 
 # greetings ------------------------------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ def _told(state: State, turn: Turn, member: str, parcel: Bulletin) -> None:
 
 
 def _tell_again(state: State, _turn: Turn, *, member: str, before: Bulletin) -> None:
-    """Undo `_told`; the next greeting says it anew."""
+    """Undo `_told`; the next greeting brings the bulletin again."""
     state.members.neighbour(member).bulletin = before
 
 
@@ -186,7 +187,7 @@ def _gone(state: State, _turn: Turn, member: str, _parcel: Gone) -> None:
 
 _Handler = Callable[[State, Turn, str, Parcel], None]
 
-# Each handler takes its own parcel; the key says which, and no type can say that of a mapping.
+# Each handler takes the type of parcel that is its key, which a mapping's type cannot express.
 _PARCELS: dict[type[Parcel], _Handler] = cast(
     "dict[type[Parcel], _Handler]",
     {

@@ -1,4 +1,4 @@
-"""What one queue manager knows of the others in its network."""
+"""A queue manager's knowledge of the others in its network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SILENT = Bulletin("", (), ())
 
 
 class Instance(Struct, frozen=True):
-    """A queue in a cluster, on another queue manager.
+    """A clustered queue on another queue manager.
 
     Args:
         member: The queue manager.
@@ -34,39 +34,39 @@ class Neighbour:
 
     def __init__(self) -> None:
         self.up = False
-        """Whether it runs, as far as one can know."""
+        """Whether it runs, as far as is known."""
         self.bulletin = _SILENT
-        """What it said of itself last; kept while it is down, and over a restart of one's own."""
+        """Its last bulletin; kept while it is down, and over our own restart."""
         self.taken: set[int] = set()
-        """The numbers of messages that came from it and for which it may still ask."""
+        """The numbers of messages from it that it may send again."""
 
 
 class Members:
     """The other queue managers.
 
     Args:
-        connected: Whether there can be any.
+        connected: Whether this queue manager is in a network.
     """
 
     def __init__(self, *, connected: bool) -> None:
         self.connected = connected
         self.told: Bulletin | None = None
-        """What the others were told last."""
+        """The last bulletin to the others."""
         self.retries: Schedule[tuple[Queue, Entry]] = Schedule()
-        """What a receiver could not put anywhere, until it is sent again."""
+        """Messages that a receiver could not put anywhere, until they are sent again."""
         self._neighbours: dict[str, Neighbour] = {}
         self._turn = 0
 
     def __iter__(self) -> Iterator[tuple[str, Neighbour]]:
-        """All others by name."""
+        """All others, sorted by name."""
         return iter(sorted(self._neighbours.items(), key=lambda one: one[0]))
 
     def neighbour(self, name: str) -> Neighbour:
-        """Another queue manager."""
+        """Return another queue manager by its name, added if it is new."""
         return self._neighbours.setdefault(name, Neighbour())
 
     def instances(self, name: str) -> list[Instance]:
-        """Where else there is a queue of that name in a cluster."""
+        """Return the clustered queues of this name on other queue managers."""
         if not self._neighbours:
             return []
         return [
@@ -77,6 +77,6 @@ class Members:
         ]
 
     def next_turn(self) -> int:
-        """A number that grows: whose turn it is."""
+        """Return the next number for the choice between cluster instances in turn."""
         self._turn += 1
         return self._turn

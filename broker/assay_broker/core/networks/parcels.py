@@ -1,4 +1,4 @@
-"""What queue managers of one network send each other."""
+"""Parcels: what the queue managers of one network send each other."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from assay_sdk.model.message import Address, Message
 
 
 class Carry(Struct, frozen=True, tag=True, kw_only=True):
-    """A message is on its way.
+    """A message on its way.
 
     Args:
-        number: The sender's number for its copy: it keeps the copy until it hears `Taken` with this number.
+        number: The sender's number of its copy, which it keeps until `Taken` with this number.
         target: A queue of the receiver's, or a topic.
         message: The message.
         expires_ms: When it expires; None never.
-        via: The queue managers that it has come by, the sender included: a publication goes to none of them again.
+        via: The queue managers that it has passed through, the sender included: a publication goes to none of them
+            again.
     """
 
     number: int
@@ -27,29 +28,29 @@ class Carry(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Taken(Struct, frozen=True, tag=True):
-    """The receiver of a message is answerable for it from now on; said after it is on disk, if it is persistent."""
+    """The receiver of a message is responsible for it; sent once a persistent message is on disk."""
 
     number: int
 
 
 class NotTaken(Struct, frozen=True, tag=True):
-    """The receiver of a message could not put it anywhere, and wants it again later."""
+    """The receiver of a message could not put it anywhere; the sender tries again later."""
 
     number: int
 
 
 class Forget(Struct, frozen=True, tag=True):
-    """The sender of a message has let go of it: its number will not come again for this message."""
+    """The sender of a message has removed its copy and will not use the number for this message again."""
 
     number: int
 
 
 class Outstanding(Struct, frozen=True, tag=True):
-    """A greeting, at the start or in answer to one: what the sender has sent, or will, and was not answered yet.
+    """A greeting, at the start or in answer to one: the numbers of all messages without answer.
 
     Args:
-        numbers: The copies' numbers: the receiver need remember no others.
-        answer: Whether the sender has just started, and wants what is outstanding the other way.
+        numbers: The copies' numbers; the receiver can forget all others.
+        answer: Whether the sender has just started and wants a greeting in answer.
     """
 
     numbers: tuple[int, ...]
@@ -57,11 +58,11 @@ class Outstanding(Struct, frozen=True, tag=True):
 
 
 class Interest(Struct, frozen=True, order=True):
-    """Publications on a topic are wanted.
+    """An interest in publications on a topic.
 
     Args:
-        topic: The topic string, wildcards included.
-        via: The queue managers by which the wish has come, whoever has the subscription first.
+        topic: The topic string, with or without wildcards.
+        via: The queue managers that have announced it, that of the subscription first.
     """
 
     topic: str
@@ -69,12 +70,12 @@ class Interest(Struct, frozen=True, order=True):
 
 
 class Bulletin(Struct, frozen=True, tag=True):
-    """What a queue manager has to say of itself; each replaces the one before.
+    """A queue manager's announcement about itself, which replaces the one before.
 
     Args:
         parent: Its parent in a publish/subscribe hierarchy; empty for none.
-        interests: What it, and others behind it, have subscribed to: its neighbours have proxy subscriptions for these.
-        instances: Its queues that are in a cluster.
+        interests: Its subscriptions and those behind it, for which its neighbours have proxy subscriptions.
+        instances: Its clustered queues.
     """
 
     parent: str

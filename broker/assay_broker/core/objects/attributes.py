@@ -1,4 +1,4 @@
-"""What each kind of object can be set to: one row an attribute, with IBM MQ's keyword, values and factory setting."""
+"""The attributes of each kind of object, one row each, with IBM MQ's keyword, values and factory setting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Number(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """Any text of at most so many bytes in UTF-8; blank is allowed."""
+    """A text of limited length in bytes of UTF-8; blank is allowed."""
 
     longest: int
 
@@ -37,7 +37,7 @@ class Name(Struct, frozen=True):
 
 
 class Flag(Struct, frozen=True):
-    """Said by the bare keyword, or by the keyword with NO in front; kept as ``YES`` and ``NO``."""
+    """A bare keyword, or the keyword with NO in front; kept as ``YES`` and ``NO``."""
 
 
 Values = Choice | Number | Text | Name | Flag
@@ -47,13 +47,13 @@ class Attribute(Struct, frozen=True, kw_only=True):
     """One attribute of one kind of object.
 
     Args:
-        keyword: IBM MQ's.
-        values: What it can be.
-        default: The factory setting, which SYSTEM.DEFAULT objects carry.
+        keyword: IBM MQ's keyword.
+        values: The values that it can have.
+        default: The factory setting, which SYSTEM.DEFAULT objects have.
         fixed: Whether it can be given at DEFINE only.
         shown: Whether it is only shown: the queue manager sets it, and no definition holds it.
         zos: Whether only a queue manager on z/OS has it.
-        since: The first command level that knows it.
+        since: The first command level with it.
     """
 
     keyword: str
@@ -66,10 +66,10 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
 
 SYNONYMS: Mapping[str, str] = MappingProxyType({"TARGQ": "TARGET"})
-"""Older keywords that are still understood."""
+"""Older keywords that are still accepted."""
 
 NO_LIMIT = -1
-"""What NOLIMIT and UNLIMITED stand for."""
+"""The value of NOLIMIT and UNLIMITED."""
 AS_PARENT = -2
 AS_PUBLISHED = -3
 AS_QUEUE_DEFINES = -4
@@ -193,31 +193,31 @@ ATTRIBUTES: Mapping[Kind, tuple[Attribute, ...]] = MappingProxyType(
         Kind.QMGR: _QMGR,
     }
 )
-"""All attributes by kind; DISPLAY sorts by keyword."""
+"""All attributes by kind; DISPLAY sorts them by keyword."""
 
 _BY_KEYWORD = {kind: {row.keyword: row for row in rows} for kind, rows in ATTRIBUTES.items()}
 
 
 def defaults(kind: Kind) -> dict[str, Value]:
-    """The factory settings of a kind of object."""
+    """Return the factory settings of a kind of object."""
     return {row.keyword: row.default for row in ATTRIBUTES[kind] if not row.shown}
 
 
 def attribute(kind: Kind, keyword: str, *, zos: bool, level: int) -> Attribute | None:
-    """An attribute by its keyword or a synonym of it; None when such a queue manager knows none.
+    """Return an attribute by its keyword or a synonym; None if the queue manager does not have it.
 
     Args:
-        kind: Of what.
-        keyword: In upper case.
+        kind: The object's kind.
+        keyword: The keyword, in upper case.
         zos: Whether the queue manager is on z/OS.
-        level: Its command level, as 800.
+        level: Its command level, such as 800.
     """
     row = _BY_KEYWORD[kind].get(SYNONYMS.get(keyword, keyword))
     return row if row is not None and _known(row, zos=zos, level=level) else None
 
 
 def attributes(kind: Kind, *, zos: bool, level: int) -> tuple[Attribute, ...]:
-    """The attributes of a kind of object that such a queue manager knows, in the order of their keywords."""
+    """Return the attributes of a kind that the queue manager has, sorted by keyword."""
     rows = (row for row in ATTRIBUTES[kind] if _known(row, zos=zos, level=level))
     return tuple(sorted(rows, key=lambda row: row.keyword))
 

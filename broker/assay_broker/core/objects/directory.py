@@ -13,8 +13,8 @@ class Directory:
     """All objects of one queue manager.
 
     Args:
-        definitions: What is there at the start.
-        shared: What is defined for the whole sharing group; None for nothing.
+        definitions: The objects at the start.
+        shared: The sharing group's objects; None for none.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class Directory:
         self._shared = {} if shared is None else shared
         self._manager: Definition | None = None
         self.changes = 0
-        """How often an object was defined, altered or removed."""
+        """The number of definitions, changes and removals so far."""
         self.topics = TopicObjects()
         """The topic objects by their topic strings."""
         for definition in definitions:
@@ -35,22 +35,22 @@ class Directory:
         return iter((*self._own.values(), *self._shared.values()))
 
     def find(self, namespace: Namespace, name: str) -> Definition | None:
-        """An object by its name; None when there is none."""
+        """Return an object by its name; None if there is none."""
         return self._own.get((namespace, name)) or self._shared.get((namespace, name))
 
     def queue(self, name: str) -> Definition | None:
-        """A queue of any type by its name, its own before a shared one; None when there is none."""
+        """Return a queue of any type by its name, an own one before a shared one; None if there is none."""
         return self.find(Namespace.QUEUE, name)
 
     def ambiguous(self, name: str) -> bool:
-        """Whether a queue's name is that of one of its own and of a shared one too."""
+        """Return whether both an own and a shared queue have this name."""
         return (Namespace.QUEUE, name) in self._own and (Namespace.QUEUE, name) in self._shared
 
     def queue_manager(self) -> Definition:
-        """The queue manager's own attributes.
+        """Return the queue manager's own attributes.
 
         Raises:
-            LookupError: It was never defined; the factory always does.
+            LookupError: They were never defined; the factory always does.
         """
         if self._manager is None:
             raise LookupError("the queue manager has no attributes of its own")
@@ -58,7 +58,7 @@ class Directory:
 
     @property
     def on_use(self) -> bool:
-        """Whether queues that nobody has defined are created when they are used."""
+        """Whether undefined queues are created on use."""
         return ON_USE in self.queue_manager().text("CUSTOM")
 
     @property
@@ -67,7 +67,7 @@ class Directory:
         return self.queue_manager().text("DEADQ")
 
     def put(self, definition: Definition) -> None:
-        """Define an object, or define it anew."""
+        """Define or redefine an object."""
         self.changes += 1
         known = self.find(definition.namespace, definition.name)
         if known is not None:
@@ -79,18 +79,18 @@ class Directory:
             self._manager = definition
 
     def remove(self, namespace: Namespace, name: str) -> None:
-        """An object is gone; nothing happens when there was none."""
+        """Remove an object, if it exists."""
         self.changes += 1
         found = self._own.pop((namespace, name), None) or self._shared.pop((namespace, name), None)
         if found is not None:
             self.topics.remove(found)
 
     def replay(self, definition: Definition) -> None:
-        """A start finds in its records that an object was defined; what is shared, the group has kept."""
+        """Define an object from a record at a start, unless the sharing group has kept it."""
         if not definition.shared:
             self.put(definition)
 
     def replay_removed(self, namespace: Namespace, name: str) -> None:
-        """A start finds in its records that an object was removed; what is shared, the group has kept."""
+        """Remove an object by a record at a start, unless the sharing group has kept it."""
         if (namespace, name) in self._own:
             self.remove(namespace, name)

@@ -1,4 +1,4 @@
-"""The objects with which a queue manager begins: IBM MQ's factory settings."""
+"""IBM MQ's factory settings: the objects of a new queue manager."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.model import Definition, Kind, Value
 
 STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
-"""Name of the staging queue of delayed messages, IBM MQ's (DELAY:30)."""
+"""The name of the staging queue of delayed messages in IBM MQ (DELAY:30)."""
 
 DEAD_LETTER_QUEUE = "SYSTEM.DEAD.LETTER.QUEUE"
 BASE_TOPIC = "SYSTEM.BASE.TOPIC"
-"""Its DEFPSIST, NO from the factory, decides where no other topic object does (QS-34)."""
+"""Its DEFPSIST, NO by default, applies where no other topic object sets it (QS-34)."""
 RETAINED_QUEUE = "SYSTEM.RETAINED.PUB.QUEUE"
-"""Its attributes limit retained publications; they are kept beside it, one for each topic string."""
+"""Its attributes limit retained publications; these are kept beside it, one for each topic string."""
 LOCAL_DEFAULT = "SYSTEM.DEFAULT.LOCAL.QUEUE"
 MODEL_DEFAULT = "SYSTEM.DEFAULT.MODEL.QUEUE"
 DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
 NON_DURABLE_MODEL = "SYSTEM.NDURABLE.MODEL.QUEUE"
 ON_USE = "ONUSE(YES)"
-"""What CUSTOM of the queue manager says when destinations are created on use: our extension, where IBM MQ keeps
-extensions."""
+"""In CUSTOM of the queue manager: destinations are created on use; our extension, where IBM MQ keeps extensions."""
 
 _BASE_TOPIC: dict[str, Value] = {
     "DEFPSIST": "NO",
@@ -40,11 +39,11 @@ def _of(kind: Kind, name: str, **given: Value) -> Definition:
 
 
 def factory(name: str, *, zos: bool) -> tuple[Definition, ...]:
-    """What a new queue manager has.
+    """Return the objects of a new queue manager.
 
     Args:
         name: The queue manager's name.
-        zos: Whether it is on z/OS, where the staging queue is the administrator's to define (DD-35, DD-40).
+        zos: Whether it is on z/OS, where an administrator has to define the staging queue (DD-35, DD-40).
     """
     staging = () if zos else (_of(Kind.QLOCAL, STAGING_QUEUE, MAXDEPTH=100_000, MSGDLVSQ="FIFO"),)
     return (

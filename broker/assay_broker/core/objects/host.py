@@ -1,4 +1,4 @@
-"""What a queue manager is, as far as its objects depend on it: platform and command level."""
+"""Platform and command level of a queue manager, on which its objects depend."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """What a queue manager is, as far as its objects depend on it.
+    """Platform and command level of a queue manager.
 
     Args:
         zos: Whether it is on z/OS.
-        level: Its command level, as 800.
+        level: Its command level, such as 800.
     """
 
     zos: bool = False

@@ -1,4 +1,4 @@
-"""Objects as they are defined: a kind, a name, and attributes under IBM MQ's keywords."""
+"""Definitions of objects: a kind, a name, and attributes under IBM MQ's keywords."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = str | int
 
 
 class Kind(StrEnum):
-    """What can be defined, under MQSC's nouns."""
+    """The kinds of objects, under MQSC's nouns."""
 
     QLOCAL = "QLOCAL"
     QALIAS = "QALIAS"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Namespace(StrEnum):
-    """Where a name is unique: all types of queues share one."""
+    """The scope in which a name is unique: all types of queues share one."""
 
     QUEUE = "QUEUE"
     TOPIC = "TOPIC"
@@ -41,12 +41,12 @@ NAMESPACES: dict[Kind, Namespace] = {
 
 
 class Definition(Struct, frozen=True):
-    """One object.
+    """The definition of one object.
 
     Args:
-        kind: What it is.
+        kind: Its kind.
         name: Its name, case-sensitive, 1 to 48 characters; a subscription's up to 10,240 bytes.
-        attributes: All attributes of its kind by keyword, none left out.
+        attributes: All attributes of its kind by keyword.
     """
 
     kind: Kind
@@ -55,15 +55,15 @@ class Definition(Struct, frozen=True):
 
     @property
     def namespace(self) -> Namespace:
-        """Where its name is unique."""
+        """The scope in which its name is unique."""
         return NAMESPACES[self.kind]
 
     def number(self, keyword: str) -> int:
-        """A numeric attribute.
+        """Return a numeric attribute.
 
         Raises:
             KeyError: Its kind has no such attribute.
-            TypeError: The attribute is no number.
+            TypeError: The attribute is not a number.
         """
         value = self.attributes[keyword]
         if not isinstance(value, int):
@@ -71,7 +71,7 @@ class Definition(Struct, frozen=True):
         return value
 
     def text(self, keyword: str) -> str:
-        """An attribute that is a word or a text.
+        """Return an attribute that is a word or a text.
 
         Raises:
             KeyError: Its kind has no such attribute.
@@ -83,7 +83,7 @@ class Definition(Struct, frozen=True):
         return value
 
     def says(self, keyword: str, word: str) -> bool:
-        """Whether an attribute has this word; False also when its kind has no such attribute."""
+        """Return whether an attribute has this word; False also if its kind has no such attribute."""
         return self.attributes.get(keyword) == word
 
     @property

@@ -1,4 +1,4 @@
-"""How a command about objects is refused: by a reason code, and naming the attribute at fault."""
+"""Refusals of commands about objects: a reason code and the attribute at fault."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 
 
 class ObjectRefused(Refused, frozen=True):
-    """A command about an object is refused.
+    """The refusal of a command about an object.
 
     Args:
-        keyword: The attribute at fault; empty when it is none in particular.
+        keyword: The attribute at fault; empty for none in particular.
     """
 
     keyword: str = ""
 
 
 def object_refusal(reason: Mqrccf | Mqrc, why: str, *objects: str, keyword: str = "") -> RefusalError:
-    """A refusal by its reason code, with IBM's name for it in front of the sentence.
+    """Return a refusal with a reason code; IBM's name of the code precedes the sentence.
 
     Args:
         reason: The reason code.
-        why: One sentence: what is wrong, and what would do.
+        why: One sentence: what is wrong, and what to do.
         objects: Names of the objects at fault.
         keyword: The attribute at fault; empty for none in particular.
     """

@@ -10,9 +10,9 @@ _SEPARATOR = "/"
 
 
 class TopicObjects:
-    """Topic objects by topic string, kept beside the directory so that a topic string finds its ancestors at once.
+    """Topic objects by topic string, kept beside the directory for fast access to a topic string's ancestors.
 
-    Objects without a topic string are no nodes: SYSTEM.DEFAULT.TOPIC is a pattern for definitions, and
+    Objects without a topic string are not nodes: SYSTEM.DEFAULT.TOPIC is a pattern for definitions, and
     SYSTEM.BASE.TOPIC, above every node, is found by its name.
     """
 
@@ -21,7 +21,7 @@ class TopicObjects:
         self._depths: Counter[int] = Counter()
 
     def put(self, definition: Definition) -> None:
-        """A topic object is defined, or defined anew; other kinds of objects are left alone."""
+        """Add or replace a topic object; other kinds of objects are ignored."""
         if definition.kind is not Kind.TOPIC:
             return
         self.remove(definition)
@@ -32,7 +32,7 @@ class TopicObjects:
             self._nodes[topic] = definition
 
     def remove(self, definition: Definition) -> None:
-        """A topic object is gone; nothing happens when it was no node."""
+        """Remove a topic object, if it is a node."""
         if definition.kind is not Kind.TOPIC:
             return
         topic = definition.text("TOPICSTR")
@@ -45,11 +45,11 @@ class TopicObjects:
                 del self._depths[depth]
 
     def at(self, topic: str) -> Definition | None:
-        """The topic object of exactly this topic string; None when there is none."""
+        """Return the topic object of exactly this topic string; None if there is none."""
         return self._nodes.get(topic)
 
     def above(self, topic: str) -> tuple[Definition, ...]:
-        """The topic objects at a topic string and at its ancestors, the nearest first."""
+        """Return the topic objects at a topic string and at its ancestors, the nearest first."""
         if not self._nodes:
             return ()
         deepest = max(self._depths)

@@ -1,4 +1,4 @@
-"""Values of attributes: what is accepted for each, in one place for MQSC and the `Admin` port alike."""
+"""Valid values of attributes, for MQSC and the `Admin` port alike."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, Number, Text
 from assay_broker.core.objects.model import Value
-from assay_broker.core.objects.naming import name_fault, shortened
+from assay_broker.core.objects.names import name_fault, shortened
 
 _NUMERAL = re.compile(r"-?[0-9]{1,18}")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class ValueFaultError(ValueError):
-    """A value that an attribute cannot have; its text is a sentence."""
+    """A value that is not valid for its attribute; the text is a sentence."""
 
 
 class OutOfRangeError(ValueFaultError):
@@ -27,20 +27,20 @@ class TooLongError(ValueFaultError):
 
 
 def accepted(row: Attribute, value: Value) -> Value:
-    """The value as it is kept: numbers as numbers, words in upper case, a blank text as the empty one.
+    """Return a value as it is kept: numbers as numbers, words in upper case, a blank text as the empty one.
 
     Args:
         row: The attribute.
-        value: What is given: a word or a numeral may come as text.
+        value: The given value; a word or a number may be a text.
 
     Raises:
-        ValueFaultError: The attribute cannot have this value.
+        ValueFaultError: The value is not valid for the attribute.
     """
     return _ACCEPT[type(row.values)](row.keyword, row.values, value)
 
 
 def shown(row: Attribute, value: Value) -> str:
-    """A value as it is displayed: a word for a number that stands for one, empty for blank."""
+    """Return a value as it is displayed: a word for a number that has one, empty for blank."""
     if isinstance(row.values, Number):
         words = {number: word for word, number in row.values.words.items()}
         return words.get(int(value), str(value))
@@ -48,7 +48,7 @@ def shown(row: Attribute, value: Value) -> str:
 
 
 def words_of(row: Attribute) -> tuple[str, ...]:
-    """The words that an attribute can have; empty when it takes names, texts or numbers only."""
+    """Return the words that an attribute can have; empty if it has only names, texts or numbers."""
     if isinstance(row.values, Choice):
         return row.values.words
     if isinstance(row.values, Number):
@@ -57,7 +57,7 @@ def words_of(row: Attribute) -> tuple[str, ...]:
 
 
 def expected(row: Attribute) -> str:
-    """What an attribute takes, for a sentence."""
+    """Return the valid values of an attribute, for a sentence."""
     values = row.values
     if isinstance(values, Number):
         return " or ".join((f"a whole number from {values.lowest} to {values.highest}", *values.words))
@@ -86,7 +86,7 @@ def _number(keyword: str, values: Number, value: Value) -> Value:
             allowed = " or ".join(("a whole number", *values.words))
             raise ValueFaultError(f"{keyword} is {allowed}, not {shortened(value)}.")
         value = int(value)
-    elif value in values.words.values():  # as it is kept
+    elif value in values.words.values():  # the number of a word, as it is kept
         return value
     if not values.lowest <= value <= values.highest:
         raise OutOfRangeError(f"{keyword} is {values.lowest} to {values.highest}, not {value}.")

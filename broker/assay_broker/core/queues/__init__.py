@@ -1,1 +1,1 @@
-"""Queues: names resolved, messages checked, placed, handed out and taken."""
+"""Queues: resolution of names, checks, placement, delivery and settlement of messages."""

@@ -1,4 +1,4 @@
-"""What a client is told of a queue's back-out threshold: the client acts on it, not the queue manager (IBM MQ)."""
+"""The back-out threshold of a queue, which IBM MQ's clients act on, not the queue manager."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, DEADQ_PROPERTY
 
 
 def backout(state: State, queue: Queue) -> PeerProperties:
-    """Tell BOTHRESH and BOQNAME of a queue, and the dead-letter queue; nothing where BOTHRESH is 0."""
+    """Return BOTHRESH and BOQNAME of a queue, and the dead-letter queue, for a client; empty if BOTHRESH is 0."""
     threshold = queue.definition.number("BOTHRESH")
     if threshold == 0:
         return {}

@@ -1,34 +1,33 @@
-"""What stands on a queue, measured: how much memory messages take is what senders are slowed down by."""
+"""The message copies of a queue, with the memory that they take, by which senders are slowed down."""
 
 from __future__ import annotations
 
 from assay_broker.core.messages.entries import Entry
 
 _OVERHEAD = 768
-"""Octets that a copy takes besides its body: the copy itself, its message with its ids, its places in tables; of one
-without ids it is 540 (measured)."""
+"""Octets of a copy besides its body: the copy, its message, its places in tables; 540 without ids (measured)."""
 _PROPERTY = 96
-"""What each of its properties takes (measured)."""
+"""Octets that each property of a copy takes (measured)."""
 
 
 def weight(entry: Entry) -> int:
-    """About how many octets of memory a copy takes; copies of one publication share a body, and each counts it."""
+    """Return the memory of a copy in octets, approximately. Copies of one publication each count the shared body."""
     message = entry.message
     body = message.body if message.encoded is None else message.encoded
     return _OVERHEAD + _PROPERTY * len(message.properties) + len(body or b"")
 
 
 class Copies(dict[int, Entry]):
-    """Copies by their keys; they come by `add` and go by `discard` or `clear`.
+    """Copies by key, added by `add` and removed by `discard` or `clear`.
 
-    What a copy takes does not change while it stands here, unless `weigh` is told.
+    A copy's weight must not change while it is here, unless `weigh` is called.
     """
 
     octets = 0
-    """About how much memory they take."""
+    """The memory of all copies, approximately."""
 
     def add(self, entry: Entry) -> None:
-        """A copy comes; it may be here already."""
+        """Add a copy, unless it is here already."""
         key = entry.key
         if key not in self:
             entry.octets = octets = weight(entry)
@@ -36,19 +35,19 @@ class Copies(dict[int, Entry]):
             self[key] = entry
 
     def weigh(self, entry: Entry) -> None:
-        """A copy has changed; it need not be here."""
+        """Update the weight of a changed copy, if it is here."""
         if entry.key in self:
             self.octets -= entry.octets
             entry.octets = weight(entry)
             self.octets += entry.octets
 
     def discard(self, key: int) -> None:
-        """A copy goes, if it is here."""
+        """Remove a copy, if it is here."""
         entry = self.pop(key, None)
         if entry is not None:
             self.octets -= entry.octets
 
     def clear(self) -> None:
-        """All go."""
+        """Remove all copies."""
         super().clear()
         self.octets = 0

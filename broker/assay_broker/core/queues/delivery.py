@@ -7,12 +7,12 @@ from functools import partial
 
 from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
-from assay_broker.core.messages.altering import with_annotations
+from assay_broker.core.messages.alterations import with_annotations
 from assay_broker.core.messages.entries import Entry, Place, UnitOfWork
-from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
-from assay_broker.core.queues.placing import watch_expiry
+from assay_broker.core.queues.placement import watch_expiry
 from assay_broker.core.queues.queue import Delivery, Queue, Receiver
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.state import State
@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
 _HELD, _COD = Place.HELD, Mqro.COD
-"""Looked up once: for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
@@ -114,7 +114,7 @@ def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> Non
 
 
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
-    """A receiver has accepted a delivery: only now is its message gone (QS-08); a report goes out if asked for."""
+    """Remove the message of an accepted delivery, which is kept until now (QS-08), and send a report if asked for."""
     entry = delivery.entry
     if entry.place is not _HELD:
         return  # its queue, or the unit of work that put it, has gone

@@ -42,7 +42,7 @@ class Line(Generic[ReceiverT]):
             self.offer(entry)
 
     def lets_through(self, entry: Entry) -> bool:
-        """Whether the selector lets a message through."""
+        """Return whether the selector lets a message through."""
         return self.selector is None or self.selector.matches(entry.message)
 
     def offer(self, entry: Entry) -> None:
@@ -140,7 +140,7 @@ class OwnLine(Line[ReceiverT]):
             self._left_out.add(now)
 
     def lets_through(self, entry: Entry) -> bool:
-        """Whether the selector lets a message through and the receiver has not given it back as undeliverable."""
+        """Return whether the selector lets a message through that the receiver has not given back as undeliverable."""
         return entry.key not in self._left_out and super().lets_through(entry)
 
     def _first_plain(self) -> Entry | None:

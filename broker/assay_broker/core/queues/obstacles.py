@@ -1,4 +1,4 @@
-"""Why a queue cannot take a message."""
+"""The reasons why a queue cannot take a message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Obstacle(Struct, frozen=True):
-    """Why a queue cannot take a message.
+    """The reason why a queue cannot take a message.
 
     Args:
         name: The object at fault.
@@ -25,16 +25,16 @@ class Obstacle(Struct, frozen=True):
 
 
 def length(message: Message) -> int:
-    """Bytes of the body: what MAXMSGL of a queue limits (DD-36, DD-78).
+    """Return the bytes of the body, which MAXMSGL of a queue limits (DD-36, DD-78).
 
-    Properties count towards a limit of their own in IBM MQ (developing applications, "Message properties and message
-    length"); here the queue manager's limit counts them, since nothing a peer sends may grow without one.
+    In IBM MQ another limit applies to properties (developing applications, "Message properties and message length").
+    Here the queue manager's limit includes them, since everything that a client sends must have a limit.
     """
     return body_size(message)
 
 
 def size(message: Message) -> int:
-    """Bytes of body and properties: what MAXMSGL of the queue manager limits."""
+    """Return the bytes of body and properties, which MAXMSGL of the queue manager limits."""
     if message.encoded is not None:
         return len(message.encoded)
     total = octets_of(message.body)
@@ -44,7 +44,7 @@ def size(message: Message) -> int:
 
 
 def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstacle]:
-    """Why a queue could not take so many further messages like this one now; empty when it could (DD-78)."""
+    """Return why a queue could not take this many further messages like this one; empty if it could (DD-78)."""
     found: list[Obstacle] = []
     queue = target.queue
     if target.inhibited is not None:
@@ -58,7 +58,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
 
 
 def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
-    """Whether a message is longer than an object takes (MAXMSGL)."""
+    """Return the obstacle for a message that is longer than an object takes (MAXMSGL); empty if it is not."""
     longest = definition.number("MAXMSGL")
     if octets <= longest:
         return []
@@ -67,5 +67,5 @@ def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
 
 
 def full(name: str) -> Obstacle:
-    """A queue has as many messages as it takes (MAXDEPTH)."""
+    """Return the obstacle for a queue with as many messages as it takes (MAXDEPTH)."""
     return Obstacle(Mqrc.Q_FULL, name, "cannot take another message")

@@ -12,7 +12,7 @@ from msgspec import Struct
 from assay_broker.core.commands import Settle
 from assay_broker.core.messages.entries import Entry, Owner, Place, UnitOfWork
 from assay_broker.core.messages.groups import Holders, heads, is_last
-from assay_broker.core.networks.onward import onward
+from assay_broker.core.networks.transmission_queues import onward
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.copies import Copies
 from assay_broker.core.queues.lines import Line, OwnLine
@@ -23,11 +23,11 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
 _WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
-"""Looked up once, since to find an enum's member takes longer than all else that is done with it for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 
 
 def rank(entry: Entry) -> tuple[int, int]:
-    """A message's place in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
+    """Return a message's position in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
     return -entry.priority, entry.order
 
 
@@ -135,7 +135,7 @@ class Queue:
         """Connections and numbers of the links that send to it."""
         self.entries = Copies()
         self.lines: dict[str | tuple[int, int] | None, Line[Receiver]] = {}
-        """By selector, or by the key of the receiver that has a line of its own."""
+        """The waiting lines, by selector or by the key of the receiver that has a line of its own."""
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._holders: Holders[Receiver] = Holders()
@@ -147,7 +147,7 @@ class Queue:
         return len(self.entries) + self.reserved >= self.definition.number("MAXDEPTH")
 
     def fills(self, further: int) -> bool:
-        """Whether this many further messages do not fit."""
+        """Return whether this many further messages do not fit."""
         return len(self.entries) + self.reserved + further > self.definition.number("MAXDEPTH")
 
     @property

@@ -1,10 +1,10 @@
-"""From a name to the queue that it means: aliases, queues created on use, and what a path forbids."""
+"""Resolution of a queue's name: aliases, queues created on use, cluster queues."""
 
 from __future__ import annotations
 
 from zlib import crc32
 
-from assay_broker.core.networks.onward import TRANSMISSION, onward, onward_home
+from assay_broker.core.networks.transmission_queues import TRANSMISSION, onward, onward_home
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
@@ -20,12 +20,12 @@ _FREE = Choice()
 
 
 def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
-    """What a queue's name means now; it may mean something else later (DD-50).
+    """Return what a queue's name means now; it may mean something else later (DD-50).
 
     Args:
         state: The queue manager.
-        address: A queue's, or a temporary queue's.
-        choice: What decides where there are several instances in a cluster.
+        address: A queue or temporary queue.
+        choice: Decides between several instances in a cluster.
 
     Raises:
         RefusalError: The name means nothing, or there are too many queues.
@@ -48,7 +48,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
 
 
 def _unknown(state: State, name: str, choice: Choice) -> Target:
-    """A name that nobody has defined here: a queue of another queue manager in the cluster, or one made on use."""
+    """Resolve a name without definition here: a cluster queue of another queue manager, or a queue created on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
         return elsewhere
@@ -59,7 +59,7 @@ def _unknown(state: State, name: str, choice: Choice) -> Target:
 
 
 def _behind(state: State, first: Definition, choice: Choice) -> Target:
-    """What an alias stands for."""
+    """Resolve an alias."""
     if first.says("TARGTYPE", "TOPIC"):
         return Target((first,), topic=_topic_behind(state, first))
     base = state.objects.queue(first.text("TARGET"))
@@ -83,7 +83,7 @@ def _behind(state: State, first: Definition, choice: Choice) -> Target:
 
 
 def _topic_behind(state: State, alias: Definition) -> Address:
-    """Find the topic string of the topic object that an alias names: TARGET is the object's name, not the string.
+    """Return the topic string of the topic object that an alias names: TARGET is the object's name, not the string.
 
     Raises:
         RefusalError: There is no such topic object, or it has no topic string.
@@ -103,10 +103,10 @@ def _topic_behind(state: State, alias: Definition) -> Address:
 
 
 def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:
-    """A queue in a cluster that is not here, at one of its instances; None when there is none.
+    """Resolve a cluster queue to one of its instances on other queue managers; None if there is none.
 
-    DEFBIND says which: OPEN the one that the sender was bound to when it was opened, GROUP one for each group of
-    messages, NOTFIXED (and OPEN or GROUP where there is nothing to go by) each in turn, those that run before others.
+    DEFBIND decides: with OPEN the instance that the sender was bound to at its open, with GROUP one for each message
+    group. With NOTFIXED, or without such a binding or group, the instances take turns, running ones first.
     """
     known = state.members.instances(name)
     if not known:
@@ -135,10 +135,10 @@ def _local(state: State, definition: Definition) -> Queue:
 
 
 def local_queue(state: State, name: str, definition: Definition, *, limited: bool = True) -> Queue:
-    """The messages and users of an application's queue.
+    """Return an application's queue.
 
     Raises:
-        RefusalError: When there are too many queues.
+        RefusalError: There are too many queues.
     """
     home = shared_home(name) if definition.shared else home_of(name)
     return state.queues.make(home, name, definition, recorded=True, on_use=True, limited=limited)
@@ -152,7 +152,7 @@ def _default(state: State, name: str) -> Definition:
 
 
 def managed(state: State, model: str) -> Definition:
-    """What a queue is set to that the queue manager makes by itself for a subscription.
+    """Return the definition of a queue that the queue manager creates for a subscription.
 
     Raises:
         RefusalError: The model has been deleted.
@@ -161,16 +161,16 @@ def managed(state: State, model: str) -> Definition:
 
 
 def onward_queue(state: State, home: str) -> Queue | None:
-    """The queue of what is on its way to another queue manager; None when the home is of another kind."""
+    """Return the transmission queue at a home; None if the home is of another kind."""
     if onward(home) is None:
         return None
     return state.queues.make(home, TRANSMISSION.name, TRANSMISSION, recorded=True, on_use=True, limited=False)
 
 
 def recovered(state: State, home: str) -> Queue | None:
-    """The queue at a home, as a start from records finds it; None when it has gone with its subscription (QS-31).
+    """Return the queue at a home during a start from records; None if its subscription has ended (QS-31).
 
-    One that was made on use keeps its messages although the default that it was made from has been deleted since.
+    A queue that was created on use keeps its messages even if its default definition has been deleted since.
     """
     name = name_at(home)
     if name is None:
@@ -181,18 +181,18 @@ def recovered(state: State, home: str) -> Queue | None:
 
 
 def staging_queue(state: State) -> Definition | None:
-    """What the staging queue is set to; None while it is not defined, as on z/OS at first (DD-40)."""
+    """Return the definition of the staging queue; None while it is not defined, as on z/OS at first (DD-40)."""
     return state.objects.queue(STAGING_QUEUE)
 
 
 def staging_depth(state: State) -> int:
-    """Messages on the staging queue, with places reserved by open units of work."""
+    """Return the number of messages on the staging queue, with places reserved by open units of work."""
     other = state.queues.find(home_of(STAGING_QUEUE))
     return len(state.staging) + state.staging.reserved + (0 if other is None else len(other.entries))
 
 
 def depth(state: State, name: str) -> int:
-    """CURDEPTH of a local queue: messages on it, uncommitted ones included."""
+    """Return CURDEPTH of a local queue: the messages on it, uncommitted ones included."""
     queue = state.queues.named(name)
     staged = len(state.staging) if name == STAGING_QUEUE else 0
     return staged + (0 if queue is None else len(queue.entries))

@@ -1,4 +1,4 @@
-"""What a destination means: the queue or topic behind its name, and the objects on the way."""
+"""Resolved destinations: the queue or topic behind a name, and the objects on the path to it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from assay_sdk.model.message import Address
 
 
 class Target(Struct, frozen=True, eq=False):
-    """What a name means now.
+    """The present meaning of a name.
 
     Args:
-        path: The objects on the way, the one that was named first: its defaults hold (DD-52).
-        queue: The queue; None when the name is an alias of a topic.
+        path: The objects on the path, the named one first: its defaults apply (DD-52).
+        queue: The queue; None if the name is an alias of a topic.
         topic: The topic; None for a queue.
     """
 
@@ -24,7 +24,7 @@ class Target(Struct, frozen=True, eq=False):
 
     @property
     def inhibited(self) -> str | None:
-        """The first object on the way that is disabled for puts; None when none is."""
+        """The first object on the path that is disabled for puts; None if none is."""
         for one in self.path:
             if one.says("PUT", "DISABLED"):
                 return one.name
@@ -32,10 +32,10 @@ class Target(Struct, frozen=True, eq=False):
 
 
 class Choice(Struct, frozen=True, eq=False):
-    """What decides between several instances of a queue in a cluster.
+    """The input for the choice between several instances of a cluster queue.
 
     Args:
-        bound: The queue that the sender was bound to when it was opened; None for none.
+        bound: The queue that the sender was bound to at its open; None for none.
         group: The message's group id; None for none.
     """
 
@@ -44,14 +44,14 @@ class Choice(Struct, frozen=True, eq=False):
 
 
 class Route(Struct, frozen=True, eq=False, kw_only=True):
-    """What a sender's destination means, as long as nothing is defined, deleted or granted.
+    """A sender's resolved destination, valid until an object or authority changes.
 
     Args:
-        target: What it means.
-        objects: How often objects had been changed (`Directory.changes`).
-        authorities: How often authorities had been (`Authorities.changes`).
-        longest: A message of so many octets is not too long for anything on the way; negative where nothing may be put.
-        homes: Where its copies go: one home, or none when the target is no queue that is here.
+        target: The destination.
+        objects: The number of changes of objects at that time (`Directory.changes`).
+        authorities: The number of changes of authority at that time (`Authorities.changes`).
+        longest: The highest number of octets that every object on the path takes; negative if puts are disabled.
+        homes: The home of its copies; empty if the target is not a queue of this queue manager.
         queues: The same, as queues.
     """
 
@@ -63,7 +63,7 @@ class Route(Struct, frozen=True, eq=False, kw_only=True):
     queues: tuple[Queue, ...]
 
     def holds(self, objects: int, authorities: int) -> bool:
-        """Whether it still means that."""
+        """Return whether it is still valid."""
         return (
             self.objects == objects
             and self.authorities == authorities

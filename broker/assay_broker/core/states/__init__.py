@@ -1,1 +1,1 @@
-"""The state tables of the core: what each input does in each state, as data."""
+"""The state tables of the core, as data."""

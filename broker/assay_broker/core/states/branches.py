@@ -1,9 +1,9 @@
-"""Branches of global units of work: what may happen to one, and what the core then does (X/Open XA, C193, chapter 6).
+"""The state table of branches of global units of work (X/Open XA, C193, chapter 6).
 
-A session works in a branch until the branch is ended.  The transaction manager then prepares it, and later commits it
-or backs it out; or commits it in one phase.  From `PREPARING` on the store's answers decide, not the connections.
-An operator may complete a prepared branch; its outcome is kept until the transaction manager forgets it.  A pair that
-`BRANCHES` lacks is a protocol error of the client (XAER_PROTO).  `docs/units.md` draws the table.
+A session works in a branch until the branch is ended. The transaction manager then prepares it, and later commits it or
+backs it out; or commits it in one phase. From `PREPARING` on, its state depends on the store's answers, not on
+connections. An operator may complete a prepared branch; its outcome is kept until the transaction manager forgets it. A
+pair that `BRANCHES` lacks is a protocol error of the client (XAER_PROTO). `docs/units.md` draws the table.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from assay_sdk.model.xa import XaCode
 
 
 class BranchState(Enum):
-    """How far a branch is."""
+    """The states of a branch."""
 
     ACTIVE = auto()
     """A session works in it."""
     SUSPENDED = auto()
-    """Its session works in it no longer, and will again."""
+    """Its session has suspended its work and will resume it."""
     IDLE = auto()
     """Its work is done."""
     DOOMED = auto()
-    """Its work has failed: it can only be backed out."""
+    """Its work has failed, so it can only be backed out."""
     PREPARING = auto()
-    """The store has still to say that it is prepared."""
+    """The store has not confirmed its prepare yet."""
     PREPARED = auto()
-    """In doubt: the transaction manager has the word, whatever becomes of connections and of us."""
+    """In doubt: only the transaction manager or an operator decides, even after lost connections or a restart."""
     COMMITTING = auto()
-    """It was prepared, and the store has still to say that it is committed."""
+    """It was prepared, and the store has not confirmed its commit yet."""
     COMMITTING_AT_ONCE = auto()
-    """It was not prepared, and the store has still to say that it is committed."""
+    """It was not prepared, and the store has not confirmed its commit yet."""
     BACKING_OUT = auto()
-    """It was prepared, and the store has still to say that it is backed out."""
+    """It was prepared, and the store has not confirmed its backout yet."""
     COMPLETING = auto()
-    """An operator has had the word, and the store has still to say so."""
+    """An operator has decided, and the store has not confirmed the decision yet."""
     COMPLETED = auto()
-    """Heuristically completed: the transaction manager has still to learn how."""
+    """Heuristically completed; the transaction manager has not forgotten the outcome yet."""
     FORGETTING = auto()
-    """The store has still to say that the heuristic outcome is forgotten."""
+    """The store has not confirmed yet that the heuristic outcome is forgotten."""
     ENDED = auto()
 
 
 class BranchInput(Enum):
-    """What can happen to a branch."""
+    """The events of a branch."""
 
     WORK = auto()
     SUSPEND = auto()
@@ -57,7 +57,7 @@ class BranchInput(Enum):
     LOST = auto()
     PREPARE = auto()
     PREPARE_EMPTY = auto()
-    """It is to be prepared, and holds nothing."""
+    """A prepare of a branch without sends and deliveries."""
     COMMIT = auto()
     COMMIT_AT_ONCE = auto()
     BACK_OUT = auto()
@@ -69,29 +69,29 @@ class BranchInput(Enum):
 
 
 class BranchAction(Enum):
-    """What then is to be done."""
+    """The core's reactions."""
 
     ENLIST = auto()
-    """What is sent or accepted becomes part of it."""
+    """Add a send or delivery to the branch."""
     REST = auto()
     TAKE_UP = auto()
-    """A session works in it from now on."""
+    """Let a session work in it."""
     DISCARD = auto()
-    """Nothing was sent, and what was accepted comes again."""
+    """Drop its sends and return what it accepted."""
     BREAK = auto()
-    """The same, and whoever asked for something else is told."""
+    """The same, and refuse the request."""
     SECURE = auto()
-    """Keep everything so that either end is possible, a restart later too."""
+    """Keep its messages so that commit and backout are both possible, even after a restart."""
     APPLY = auto()
-    """Everything that was not prepared happens."""
+    """Commit a branch that was not prepared."""
     CARRY_OUT = auto()
-    """Everything that was prepared happens."""
+    """Commit a prepared branch."""
     GIVE_BACK = auto()
-    """Nothing that was prepared happens."""
+    """Back out a prepared branch."""
     TELL = auto()
-    """Say how it was completed."""
+    """Answer how it was completed."""
     STRIKE = auto()
-    """Take the heuristic outcome off the record."""
+    """Remove the heuristic outcome from the store."""
     KEEP = auto()
     DROP = auto()
     """Forget it."""
@@ -123,7 +123,7 @@ BRANCHES: BranchTable = MappingProxyType(
         (_S.DOOMED, _I.COMMIT_AT_ONCE): (_S.ENDED, _A.BREAK),
         (_S.DOOMED, _I.BACK_OUT): (_S.ENDED, _A.DISCARD),
         (_S.DOOMED, _I.LOST): (_S.ENDED, _A.DISCARD),
-        # From here on no connection matters, and the store decides: a batch that it refuses has not happened.
+        # From here on the store's answers decide, not the connections: a batch that it refuses has no effect.
         (_S.PREPARING, _I.STORED): (_S.PREPARED, _A.KEEP),
         (_S.PREPARING, _I.STORE_FAILED): (_S.ENDED, _A.DROP),
         (_S.PREPARED, _I.COMMIT): (_S.COMMITTING, _A.CARRY_OUT),
@@ -155,7 +155,7 @@ FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
         BranchState.FORGETTING: XaCode.XAER_RMFAIL,
     }
 )
-"""What whoever asked is told when the store refuses; an operator is told as any administrator is."""
+"""The XA code of the answer when the store refuses; an operator gets a reason code as any administrator."""
 
 HINTS: Mapping[BranchState, str] = MappingProxyType(
     {

@@ -1,7 +1,7 @@
-"""Senders and receivers: what may happen to a link, and what the core then does.
+"""The state table of senders and receivers.
 
-A link sends or receives from its attach on.  It is closed once: by its client (`DETACH`), by the loss of its connection
-(`LOST`) or by the broker (`REVOKED`: its destination was deleted).  A pair that `LINKS` lacks, such as a put on a
+A link sends or receives from its attach on. It is closed once: by its client (`DETACH`), by the loss of its connection
+(`LOST`) or by the broker (`REVOKED`: its destination was deleted). A pair that `LINKS` lacks, such as a put on a
 receiver, is the client's error.
 """
 
@@ -17,7 +17,7 @@ from assay_sdk.model.stepper import Stepper, words
 
 
 class LinkState(IntEnum):
-    """What a link is for."""
+    """The states of a link."""
 
     SENDING = auto()
     RECEIVING = auto()
@@ -25,7 +25,7 @@ class LinkState(IntEnum):
 
 
 class LinkInput(IntEnum):
-    """What can happen to a link."""
+    """The events of a link."""
 
     PUT = auto()
     FLOW = auto()
@@ -37,7 +37,7 @@ class LinkInput(IntEnum):
 
 
 class LinkAction(Enum):
-    """What then is to be done."""
+    """The core's reactions."""
 
     TAKE = auto()
     GRANT = auto()
@@ -66,12 +66,12 @@ LINKS: LinkTable = MappingProxyType(
 
 
 class Link(Stepper[LinkState, LinkInput, LinkAction]):
-    """What sender and receiver have in common.
+    """The base of senders and receivers.
 
     Args:
-        connection: Whose it is.
+        connection: The number of its connection.
         number: Its number on the connection.
-        address: Destination; None for a sender that names one in each message.
+        address: Destination; None for a sender whose messages name their own.
         state: Its first state.
         table: The transitions.
     """
@@ -86,5 +86,5 @@ class Link(Stepper[LinkState, LinkInput, LinkAction]):
         self.address = address
 
     def impossible(self, happened: LinkInput) -> RefusalError:
-        """Refuse what its client asks."""
+        """Return the refusal of a request that does not fit the state."""
         return illegal_state(f"Link {self.number} cannot do {words(happened)}: it is {words(self.state)}.")

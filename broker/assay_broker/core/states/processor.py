@@ -1,9 +1,9 @@
-"""The delivery delay processor: what starts and stops it, as one table for each platform.
+"""The state tables of the delivery delay processor, one for each platform.
 
-On distributed platforms it starts with the queue manager and starts again by itself after a failure (DD-60, DD-65).  On
-z/OS it shuts down with its queue (DD-61), starts again with it (DD-62), is stopped by PUT(DISABLED) (DD-64), and after
-any other failure waits for PUT to be disabled and enabled again (DD-63).  Every pair that can occur has a row: a pair
-that a table lacks is a fault of the core.  `docs/processor.md` draws both tables.
+On distributed platforms the processor starts with the queue manager and restarts by itself after a failure (DD-60,
+DD-65). On z/OS it shuts down with its queue (DD-61), starts again with it (DD-62), is stopped by PUT(DISABLED) (DD-64),
+and after any other failure waits for PUT to be disabled and enabled again (DD-63). Every pair that can occur has a row:
+a missing pair is a fault of the core. `docs/processor.md` draws both tables.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from assay_broker.core.settings import Platform
 
 
 class ProcessorState(Enum):
-    """What the processor does."""
+    """The states of the processor."""
 
     DOWN = auto()
     """The queue manager has not started it."""
     WATCHING = auto()
-    """It moves every message whose delay is over."""
+    """It releases every message whose delay is over."""
     STOPPED = auto()
     """An administrator has stopped it by PUT(DISABLED)."""
     CLOSED = auto()
-    """Its queue is not there, or is disabled for gets."""
+    """Its queue does not exist, or is disabled for gets."""
     FAILED = auto()
-    """It has failed otherwise."""
+    """It has failed for another reason than the state of its queue."""
 
 
 class ProcessorInput(Enum):
-    """What can happen to it: its queue is found in a condition, or the processor itself meets something."""
+    """The events of the processor: conditions of its queue, and events of its own."""
 
     AVAILABLE = auto()
     PUT_DISABLED = auto()
@@ -41,15 +41,15 @@ class ProcessorInput(Enum):
 
 
 class ProcessorAction(Enum):
-    """What it then does."""
+    """The processor's reactions."""
 
     LOOK = auto()
-    """Open the queue and look at what is due."""
+    """Open the queue and release what is due."""
     STAY = auto()
     REST = auto()
-    """Leave what is due where it is."""
+    """Leave due messages on the queue."""
     RESTART_LATER = auto()
-    """Start again by itself in a while."""
+    """Restart by itself after a while."""
 
 
 ProcessorTable = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]

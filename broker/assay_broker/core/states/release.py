@@ -1,4 +1,4 @@
-"""What becomes of a staged message, step by step: DD-70 to DD-77 as one table.  `docs/processor.md` draws it."""
+"""The state table of a staged message's release: DD-70 to DD-77. `docs/processor.md` draws it."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from types import MappingProxyType
 
 
 class Step(Enum):
-    """How far the processor is with one message."""
+    """The steps of the release of one message."""
 
     PUT = auto()
-    """It puts the message to its target."""
+    """Put the message to its target."""
     DEAD_LETTER = auto()
-    """It puts the message to the dead-letter queue."""
+    """Put the message to the dead-letter queue."""
     REPORT = auto()
-    """It puts a report to the reply-to queue."""
+    """Put a report to the reply-to queue."""
     DEAD_LETTER_REPORT = auto()
-    """It puts the report to the dead-letter queue."""
+    """Put the report to the dead-letter queue."""
     OVER = auto()
     """The message has left the staging queue."""
     KEPT = auto()
-    """Nothing has happened; the message is tried again later."""
+    """Nothing has changed; the message is tried again later."""
 
 
 class Result(Enum):
-    """What the step meets."""
+    """The results of a step."""
 
     DONE = auto()
     EXPIRED = auto()
-    """The message expired before this."""
+    """The message has expired."""
     GONE = auto()
-    """The subscription for which it was has gone."""
+    """The message's subscription has ended."""
     REFUSED = auto()
     REFUSED_DISCARD = auto()
-    """Refused, and the message says that it is to be discarded then."""
+    """Refused, and the message is to be discarded in that case."""
     REFUSED_PUBLICATION = auto()
     """Refused, and the message is a publication."""
     REFUSED_PERSISTENT = auto()
-    """Refused, and the message is persistent, and no publication that was given up."""
+    """Refused; the message is persistent and not a publication that was given up."""
     NOT_ASKED = auto()
-    """The message asks for no such report."""
+    """The message does not ask for such a report."""
 
 
 class Act(Enum):
-    """What then happens to what was planned."""
+    """What happens to the puts planned so far."""
 
     GO_ON = auto()
     BACK_OUT = auto()

@@ -1,4 +1,4 @@
-"""The state tables of one queue manager, together: what a defect may replace a cell of."""
+"""All state tables of one queue manager; a defect may replace a cell."""
 
 from __future__ import annotations
 

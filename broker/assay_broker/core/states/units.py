@@ -1,8 +1,8 @@
-"""Local units of work: what may happen to one, and what the core then does.
+"""The state table of local units of work.
 
-A unit is open until it is committed or backed out.  A commit writes one batch.  While the store writes it, the unit is
-`COMMITTING`: only the store's answer ends it, even if the client's connection is lost meanwhile.  A pair that `UNITS`
-lacks is the client's error.  `docs/units.md` draws the table.
+A unit is open until it is committed or backed out. A commit writes one batch. While the store writes it, the unit is
+`COMMITTING`: only the store's answer ends it, even if the client's connection is lost meanwhile. A pair that `UNITS`
+lacks is the client's error. `docs/units.md` draws the table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 
 class UnitState(Enum):
-    """How far a unit of work is."""
+    """The states of a unit of work."""
 
     OPEN = auto()
     COMMITTING = auto()
@@ -21,7 +21,7 @@ class UnitState(Enum):
 
 
 class UnitInput(Enum):
-    """What can happen to a unit of work."""
+    """The events of a unit of work."""
 
     WORK = auto()
     COMMIT = auto()
@@ -32,7 +32,7 @@ class UnitInput(Enum):
 
 
 class UnitAction(Enum):
-    """What then is to be done."""
+    """The core's reactions."""
 
     JOIN = auto()
     APPLY = auto()
@@ -49,7 +49,7 @@ UNITS: UnitTable = MappingProxyType(
         (UnitState.OPEN, UnitInput.COMMIT): (UnitState.COMMITTING, UnitAction.APPLY),
         (UnitState.OPEN, UnitInput.BACKOUT): (UnitState.ENDED, UnitAction.DISCARD),
         (UnitState.OPEN, UnitInput.LOST): (UnitState.ENDED, UnitAction.DISCARD),
-        # From here on the store decides; who asked may have gone.
+        # From here on the store's answer decides; the client may have disconnected.
         (UnitState.COMMITTING, UnitInput.LOST): (UnitState.COMMITTING, UnitAction.AWAIT),
         (UnitState.COMMITTING, UnitInput.STORED): (UnitState.ENDED, UnitAction.FORGET),
         (UnitState.COMMITTING, UnitInput.STORE_FAILED): (UnitState.ENDED, UnitAction.FORGET),

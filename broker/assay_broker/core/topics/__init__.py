@@ -1,1 +1,1 @@
-"""Topics: the tree, subscriptions, publications, retained ones."""
+"""Topics: the topic tree, subscriptions, publications, retained publications."""

@@ -1,9 +1,9 @@
-"""Retained publications: at most one for each topic string, for subscribers that come later.
+"""Retained publications: at most one for each topic string, for later subscribers.
 
-A publisher asks for it with the property JMS_IBM_Retain = 1; on a queue the property says nothing.  Whoever subscribes
-when it is published gets it as any other publication, without the property; whoever makes a subscription later gets it
-at once, with the property, by which IBM's JMS client lets an application tell the one from the other.  An empty one is
-a publication like any other; `clear_retained` removes one.  A persistent one is there again after a restart.
+A publisher asks for retention with the property JMS_IBM_Retain = 1, which has no effect on queues. Present subscribers
+get the publication as any other, without the property. A later subscription gets it at once, with the property, by
+which applications of IBM's JMS client recognise it. An empty publication is retained like any other; `clear_retained`
+removes one. A persistent one survives a restart.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from assay_broker.core.messages.altering import without_property
+from assay_broker.core.messages.alterations import without_property
 from assay_broker.core.topics.topic_strings import Patterns, has_wildcards
 from assay_sdk.model.message import Address, AddressKind, Message
 
@@ -22,12 +22,12 @@ NO_CONNECTION = 0
 
 
 class Retention(Struct, frozen=True):
-    """Where a publication is kept, and who sent it.
+    """A retained publication's topic and publisher.
 
     Args:
         topic: The topic.
-        connection: Who publishes; 0 once that is long ago.
-        client_id: Under which client id; None without one.
+        connection: The publisher's connection; 0 after a restart.
+        client_id: The publisher's client id; None for none.
     """
 
     topic: Address
@@ -36,14 +36,14 @@ class Retention(Struct, frozen=True):
 
 
 class RetainedPublication(Struct, frozen=True, kw_only=True):
-    """What a topic keeps.
+    """A topic's retained publication.
 
     Args:
-        kept: Where, and who sent it.
-        message: The publication, marked as retained; None when it was cleared and the store has still to say so.
+        kept: Its topic and publisher.
+        message: The publication, marked as retained; None if it was cleared and the store has not confirmed that yet.
         expires_ms: When it expires; None never.
         recorded: Whether the store holds it.
-        batch: The batch that says so; 0 for none.
+        batch: The batch that stores or clears it; 0 for none.
     """
 
     kept: Retention
@@ -53,12 +53,12 @@ class RetainedPublication(Struct, frozen=True, kw_only=True):
     batch: int
 
     def there(self, now_ms: int) -> bool:
-        """Whether a new subscriber is given it."""
+        """Return whether new subscribers get it: it is not cleared and has not expired."""
         return self.message is not None and (self.expires_ms is None or self.expires_ms > now_ms)
 
 
 class Retained:
-    """All retained publications, in the order of their publishing."""
+    """All retained publications, in the order in which they were published."""
 
     def __init__(self) -> None:
         self._by_topic: dict[Address, RetainedPublication] = {}
@@ -67,24 +67,24 @@ class Retained:
         return len(self._by_topic)
 
     def at(self, topic: Address) -> RetainedPublication | None:
-        """What a topic keeps; None for nothing."""
+        """Return a topic's retained publication; None if there is none."""
         return self._by_topic.get(topic)
 
     def keep(self, publication: RetainedPublication) -> None:
-        """A topic keeps this one instead of any other."""
+        """Set a topic's retained publication, in place of any other."""
         self._by_topic.pop(publication.kept.topic, None)
         self._by_topic[publication.kept.topic] = publication
 
     def forget(self, topic: Address) -> None:
-        """A topic keeps nothing any more."""
+        """Remove a topic's retained publication, if there is one."""
         self._by_topic.pop(topic, None)
 
     def expired(self, now_ms: int) -> tuple[Address, ...]:
-        """The topics whose publication nobody is given any more."""
+        """Return the topics whose publication has expired or was cleared."""
         return tuple(topic for topic, one in self._by_topic.items() if not one.there(now_ms))
 
     def fitting(self, topic: Address, now_ms: int) -> tuple[RetainedPublication, ...]:
-        """What a new subscription to a topic, wildcards or not, is given."""
+        """Return the retained publications for a new subscription to a topic, with wildcards or without."""
         return tuple(one for one in self._under(topic) if one.there(now_ms))
 
     def _under(self, topic: Address) -> Iterator[RetainedPublication]:
@@ -99,8 +99,8 @@ class Retained:
                 yield one
 
 
-class Given(Struct, frozen=True):
-    """A retained publication on its way to a new subscriber.
+class RetainedCopy(Struct, frozen=True):
+    """A retained publication for a new subscriber.
 
     Args:
         batch: The batch that it waits for; 0 for none.
@@ -112,11 +112,11 @@ class Given(Struct, frozen=True):
 
 
 def asks_retention(message: Message) -> bool:
-    """Whether a publisher wants a publication retained; 1, a number, is the only value that says so."""
+    """Return whether a publisher wants a publication retained; the only value for that is the number 1."""
     value = message.properties.get(RETAIN)
     return type(value) is int and value == RETAIN_PUBLICATION
 
 
 def without_mark(message: Message) -> Message:
-    """A publication as those get it who subscribe already."""
+    """Return a publication without the property, for present subscribers."""
     return without_property(message, RETAIN)

@@ -18,17 +18,17 @@ from assay_sdk.model.selectors import Selector
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What is asked for when a receiver opens a subscription.
+    """The request of a receiver that opens a subscription.
 
     Args:
         topic: The topic.
         client_id: The connection's client id; None for none.
         name: The subscription's name; None for an unshared non-durable one.
         selector: JMS selector; None for none.
-        no_local: Whether to leave out what its own connection or client sends.
+        no_local: Whether to leave out messages that the same connection or client sent.
         shared: Whether others may share it.
         durable: Whether it outlives its receivers.
-        timeout_ms: How long it then outlives the last of them, in milliseconds; None for ever.
+        timeout_ms: How long it outlives its last receiver, in milliseconds; None for ever.
     """
 
     topic: Address
@@ -41,27 +41,27 @@ class Terms(Struct, frozen=True, kw_only=True):
     timeout_ms: int | None = None
 
     def managed_queue(self, number: int) -> str:
-        """What the queue of the subscription of that number is called, to administrators."""
+        """Return the name, for administrators, of the queue of the subscription with this number."""
         return f"{MANAGED_QUEUES}{'DURABLE' if self.durable else 'NDURABLE'}.{number}"
 
     def object_name(self, queue_manager: str) -> str:
-        """What administrators call the subscription, as IBM MQ's JMS client names it; empty for an anonymous one."""
+        """Return the name for administrators, as IBM MQ's JMS client forms it; empty for an anonymous subscription."""
         return "" if self.name is None else f"JMS:{queue_manager}:{self.client_id or ''}:{self.name}"
 
     @property
     def identity(self) -> tuple[bool, str | None, str] | None:
-        """Client id and name, durable ones apart from others (PD-16, JMS 8.3.2 to 8.3.4); None for an anonymous one."""
+        """Durability, client id and name (PD-16, JMS 8.3.2 to 8.3.4); None for an anonymous subscription."""
         return None if self.name is None else (self.durable, self.client_id, self.name)
 
 
 class Subscription:
-    """One subscription, with the queue on which its copies stand.
+    """One subscription, with its queue.
 
     Args:
-        number: Its number; never used again.
-        terms: What it was opened with.
-        selector: The selector, ready for use.
-        connection: Who opened it, for ``no_local`` of clients without an id.
+        number: Its number, unique for ever.
+        terms: Its terms.
+        selector: Its parsed selector.
+        connection: The connection that opened it, for ``no_local`` of clients without an id.
         queue: Its queue.
     """
 
@@ -72,7 +72,7 @@ class Subscription:
         self.queue = queue
         self.receivers: dict[tuple[int, int], Receiver] = {}
         self.left_ms: int | None = None
-        """When its last receiver left, if it has a time to live; None while it has one."""
+        """When its last receiver left, if it has a time to live; None while it has a receiver."""
         self.batch = 0
         """The batch that stores it; 0 for none."""
         self._selector = selector
@@ -80,7 +80,7 @@ class Subscription:
 
     @property
     def home(self) -> str:
-        """Where its copies go, as `Entry.home` has it."""
+        """The home of its queue, as in `Entry.home`."""
         return self.queue.home
 
     @property
@@ -90,7 +90,7 @@ class Subscription:
 
     @property
     def managed_queue(self) -> str:
-        """What its queue is called, to administrators."""
+        """The name of its queue, for administrators."""
         return self.terms.managed_queue(self.number)
 
     @property
@@ -106,11 +106,11 @@ class Subscription:
 
     @property
     def active(self) -> bool:
-        """Whether it has a receiver, or messages of it are held by a unit of work that is still open."""
+        """Whether it has a receiver, or an open unit of work holds some of its messages."""
         return bool(self.receivers) or self.queue.held
 
     def wants(self, message: Message, connection: int, client_id: str | None) -> bool:
-        """Whether a publication is for it."""
+        """Return whether a publication is for it."""
         if self.terms.no_local:
             same_client = client_id is not None and client_id == self.terms.client_id
             if same_client or (not self.terms.durable and connection == self._connection):
@@ -122,7 +122,7 @@ _ADMINISTERED_HOME = "sub://"
 
 
 class SubscriptionReceiver(Receiver):
-    """A receiver on a subscription, which selects before its queue does."""
+    """A receiver on a subscription; the subscription's selector applies, not one of the queue."""
 
     def __init__(
         self,
@@ -139,14 +139,14 @@ class SubscriptionReceiver(Receiver):
 
 
 class Administered:
-    """What a SUB object subscribes to: its copies go to the queue that it names, found anew for each.
+    """The subscription of a SUB object; its copies go to the queue that the object names, resolved anew for each copy.
 
     Args:
         number: Its number, in one sequence with those of subscriptions.
         sub: The name of the SUB object.
         topic: The topic.
         destination: The name of the queue (DEST).
-        selector: The selector, ready for use; None for none.
+        selector: The parsed selector; None for none.
     """
 
     durable = True
@@ -160,25 +160,25 @@ class Administered:
 
     @property
     def home(self) -> str:
-        """Where its copies are staged for: the object, so that they go with it (DD-76)."""
+        """The home of its staged copies: the object, because they are dropped when it is deleted (DD-76)."""
         return _ADMINISTERED_HOME + self.sub
 
     def wants(self, message: Message, _connection: int, _client_id: str | None) -> bool:
-        """Whether a publication is for it."""
+        """Return whether a publication is for it."""
         return self._selector is None or self._selector.matches(message)
 
 
 Subscriber = Subscription | Administered
-"""Whoever gets publications."""
+"""A recipient of publications."""
 
 
 def sub_at(home: str) -> str | None:
-    """The name of the SUB object for which a copy is staged; None when it is for something else."""
+    """Return the name of the SUB object for which a copy is staged; None for any other copy."""
     return home.removeprefix(_ADMINISTERED_HOME) if home.startswith(_ADMINISTERED_HOME) else None
 
 
 class Subscriptions:
-    """The named subscriptions by their identities, and the administered ones by their objects."""
+    """The named subscriptions by their identities, and those of SUB objects by the objects' names."""
 
     def __init__(self) -> None:
         self.administered: dict[str, Administered] = {}
@@ -189,31 +189,32 @@ class Subscriptions:
         return iter(tuple(self._named.values()))
 
     def add(self, subscription: Subscription) -> None:
-        """Remember a subscription, when it has a name."""
+        """Add a subscription, if it has a name."""
         identity = subscription.terms.identity
         if identity is not None:
             self._named[identity] = subscription
 
     def discard(self, subscription: Subscription) -> None:
-        """Forget a subscription."""
+        """Remove a subscription."""
         identity = subscription.terms.identity
         if identity is not None and self._named.get(identity) is subscription:
             del self._named[identity]
 
     def find(self, terms: Terms) -> Subscription | None:
-        """The subscription with the identity of these terms (PD-15); None when there is none."""
+        """Return the subscription with the identity of these terms (PD-15); None if there is none."""
         return None if terms.identity is None else self._named.get(terms.identity)
 
     def durable(self, client_id: str | None, name: str) -> Subscription | None:
-        """A durable subscription by client id and name; None when there is none."""
+        """Return a durable subscription by client id and name; None if there is none."""
         return self._named.get((True, client_id, name))
 
 
 def check_terms(terms: Terms) -> None:
-    """Refuse terms that make no subscription.
+    """Refuse terms that are not valid.
 
     Raises:
-        RefusalError: A name is missing, or an unshared durable subscription has no client id (PD-17, JMS 8.3.3).
+        RefusalError: A name is missing, an unshared durable subscription has no client id (PD-17, JMS 8.3.3), or a time
+            to live is not valid.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(
@@ -234,10 +235,10 @@ def check_terms(terms: Terms) -> None:
 
 
 def check_reuse(found: Subscription, terms: Terms) -> bool:
-    """Decide what becomes of a subscription that is there already (JMS 8.3.2 to 8.3.4).
+    """Decide whether an existing subscription fits new terms (JMS 8.3.2 to 8.3.4).
 
     Returns:
-        True when it is used as it is; False when it is inactive and unlike, so that it is made anew.
+        True to use it as it is; False if it is inactive and different, so that it is created anew.
 
     Raises:
         RefusalError: It is in use, or of the other kind (shared, unshared).

@@ -1,8 +1,9 @@
-"""Topic strings: their levels, their wildcards, and which of many patterns a topic string fits.
+"""Topic strings: levels, wildcards, and matching of patterns.
 
-IBM MQ's topic-based scheme, the one its JMS client asks for: ``/`` parts levels, an empty level is a level, ``+`` as a
-whole level stands for one level and ``#`` as a whole level for any number of them, none included, wherever it stands.
-Anything else is literal, ``USA#`` too.  A publication's own topic string is always literal, as is a temporary topic's.
+The rules are those of IBM MQ's topic-based scheme, which its JMS client uses: ``/`` separates levels, an empty level is
+a level, ``+`` as a whole level stands for one level and ``#`` as a whole level for any number of levels, none included,
+at any position. Everything else is literal, ``USA#`` too. The topic string of a publication or a temporary topic is
+always literal.
 """
 
 from __future__ import annotations
@@ -18,48 +19,48 @@ Kept = TypeVar("Kept")
 
 
 def levels(topic: str) -> tuple[str, ...]:
-    """The levels of a topic string, empty ones included."""
+    """Return the levels of a topic string, empty ones included."""
     return tuple(topic.split(SEPARATOR))
 
 
 def has_wildcards(topic: str) -> bool:
-    """Whether a topic string, used to subscribe, can fit more than itself."""
+    """Return whether a subscription's topic string can match more than itself."""
     return (ONE_LEVEL in topic or ANY_LEVELS in topic) and not {ONE_LEVEL, ANY_LEVELS}.isdisjoint(levels(topic))
 
 
 class _Node(Generic[Kept]):
-    """One level of the patterns that begin alike."""
+    """One level of all patterns with the same beginning."""
 
     __slots__ = ("below", "kept", "stays")
 
     def __init__(self, *, stays: bool = False) -> None:
         self.stays = stays
-        """Whether any further level leads here again: the level is ``#``."""
+        """Whether the level is ``#``, so that any further level leads to this node again."""
         self.below: dict[str, _Node[Kept]] = {}
         self.kept: dict[int, Kept] = {}
 
 
 class Patterns(Generic[Kept]):
-    """Things kept under patterns: all that fit a topic string are found in one walk along its levels.
+    """Items under patterns; all items that match a topic string are found in one walk along its levels.
 
-    The walk carries the set of nodes that the levels so far can have led to, so its cost is bounded by the number of
-    levels times the number of nodes, however the wildcards are nested.
+    The walk keeps the set of nodes that the levels so far can lead to, so its cost is at most the number of levels
+    times the number of nodes, however the wildcards are nested.
     """
 
     def __init__(self) -> None:
         self._root: _Node[Kept] = _Node()
 
     def __bool__(self) -> bool:
-        """Whether anything is kept."""
+        """Whether it has any items."""
         return bool(self._root.below)
 
     def add(self, pattern: str, number: int, thing: Kept) -> None:
-        """Keep a thing.
+        """Add an item.
 
         Args:
             pattern: A topic string, with wildcards or without.
             number: Its number, unique under the pattern.
-            thing: The thing.
+            thing: The item.
         """
         node = self._root
         for level in levels(pattern):
@@ -70,7 +71,7 @@ class Patterns(Generic[Kept]):
         node.kept[number] = thing
 
     def discard(self, pattern: str, number: int) -> None:
-        """Forget a thing, and every node that is of no further use; nothing happens when it is not kept."""
+        """Remove an item, if it is here, and the nodes that are no longer needed."""
         path: list[tuple[_Node[Kept], str]] = []
         node = self._root
         for level in levels(pattern):
@@ -87,7 +88,7 @@ class Patterns(Generic[Kept]):
             del above.below[level]
 
     def fitting(self, topic: str) -> Iterator[Kept]:
-        """Everything whose pattern fits a topic string, each once, in no particular order."""
+        """Return all items whose pattern matches a topic string, each once, in no particular order."""
         reached = _with_no_level([self._root])
         for level in levels(topic):
             further: list[_Node[Kept]] = []
@@ -101,7 +102,7 @@ class Patterns(Generic[Kept]):
 
 
 def _with_no_level(nodes: list[_Node[Kept]]) -> tuple[_Node[Kept], ...]:
-    """Nodes, each once, with those that can be reached from them because ``#`` stands for no level too."""
+    """Return the nodes, each once, and those that can be reached from them because ``#`` may stand for no level."""
     found: dict[_Node[Kept], None] = {}
     while nodes:
         node = nodes.pop()

@@ -1,7 +1,7 @@
-"""What the topic tree says of a topic string: each attribute from the nearest node that sets it.
+"""The attributes that apply to a topic string, each from the nearest node that sets it.
 
-An attribute that is ASPARENT at a node, or at no node at all, is as the nearest administered ancestor says, and in the
-end as SYSTEM.BASE.TOPIC says.  When that object has been deleted, or is ASPARENT itself, its shipped values hold.
+An attribute that is ASPARENT at a node, or has no node, comes from the nearest administered ancestor that sets it, and
+in the end from SYSTEM.BASE.TOPIC. If that object was deleted, or is ASPARENT itself, its factory values apply.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ _AS_PARENT = {
     for attribute in ATTRIBUTES[Kind.TOPIC]
     if attribute.default == "ASPARENT" or attribute.keyword == "DEFPRTY"
 }
-"""How each inherited attribute says that it is inherited: that is the factory setting of all of them."""
+"""The value of each inherited attribute that means "inherited", which is also its factory setting."""
 
 _SHIPPED = next(one for one in factory("", zos=False) if one.name == BASE_TOPIC)
 
 
 class Reach(StrEnum):
-    """Whom a publication must reach (PMSGDLV, NPMSGDLV)."""
+    """The subscribers that a publication must reach (PMSGDLV, NPMSGDLV)."""
 
     ALL = "ALL"
-    """Every subscriber, or nobody gets it and the send fails."""
+    """Every subscriber; otherwise the send fails and no subscriber gets it."""
     DURABLE = "ALLDUR"
-    """Every durable subscriber, or nobody gets it and the send fails; others if they can take it."""
+    """Every durable subscriber; otherwise the send fails and no subscriber gets it. Others get it if they can."""
     AVAILABLE = "ALLAVAIL"
-    """Whoever can take it; the send never fails for those who cannot."""
+    """Every subscriber that can take it; the send does not fail because of others."""
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
-    """What holds for one topic string.
+    """The settings that apply to one topic string.
 
     Args:
-        persistent: Persistence of a publication whose sender said nothing (DEFPSIST).
-        priority: Priority of a publication whose sender said nothing (DEFPRTY).
+        persistent: Persistence of a publication whose sender set none (DEFPSIST).
+        priority: Priority of a publication whose sender set none (DEFPRTY).
         publishing: Whether publications are allowed (PUB).
         subscribing: Whether subscriptions are allowed (SUB).
-        durable: Whether durable subscriptions can be made (DURSUB).
-        persistent_reach: Whom persistent publications must reach (PMSGDLV).
-        other_reach: Whom other publications must reach (NPMSGDLV).
+        durable: Whether durable subscriptions can be created (DURSUB).
+        persistent_reach: The subscribers that persistent publications must reach (PMSGDLV).
+        other_reach: The subscribers that other publications must reach (NPMSGDLV).
         dead_letters: Whether a copy that a subscriber cannot take may go to the dead-letter queue instead (USEDLQ).
     """
 
@@ -60,12 +60,12 @@ class TopicSettings(Struct, frozen=True, kw_only=True):
     dead_letters: bool
 
     def reach(self, *, persistent: bool) -> Reach:
-        """Whom a publication of this persistence must reach."""
+        """Return the subscribers that a publication of this persistence must reach."""
         return self.persistent_reach if persistent else self.other_reach
 
 
 def topic_settings(objects: Directory, topic: str) -> TopicSettings:
-    """Resolve the attributes of a topic string.
+    """Return the settings that apply to a topic string.
 
     Args:
         objects: The queue manager's objects.
@@ -86,6 +86,6 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
 
 def _node(nodes: tuple[Definition, ...], keyword: str) -> Definition:
-    """The nearest node that sets an attribute; the shipped base topic, the last one, sets them all."""
+    """Return the nearest node that sets an attribute; the factory's base topic, the last one, sets them all."""
     inherits = _AS_PARENT[keyword]
     return next(node for node in nodes if node.attributes[keyword] != inherits)

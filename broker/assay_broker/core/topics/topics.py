@@ -1,4 +1,4 @@
-"""Topics: which subscriptions a publication is for."""
+"""Subscriptions by topic, to find those that a publication is for."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from assay_sdk.model.message import Address, AddressKind, Message
 
 
 class Topics:
-    """Subscriptions by topic.  A topic without subscriptions takes no room (PD-34: it keeps nothing either).
+    """Subscriptions by topic. A topic without subscriptions takes no memory (PD-34).
 
-    Those without wildcards are found by name, whatever others there are; the others in one walk (`Patterns`).
+    Subscriptions without wildcards are found by name, the others by one walk (`Patterns`).
     """
 
     def __init__(self) -> None:
@@ -22,11 +22,11 @@ class Topics:
         self._all: dict[int, Subscriber] = {}
 
     def __iter__(self) -> Iterator[Subscriber]:
-        """All who get publications."""
+        """All subscriptions, SUB objects' included."""
         return iter(self._all.values())
 
     def add(self, subscription: Subscriber) -> None:
-        """A subscription exists from now on; what was published earlier is not for it (PD-14)."""
+        """Add a subscription; earlier publications are not for it (PD-14)."""
         self._all[subscription.number] = subscription
         if _is_pattern(subscription.topic):
             self._by_pattern.add(subscription.topic.name, subscription.number, subscription)
@@ -34,7 +34,7 @@ class Topics:
             self._by_topic[str(subscription.topic)][subscription.number] = subscription
 
     def discard(self, subscription: Subscriber) -> None:
-        """A subscription has gone."""
+        """Remove a subscription."""
         self._all.pop(subscription.number, None)
         if _is_pattern(subscription.topic):
             self._by_pattern.discard(subscription.topic.name, subscription.number)
@@ -49,20 +49,20 @@ class Topics:
     def matching(
         self, topic: Address, message: Message, connection: int, client_id: str | None
     ) -> Iterator[Subscriber]:
-        """The subscriptions that a publication is for, now (DD-51, DD-80, PD-10, PD-11), in the order of their making.
+        """Return the subscriptions that a publication is for, now (DD-51, DD-80, PD-10, PD-11), oldest first.
 
         Args:
-            topic: Where it is published; its string is literal.
+            topic: The topic; its string is literal.
             message: The publication.
-            connection: Who publishes.
-            client_id: Under which client id.
+            connection: The publisher's connection.
+            client_id: The publisher's client id; None for none.
         """
         for subscription in self.of(topic):
             if subscription.wants(message, connection, client_id):
                 yield subscription
 
     def of(self, topic: Address) -> tuple[Subscriber, ...]:
-        """All subscriptions that a topic fits, in the order of their making."""
+        """Return all subscriptions that a topic matches, oldest first."""
         found = list(self._by_topic.get(str(topic), {}).values())
         if self._by_pattern and topic.kind is AddressKind.TOPIC:
             found += self._by_pattern.fitting(topic.name)

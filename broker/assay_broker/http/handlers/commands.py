@@ -15,15 +15,15 @@ from assay_broker.core.administration.changes import DisplayObjects
 from assay_broker.core.objects.attributes import ATTRIBUTES, SYNONYMS, Flag, Name, Text, attributes
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.http.requests.connections import ManagerConnection
 from assay_broker.http.requests.problems import FAILED, Faults, HttpProblem
 from assay_broker.http.requests.request import ApiRequest, json_answer
 from assay_broker.mqsc.lines import LONGEST_COMMAND, LineFault, Piece, Position, SourceCommand
 from assay_broker.mqsc.messages import SHOWN
-from assay_broker.mqsc.reading import Statement
 from assay_broker.mqsc.script import CommandAnswer, Shown, conclude, understand
+from assay_broker.mqsc.statements import Statement
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Refused
 

@@ -165,7 +165,9 @@ _CLOSED: dict[str, tuple[Trial, str]] = {
 
 
 @pytest.mark.parametrize("name", _CLOSED)
-def test_who_breaks_the_protocol_is_told_and_closed_and_nobody_else(server: Serving, name: str) -> None:
+def test_a_client_that_breaks_the_protocol_is_closed_with_the_reason_and_others_go_on(
+    server: Serving, name: str
+) -> None:
     trial, condition = _CLOSED[name]
     with raw(server) as client:
         trial(client)
@@ -186,7 +188,7 @@ _ENDED: dict[str, tuple[Trial, str]] = {
 
 
 @pytest.mark.parametrize("name", _ENDED)
-def test_who_breaks_a_session_loses_that_session_alone(server: Serving, name: str) -> None:
+def test_a_client_that_breaks_a_session_loses_only_that_session(server: Serving, name: str) -> None:
     trial, condition = _ENDED[name]
     with raw(server, sessions=2) as client:
         client.attach("s", SENDER, 0, target=target("Q"))
@@ -281,7 +283,7 @@ def test_properties_of_a_node_to_be_made_have_their_types(server: Serving, wrong
         assert client.wait(CLOSE).error()[0] == "amqp:decode-error"
 
 
-def test_who_does_not_open_in_time_is_cut_off() -> None:
+def test_a_client_that_does_not_open_in_time_is_cut_off() -> None:
     with serving(limits=AmqpLimits(login_ms=100)) as server:
         with Raw(server.port, header=b"AM") as silent:
             assert silent.read() is None
@@ -290,7 +292,7 @@ def test_who_does_not_open_in_time_is_cut_off() -> None:
             assert header_only.wait(CLOSE).error()[0] == "amqp:connection:forced"
 
 
-def test_who_has_opened_in_time_may_be_silent() -> None:
+def test_a_client_that_has_opened_in_time_may_be_silent() -> None:
     with serving(limits=AmqpLimits(login_ms=200)) as server, raw(server) as client:
         client.socket.settimeout(0.5)
         with pytest.raises(TimeoutError):
@@ -348,7 +350,7 @@ class Greedy(asyncio.Transport):
         pass
 
 
-def test_who_has_more_to_say_is_read_again_when_the_others_had_their_turn() -> None:
+def test_a_socket_with_more_octets_is_read_again_after_the_others() -> None:
     heartbeat = b"\x00\x00\x00\x08\x02\x00\x00\x00"
     portion = PROTOCOL_HEADER + heartbeat * (READ // 8 - 1)
     transport = Greedy()
@@ -443,7 +445,7 @@ def test_a_connection_that_is_over_does_not_wait_for_the_collector_of_cycles(
         gc.enable()
 
 
-def test_what_there_is_to_see_of_connections(server: Serving) -> None:
+def test_a_view_shows_user_address_and_links_of_a_connection(server: Serving) -> None:
     with raw(server, container="seen") as client:
         client.attach("s", SENDER, target=target("Q"))
         views = {view.container_id: view for view in server.do(lambda: server.listener.connections)}
@@ -490,7 +492,7 @@ def test_without_users_nobody_else_can_come(server: Serving) -> None:
         server.run(listen())
 
 
-def test_who_has_said_good_bye_need_not_hang_up() -> None:
+def test_a_client_that_has_closed_need_not_hang_up() -> None:
     limits = AmqpLimits(close_ms=600_000)
     with serving(limits=limits) as server, raw(server) as client:
         client.say(CLOSE)

@@ -44,7 +44,7 @@ def test_each_is_due_when_its_own_time_is_over(row: Row) -> None:
     assert row.missed == [("a", 100), ("b", 130), ("c", 130), ("d", 350)]
 
 
-def test_what_is_taken_back_is_not_missed(row: Row) -> None:
+def test_a_cancelled_deadline_is_not_missed(row: Row) -> None:
     first = row.deadlines.set(lambda: row.miss("first"))
     row.wait(40)
     row.deadlines.set(lambda: row.miss("second"))
@@ -72,7 +72,7 @@ def test_one_may_take_another_back_that_is_due_with_it(row: Row) -> None:
     assert row.missed == []
 
 
-def test_one_that_fails_keeps_nobody_waiting(row: Row) -> None:
+def test_a_job_that_fails_does_not_stop_the_others(row: Row) -> None:
     def fail() -> None:
         raise ValueError("its own affair")
 

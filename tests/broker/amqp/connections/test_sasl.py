@@ -114,7 +114,7 @@ def test_another_protocol_is_told_ours(security: Security, octets: bytes) -> Non
 # --- mechanisms
 
 
-def test_anybody_is_let_in_as_nobody_where_there_are_no_users() -> None:
+def test_without_users_every_client_is_anonymous() -> None:
     one = server(OPEN)
     assert outcome(one.receive(SASL_HEADER + init("ANONYMOUS", b"me@home") + b"rest")[len(greeting(OPEN)) :]) == [0]
     assert (one.phase, one.user, one.rest) == (Phase.DONE, None, b"rest")
@@ -131,7 +131,7 @@ def greeted(security: Security = CLOSED, *, private: bool = True) -> SaslServer:
 
 
 @pytest.mark.parametrize("sent", [b"\0alice\0secret", b"alice\0alice\0secret", "\0\uff41lice\0secret".encode()])
-def test_plain_lets_in_who_knows_his_password(sent: bytes) -> None:
+def test_plain_accepts_a_user_with_the_right_password(sent: bytes) -> None:
     one = greeted()
     assert outcome(told(one, init("PLAIN", sent) + PROTOCOL_HEADER)) == [0]
     assert (one.phase, one.user, one.rest) == (Phase.DONE, "alice", PROTOCOL_HEADER)
@@ -241,7 +241,7 @@ def scram(one: SaslServer, user: str, password: str, *, wait: bool = False) -> l
 
 @pytest.mark.parametrize("wait", [False, True])
 @pytest.mark.parametrize("private", [False, True])
-def test_scram_lets_in_who_knows_his_password_and_shows_that_the_server_knows_him(private: bool, wait: bool) -> None:
+def test_scram_accepts_a_user_with_the_right_password_and_proves_the_server(private: bool, wait: bool) -> None:
     one = greeted(private=private)
     assert scram(one, "alice", "secret", wait=wait)[0] == 0
     assert (one.phase, one.user, one.rest) == (Phase.DONE, "alice", b"rest")

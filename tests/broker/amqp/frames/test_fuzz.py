@@ -83,7 +83,7 @@ PIECES = (
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_comes_hurts_nobody_else(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_input_harms_other_clients(seed: int, caplog: pytest.LogCaptureFixture) -> None:
     chance = random.Random(seed)  # noqa: S311  nothing secret
     with serving() as server:
         for _ in range(60):

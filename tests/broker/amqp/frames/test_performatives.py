@@ -71,7 +71,7 @@ def test_fields_that_are_no_list_are_found(code: int) -> None:
 @pytest.mark.parametrize(
     "descriptor", [types.ulong(0x28), types.symbol("amqp:source:list"), b"\x80" + bytes(7) + b"\x28"]
 )
-def test_what_is_within_a_field_is_checked_too(descriptor: bytes) -> None:
+def test_a_composite_inside_a_field_is_checked(descriptor: bytes) -> None:
     items = full(ATTACH)
     items[5] = b"\0" + descriptor + types.compound((types.double(1.0),))
     if descriptor[0] == 0x80:

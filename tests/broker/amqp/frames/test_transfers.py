@@ -351,7 +351,7 @@ def test_a_later_transfer_is_compared_with_the_first_and_not_with_the_one_before
 
 @pytest.mark.parametrize("to", [target("NO.CREDIT"), target(None), performative(COORDINATOR)])
 @pytest.mark.parametrize("settled", [False, True])
-def test_who_sends_together_with_the_attach_has_no_credit_yet(
+def test_a_transfer_together_with_the_attach_has_no_credit(
     server: Serving, client: Raw, to: bytes, settled: bool
 ) -> None:
     link(client, "CREDIT.OTHER", 1)

@@ -20,7 +20,7 @@ from assay_sdk.amqp import types
 SHARE = 300
 
 
-def test_nothing_is_found_in_the_first_cases() -> None:
+def test_the_first_cases_find_no_fault() -> None:
     tally = hunt(7, lambda tally: tally.cases < SHARE)
     assert tally.cases == SHARE
     assert set(tally.scenes) == {*SCENES, *GUARDED}
@@ -36,7 +36,7 @@ def test_a_mistake_of_the_servers_is_found(monkeypatch: pytest.MonkeyPatch) -> N
         hunt(7, lambda tally: tally.cases < SHARE)
 
 
-def test_what_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hunt_finds_objects_that_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[object] = []
     begin = IncomingEnd.begin
 

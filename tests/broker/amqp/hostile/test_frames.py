@@ -182,7 +182,7 @@ def test_a_frame_that_is_none_ends_the_connection_with_a_framing_error(server: S
 
 
 @pytest.mark.parametrize("cut", [1, 7, 8, 9, 20])
-def test_who_hangs_up_within_a_frame_is_forgotten(server: Serving, cut: int) -> None:
+def test_a_client_that_hangs_up_within_a_frame_is_forgotten(server: Serving, cut: int) -> None:
     with raw(server) as client:
         client.raw(frame(performative(ATTACH, types.string("a name"), types.uint(0), types.boolean(SENDER)))[:cut])
 
@@ -232,7 +232,7 @@ def test_a_performative_without_its_mandatory_fields_ends_the_connection(
 
 
 @pytest.mark.parametrize("code", [BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH, END, CLOSE])
-def test_whoever_does_not_open_first_is_closed(server: Serving, code: int) -> None:
+def test_a_client_that_does_not_open_first_is_closed(server: Serving, code: int) -> None:
     fields = {
         BEGIN: (b"", types.uint(0), types.uint(1), types.uint(1)),
         ATTACH: (types.string("a"), types.uint(0), types.boolean(SENDER)),
@@ -246,13 +246,13 @@ def test_whoever_does_not_open_first_is_closed(server: Serving, code: int) -> No
         assert closed_with(client) in {NOT_ALLOWED, "amqp:illegal-state", FRAMING, DECODE}
 
 
-def test_whoever_opens_twice_is_closed(server: Serving) -> None:
+def test_a_client_that_opens_twice_is_closed(server: Serving) -> None:
     with raw(server) as client:
         client.raw(frame(OPENED))
         assert closed_with(client) in {NOT_ALLOWED, "amqp:illegal-state"}
 
 
-def test_nobody_is_listened_to_after_his_close(server: Serving) -> None:
+def test_frames_after_a_close_are_ignored(server: Serving) -> None:
     with raw(server) as client:
         client.say(CLOSE)
         client.say(BEGIN, b"", types.uint(0), types.uint(1), types.uint(1), channel=1)

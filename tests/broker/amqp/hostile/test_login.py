@@ -174,7 +174,7 @@ def test_a_server_can_be_stopped_while_a_password_is_checked() -> None:
         users.go.set()
 
 
-def test_whoever_does_not_log_in_is_told_to(guarded: Serving) -> None:
+def test_a_client_without_sasl_is_answered_with_its_header(guarded: Serving) -> None:
     with Raw(guarded.port) as client:
         assert client.socket.recv(8) == SASL_HEADER
         assert client.socket.recv(8) == b""
@@ -225,7 +225,7 @@ def test_a_login_that_comes_to_nothing_has_an_outcome(guarded: Serving, octets: 
     ],
     ids=["responses", "oversized", "short", "descriptors", "nested", "long", "open"],
 )
-def test_who_speaks_no_sasl_is_hung_up_on(guarded: Serving, octets: bytes) -> None:
+def test_a_client_without_sasl_is_hung_up_on(guarded: Serving, octets: bytes) -> None:
     with Raw(guarded.port, header=SASL_HEADER) as client:
         client.wait(0x40)
         client.raw(octets)
@@ -273,7 +273,7 @@ def test_a_handshake_without_a_login_is_cut_off_after_its_time(encrypted: Servin
         assert client.recv(100) == b""
 
 
-def test_who_is_in_the_tls_handshake_counts_against_the_limit_of_connections() -> None:
+def test_a_client_in_the_tls_handshake_counts_against_the_limit_of_connections() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / "certificate.pem", CERTIFICATES / "key.pem")
     limits = AmqpLimits(connections=3, login_ms=1_000)

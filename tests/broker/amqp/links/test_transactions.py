@@ -136,7 +136,7 @@ def test_a_receiver_gets_nothing_that_its_own_session_has_not_committed(server: 
     assert b"committed" in seen.payload
 
 
-def test_who_desires_it_gets_what_its_own_session_has_not_committed(server: Serving) -> None:
+def test_own_uncommitted_messages_are_delivered_if_desired(server: Serving) -> None:
     with Raw(server.port) as client:
         desired = types.symbols(("OWN-UNCOMMITTED",))
         offered = [str(one) for one in client.open("own", *[b""] * 7, desired).at(7)]
@@ -403,7 +403,7 @@ def test_what_ends_the_coordinators_link_backs_its_units_out(server: Serving, ho
 @pytest.mark.parametrize(
     "asked", [types.string("x"), performative(0x33), types.null()], ids=["text", "declared", "null"]
 )
-def test_what_is_neither_declare_nor_discharge_is_rejected(working: Working, asked: bytes) -> None:
+def test_a_message_other_than_declare_or_discharge_is_rejected(working: Working, asked: bytes) -> None:
     state = working.ask(asked)
     assert state.descriptor == REJECTED
     assert str(state.value[0].value[0]) == "amqp:decode-error"

@@ -276,7 +276,7 @@ def test_sections_may_have_symbolic_and_long_descriptors() -> None:
         (mapped(sections.MESSAGE_ANNOTATIONS, x=b"\xc0\x02\x01\x3e"), "format code"),
     ],
 )
-def test_what_is_malformed_is_refused_with_its_place(octets: bytes, why: str) -> None:
+def test_malformed_values_are_refused_with_their_position(octets: bytes, why: str) -> None:
     with pytest.raises(DecodeError, match=why):
         came(octets)
 

@@ -65,7 +65,7 @@ def test_of_one_entitys_records_the_most_specific_counts_alone() -> None:
     assert not authorities.allowed(None, "QUEUE", "SYSTEM.X", "PUT")
 
 
-def test_what_a_user_and_his_groups_may_adds_up() -> None:
+def test_authorities_of_a_user_and_its_groups_add_up() -> None:
     authorities = Authorities([record("**", "GET"), record("ORDERS", "PUT", entity="alice", group=False)])
     assert authorities.allowed("alice", "QUEUE", "ORDERS", "PUT")
     assert authorities.allowed("alice", "QUEUE", "ORDERS", "GET")

@@ -128,7 +128,7 @@ def test_a_waiting_message_is_taken_from_any_queue_and_a_held_one_is_not(bench: 
     bench.at_rest()
 
 
-def test_what_has_expired_is_not_taken(bench: Bench) -> None:
+def test_an_expired_message_cannot_be_taken(bench: Bench) -> None:
     bench.put(1, 1, message("a", correlation_id="c", ttl_ms=10))
     bench.now += 10
     assert take(bench, "c", "Q") == []

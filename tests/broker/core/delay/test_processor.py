@@ -218,7 +218,7 @@ def test_a_restart_is_a_start_whatever_state_it_was_in(platform: Platform, *, ki
 
 
 @pytest.mark.parametrize("platform", PROCESSOR)
-def test_what_stops_it_is_kept_through_a_restart(platform: Platform) -> None:
+def test_the_attribute_that_stops_the_processor_survives_a_restart(platform: Platform) -> None:
     bench = started(platform)
     bench.put(1, 1, message("a", delivery_time_ms=T0 + 10))
     get_off(bench)
@@ -296,7 +296,7 @@ def test_messages_are_marooned_at_an_earlier_level_and_delivered_back_at_this_on
     assert (bench.browse(), bench.browse(STAGED)) == (["a"], [])
 
 
-def test_a_marooned_message_that_expires_and_whose_removal_cannot_be_stored_stays() -> None:
+def test_a_message_staged_below_level_8_stays_if_its_expiry_cannot_be_stored() -> None:
     bench = started("distributed")
     bench.put(1, 1, message("a", delivery_time_ms=T0 + 10, ttl_ms=50))
     older(bench, "7.5")

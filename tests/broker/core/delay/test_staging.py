@@ -152,7 +152,7 @@ def test_the_id_of_a_staged_message_lasts_over_a_restart(bench: Bench) -> None:
     assert bench.browse() == []
 
 
-def test_only_who_could_send_a_delayed_message_takes_it_back(bench: Bench) -> None:
+def test_only_a_user_who_could_send_a_delayed_message_can_cancel_it(bench: Bench) -> None:
     bench.put(1, 1, delayed("a", 100))
     everybody = SetAuthority(profile="Q", object_type="QUEUE", groups=("nobody",), add=("NONE",), remove=("ALL",))
     assert bench.administer(everybody).refused is None

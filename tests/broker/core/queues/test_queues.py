@@ -105,7 +105,7 @@ def test_receivers_that_come_later_are_served_in_their_order_after_those_that_wa
     assert served(bench) == [2, 5, 2, 4, 3]
 
 
-def test_who_opens_a_receiver_for_each_message_takes_no_turn_of_one_that_waits() -> None:
+def test_a_receiver_opened_for_each_message_takes_no_turn_of_a_waiting_one() -> None:
     bench = ready(Bench())
     bench.receiver(1, 2, credit=10)
     for link in range(3, 9):
@@ -120,7 +120,9 @@ ACTS = st.sampled_from([(what, link) for link in LINKS for what in ("put", "cred
 
 
 @given(st.lists(ACTS, min_size=20, max_size=40))
-def test_who_was_served_longest_ago_comes_first_whoever_leaves_and_comes_back(acts: list[tuple[str, int]]) -> None:
+def test_the_receiver_served_longest_ago_comes_first_whichever_leaves_and_comes_back(
+    acts: list[tuple[str, int]],
+) -> None:
     bench = ready(Bench())
     for link in LINKS:
         bench.receiver(1, link, credit=0)

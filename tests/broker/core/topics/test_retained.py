@@ -50,7 +50,7 @@ def test_a_later_subscriber_gets_the_retained_publication_at_once_and_marked(ben
     assert bench.delivered[0].message.properties == {"JMS_IBM_Retain": 1, "own": "p"}
 
 
-def test_who_subscribes_already_gets_it_as_any_other_publication(bench: Bench) -> None:
+def test_a_present_subscriber_gets_it_as_any_other_publication(bench: Bench) -> None:
     bench.receiver(2, 1, TOPIC)
     bench.put(1, 1, kept("state"))
     assert bench.bodies() == ["state"]

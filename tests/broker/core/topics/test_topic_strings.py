@@ -76,7 +76,7 @@ def test_many_patterns_are_matched_as_each_alone_would_be(patterns: list[str], t
 
 
 @given(patterns=st.lists(TOPIC, max_size=6), gone=st.integers(0, 5))
-def test_what_is_discarded_leaves_nothing_behind(patterns: list[str], gone: int) -> None:
+def test_a_discarded_pattern_leaves_no_nodes(patterns: list[str], gone: int) -> None:
     kept: Patterns[int] = Patterns()
     for number, pattern in enumerate(patterns):
         kept.add(pattern, number, number)

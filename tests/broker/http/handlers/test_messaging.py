@@ -302,7 +302,7 @@ def test_a_take_waits_no_longer_than_it_says(served: Served) -> None:
     assert served.ask("DELETE", f"{ORDERS}?wait=30").status == 204
 
 
-def test_nothing_is_taken_for_a_caller_who_has_gone(served: Served) -> None:
+def test_no_message_is_got_for_a_caller_that_has_gone(served: Served) -> None:
     line = served.line()
     line.request("DELETE", f"{ORDERS}?wait=20000", headers={"ibm-mq-rest-csrf-token": ""})
     waiters(served, 1)

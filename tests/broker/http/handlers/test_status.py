@@ -157,7 +157,7 @@ def test_long_tables_are_cut_and_say_so(serve: Serve) -> None:
     assert "2 more are not shown." in words
 
 
-def test_a_user_sees_what_he_may_see(serve: Serve) -> None:
+def test_a_user_sees_the_objects_that_it_may_display(serve: Serve) -> None:
     served = serve(KnownUsers(alice="a", mqm="m"))
     alice, mqm = basic("alice", "a"), basic("mqm", "m")
     assert served.ask("GET", "/", None, alice).status == 403

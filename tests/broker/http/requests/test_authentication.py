@@ -37,7 +37,7 @@ def guarded(serve: Serve, users: KnownUsers) -> Served:
         {"Authorization": f"Basic {'QUFB' * 1000}"},
     ],
 )
-def test_nobody_gets_in_without_a_right_login(guarded: Served, method: str, path: str, login: dict[str, str]) -> None:
+def test_a_wrong_login_is_refused(guarded: Served, method: str, path: str, login: dict[str, str]) -> None:
     reply = guarded.ask(method, path, "m" if method == "POST" else None, login)
     assert reply.error == (401, "MQWB0104E", 0)
     assert reply.headers["www-authenticate"] == 'Basic realm="Assay", charset="UTF-8"'
@@ -54,17 +54,17 @@ def test_a_right_login_is_checked_once_for_a_while(guarded: Served, users: Known
 
 
 @pytest.mark.parametrize("path", ["/health", "/ready", "/openapi.json"])
-def test_what_tells_nothing_of_anybody_needs_no_login(guarded: Served, path: str) -> None:
+def test_pages_without_data_need_no_login(guarded: Served, path: str) -> None:
     assert guarded.ask("GET", path).status == 200
 
 
 @pytest.mark.parametrize(("method", "path"), [one for one in PATHS if one[0] != "GET"])
-def test_what_changes_something_needs_the_token(served: Served, method: str, path: str) -> None:
+def test_a_request_that_changes_something_needs_the_csrf_token(served: Served, method: str, path: str) -> None:
     assert served.ask(method, path, "m", csrf=False).error == (403, "MQWB0100E", 0)
     assert served.ask("POST", "/ibmmq/rest/v2/admin/action/qmgr/ASSAY/mqsc", "{}", csrf=False).status == 403
 
 
-def test_what_changes_nothing_needs_none(served: Served) -> None:
+def test_a_request_that_changes_nothing_needs_no_csrf_token(served: Served) -> None:
     assert served.ask("GET", ORDERS, csrf=False).status == 204
 
 
@@ -105,7 +105,7 @@ def test_this_machines_own_addresses_are_known(name: str | None, own: bool) -> N
 # authority -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_user_may_do_what_his_records_grant_and_nothing_else(guarded: Served) -> None:
+def test_a_user_has_the_authorities_of_its_records_and_no_others(guarded: Served) -> None:
     assert guarded.mqsc("SET AUTHREC PROFILE(ORDERS) OBJTYPE(QUEUE) GROUP('nobody') AUTHADD(NONE)", MQM).status == 200
     denied = (403, "MQWB0103E", Mqrc.NOT_AUTHORIZED)
 
@@ -146,7 +146,7 @@ def test_an_ordinary_user_administers_nothing_until_he_may(guarded: Served) -> N
     assert refused("DEFINE QLOCAL(A) REPLACE")
 
 
-def test_who_may_not_connect_gets_nowhere(guarded: Served) -> None:
+def test_a_user_without_authority_to_connect_is_refused(guarded: Served) -> None:
     guarded.mqsc("SET AUTHREC OBJTYPE(QMGR) GROUP('nobody') AUTHRMV(CONNECT)", MQM)
     assert guarded.ask("GET", ORDERS, None, ALICE).error == (403, "MQWB0103E", Mqrc.NOT_AUTHORIZED)
     assert guarded.ask("GET", ORDERS, None, MQM | CSRF).status == 204

@@ -1,8 +1,8 @@
-"""The reference broker in containers: what `reference-server` is, in the image that anybody runs.
+"""The reference broker in containers, from the published image.
 
-A broker that is shared, and one that is killed or searched, is a container of its own, as anybody would start it: a
-kill takes the whole of it.  The others, those that are stopped in order among them, and those that the kit must reach
-into, are processes in one container of that image (`assay_adapters.brokers.reference.container.fork_server`).
+A shared broker, and one that is killed or whose files are searched, has a container of its own; a kill ends all of it.
+The others, such as those that the kit stops in order or controls from inside, are processes in one container of that
+image (`assay_adapters.brokers.reference.container.fork_server`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen
 
 STOP_LIMIT_S = 30
-"""How long a broker may take to stop in order."""
+"""How long a broker may take to stop in order, in seconds."""
 _ETC = "/etc/assay"
 _DATA = ("/var/lib/assay/data",)
 
@@ -42,7 +42,7 @@ INSIDE = frozenset(
         Capability.RESTART_AT_LEVEL,
     }
 )
-"""What takes a hand in the broker's process, or a broker that is asked to be something else once it is made."""
+"""Capabilities that need control inside the broker's process, or a change of its options after its creation."""
 
 WHOLE = frozenset(
     {
@@ -52,15 +52,15 @@ WHOLE = frozenset(
         Capability.KILL_AT_FIRST_SIGHT,
     }
 )
-"""What is done to a whole container."""
+"""Capabilities that affect a whole container."""
 
 
 class ContainerBroker:
-    """One broker in a container: the same container, the same volume and the same ports over its kills.
+    """One broker in a container; container, volume and ports stay the same over its kills.
 
     Args:
-        arguments: What stands behind ``assay broker``.
-        etc: The folder with its users.
+        arguments: The arguments of ``assay broker``.
+        etc: The folder with the users' file.
     """
 
     def __init__(self, arguments: tuple[str, ...], etc: str) -> None:
@@ -72,24 +72,24 @@ class ContainerBroker:
 
     @property
     def control(self) -> Callable[[Control], None] | None:
-        """Nobody can reach inside."""
+        """None: control from inside is not possible."""
         return None
 
     @property
     def amqp_port(self) -> int:
-        """Where it is published for clients."""
+        """The published port for clients."""
         return self._box.amqp_port
 
     @property
     def http_port(self) -> int:
-        """Where it is published for administrators."""
+        """The published port for administrators."""
         return self._box.http_port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
         """Start it, for the first time or again; returns when it is ready.
 
         Raises:
-            BackendError: It did not come up, or was to be something else than it was.
+            BackendError: It did not start, or its options were to change.
         """
         import docker.errors
 
@@ -106,13 +106,13 @@ class ContainerBroker:
             raise BackendError(f"{PRODUCT} cannot be started in a container: {error}") from error
 
     def kill(self) -> None:
-        """End its process at once (SIGKILL); returns when it is gone."""
+        """End its process at once (SIGKILL); returns when it has ended."""
         container = self._box.get_wrapped_container()
         container.kill(signal="KILL")
         container.wait(timeout=STOP_LIMIT_S)
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM); returns when it is gone.
+        """Stop it in order (SIGTERM); returns when it has ended.
 
         Raises:
             BackendError: It ended otherwise.
@@ -124,13 +124,13 @@ class ContainerBroker:
             raise BackendError(f"{PRODUCT} did not stop in order in its container (exit code {code})")
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Nothing can be seen of its disk."""
+        """Do nothing: events of its disk are not visible."""
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets stand anywhere in its folder's files (PD-31).
+        """Return whether its folder's files contain these octets (PD-31).
 
         Raises:
-            BackendError: Docker does not hand them out.
+            BackendError: Docker does not return the files.
         """
         found = folder_holds(self.amqp_port, _DATA, octets)
         if isinstance(found, Refused):
@@ -156,7 +156,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
 
     @property
     def environment(self) -> Environment:
-        """What its instances are, by their image."""
+        """The tested product, by its image."""
         details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files", "image": self._image}
         if self._image:
             self._digest = self._digest or image_digest(self._image)
@@ -166,7 +166,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
-        """Whether it can be started here; starts nothing."""
+        """Return whether it can be started here, without starting anything."""
         if self._image:
             return Available(f"{PRODUCT} in a container of {self._image}")
         if (absent := missing_packages(("proton", "scramp", "docker", "testcontainers"), extra="all")) is not None:
@@ -180,7 +180,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return available
 
     def close(self) -> None:
-        """End every server that this process has started, and those of processes that have been cut off."""
+        """End every server that this process has started, and those of processes that have ended."""
         super().close()
         if self._swept:
             sweep_quietly()
@@ -189,7 +189,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if not self._swept:
             sweep()
             self._swept = True
-        # On z/OS a restart may be with another OPMODE, which a container that is made cannot be asked for.
+        # On z/OS a restart may change OPMODE, which the arguments of an existing container cannot.
         inside = needs.capabilities & INSIDE or not needs.capabilities & WHOLE or needs.platform == "zos"
         if controlled and inside:
             return super()._process(needs, controlled=True)
@@ -208,7 +208,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return Path(_ETC) / self._users().name
 
     def _etc(self) -> Path:
-        """The folder with the users, readable to the container's user, which is another than this process's."""
+        """Return the folder with the users' file, readable for the container's user, which is another one."""
         users = self._users()
         users.parent.chmod(0o755)
         users.chmod(0o644)

@@ -1,4 +1,4 @@
-"""The reference broker in a container, for anybody's tests.
+"""The reference broker in a container, for any test suite.
 
 .. code-block:: python
 
@@ -34,28 +34,28 @@ _POLL_NS = 50_000_000
 
 
 def default_image() -> str:
-    """The image that is taken where none is named: what `images/build reference` makes of this version."""
+    """Return the default image: the one that `images/build reference` makes of this version."""
     named = os.environ.get(IMAGE_VARIABLE)
     if named:
         return named
     try:
         return f"assay/reference:{version('assay-mq')}"
-    except PackageNotFoundError:  # a clone that nobody has installed
+    except PackageNotFoundError:  # a source tree that is not installed
         return "assay/reference:latest"
 
 
 class ReferenceBrokerContainer(DockerContainer):
-    """The reference broker in a container; `start` returns when clients can come.
+    """The reference broker in a container; `start` returns when it accepts clients.
 
-    It is published on the loopback address alone, and whoever comes logs in: an application as `login`, the
-    administrator as `admin`, with passwords of this container's own.
+    It is published on the loopback address only. Clients log in: applications as `login`, the administrator as `admin`,
+    with passwords of this container's own.
 
     Args:
         image: The image; None for `default_image`.
-        arguments: What stands behind ``assay broker``: ``"--platform", "zos"``.
-        read_only: Whether nothing but its volume can be written to, as it may be run anywhere.
-        health: Whether Docker asks it every other second how it is, too.
-        others: What testcontainers takes besides.
+        arguments: The arguments of ``assay broker``, such as ``"--platform", "zos"``.
+        read_only: Whether everything but its volume is read-only, as the image allows.
+        health: Whether Docker checks its health every other second, too.
+        others: Further arguments of testcontainers.
     """
 
     def __init__(
@@ -63,9 +63,9 @@ class ReferenceBrokerContainer(DockerContainer):
     ) -> None:
         super().__init__(image or default_image(), **others)
         self.login = Login(APPLICATION, secrets.token_urlsafe())
-        """Of an application."""
+        """The login of applications."""
         self.admin = Login(ADMINISTRATOR, secrets.token_urlsafe())
-        """Of the administrator."""
+        """The administrator's login."""
         self.amqp_port, self.http_port = pick_port(), pick_port()
         ports: dict[str, Any] = self.ports  # declared for bare ports only, which would listen everywhere
         ports[f"{AMQP_PORT}/tcp"] = (LOOPBACK, self.amqp_port)
@@ -78,36 +78,36 @@ class ReferenceBrokerContainer(DockerContainer):
 
     @property
     def amqp_url(self) -> str:
-        """Where clients connect."""
+        """The URL for clients."""
         return f"amqp://{LOOPBACK}:{self.amqp_port}"
 
     @property
     def http_url(self) -> str:
-        """Where administrators do."""
+        """The URL for administrators."""
         return f"http://{LOOPBACK}:{self.http_port}"
 
     def start(self) -> ReferenceBrokerContainer:
-        """Start it, and wait until it says that it is ready.
+        """Start it, and wait until it is ready.
 
         Raises:
-            TimeoutError: It does not; shows its last log lines.
-            docker.errors.DockerException: Docker cannot.
+            TimeoutError: It is not ready in time; the error shows its last log lines.
+            docker.errors.DockerException: Docker cannot start it.
         """
-        # Ryuk, which would sweep for us, is one more image to load; the label does its work.
+        # Ryuk, which would remove the container, is one more image to load; the label replaces it.
         testcontainers_config.ryuk_disabled = True
         super().start()
         try:
             self.await_ready()
-        except BaseException:  # Ctrl-C too: the container runs already
+        except BaseException:  # Ctrl-C, too: the container runs already
             self.stop()
             raise
         return self
 
     def await_ready(self) -> None:
-        """Wait until it says that it is ready.
+        """Wait until it is ready.
 
         Raises:
-            TimeoutError: It does not; shows its last log lines.
+            TimeoutError: It is not ready in time; the error shows its last log lines.
         """
         runner = shared_runner()
         deadline_ns = runner.clock.monotonic_ns() + _START_LIMIT_NS

@@ -1,4 +1,4 @@
-"""Administration of the reference broker in this process: the port's vocabulary in the core's."""
+"""The `Admin` port for the reference broker in this process, with commands of the core."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from assay_broker.core.commands import Administer
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
 from assay_broker.shell import QueueManager
 from assay_broker.stores import StoreError
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -38,7 +38,7 @@ from assay_sdk.runners.virtual import VirtualRunner
 T = TypeVar("T")
 
 _ANSWER_LIMIT_NS = 60 * 10**9
-"""How long an answer is waited for, on the virtual clock: far longer than a flush of the simulated disk takes."""
+"""How long to wait for an answer, on the virtual clock: much longer than a flush of the simulated disk."""
 
 _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
     {
@@ -52,17 +52,17 @@ _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
 )
 _QUEUES = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
 _SYSTEM = "SYSTEM."
-"""How the names of the queue manager's own objects begin: those are never made on use (DD-40)."""
+"""The prefix of the names of the queue manager's own objects, which are never created on use (DD-40)."""
 _CONNECT = 0
 _TENTH_MS = 100
 
 
 class AdminPeer:
-    """A connection of the administrator's own to one queue manager; made anew when it is lost.
+    """The administrator's connection to one queue manager; renewed after its loss.
 
     Args:
-        runner: The world's crank.
-        queue_manager: Where it leads.
+        runner: Runs the jobs, and has the clock.
+        queue_manager: The queue manager.
     """
 
     def __init__(self, runner: VirtualRunner, queue_manager: QueueManager) -> None:
@@ -73,7 +73,7 @@ class AdminPeer:
         self._answers: dict[int, Refused | Ok[Value]] = {}
 
     def ask(self, change: changes.Change) -> Outcome[Value]:
-        """Have the core do something, and wait for its answer."""
+        """Send a command to the core, and wait for its answer."""
         if self._number is None:
             outcome = self._connect()
             if isinstance(outcome, Refused):
@@ -104,39 +104,39 @@ class AdminPeer:
     # Peer ------------------------------------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """A command is answered."""
+        """Take the answer to a command."""
         self._answers[answer.token] = Ok(answer.value) if answer.refused is None else answer.refused
         if sent is not None:
             sent()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Nothing is delivered to an administrator: it has no links.
+        """Fail: an administrator has no links, so no message is for it.
 
         Raises:
-            RuntimeError: Something is.
+            RuntimeError: Always.
         """
         raise RuntimeError(f"A message came to the administrator, who has no link {delivery.link}.")
 
     def close_link(self, closed: CloseLink) -> None:
-        """No link is closed: it has none.
+        """Fail: an administrator has no links.
 
         Raises:
-            RuntimeError: One is.
+            RuntimeError: Always.
         """
         raise RuntimeError(f"The administrator has no link {closed.link}.")
 
     def lost(self, why: Refused) -> None:
-        """The connection is gone; the next command makes another."""
+        """Note the loss of the connection; the next command makes another."""
         del why
         self._number = None
 
 
 class ReferenceAdmin:
-    """Administers the queue managers of one instance; outside authority, as who owns a queue manager is.
+    """Administers the queue managers of one instance, without checks of authority.
 
     Args:
-        runner: The world's crank.
-        queue_managers: By name; the first is the default.
+        runner: Runs the jobs, and has the clock.
+        queue_managers: The queue managers by name; the first is the default.
     """
 
     def __init__(self, runner: VirtualRunner, queue_managers: Mapping[str, QueueManager]) -> None:
@@ -144,7 +144,7 @@ class ReferenceAdmin:
         self._peers = {name: AdminPeer(runner, manager) for name, manager in queue_managers.items()}
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Make a change."""
+        """Carry out a change."""
         if isinstance(change, Start | Stop):
             return self._turn(change, member)
         outcome = self._peer(member).ask(command(change))
@@ -161,7 +161,7 @@ class ReferenceAdmin:
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Show an object's attributes; of a queue, whichever type it is."""
+        """Return an object's attributes; a queue may be of any type."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
         on_use = not name.startswith(_SYSTEM)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=on_use))
@@ -172,7 +172,7 @@ class ReferenceAdmin:
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Show every subscription to a topic string, in the order of their making."""
+        """Return all subscriptions to a topic string, in the order of their creation."""
         where = changes.Condition("TOPICSTR", "EQ", topic)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=(Kind.SUB,), name="*", where=where))
         if isinstance(outcome, Refused):
@@ -181,7 +181,7 @@ class ReferenceAdmin:
         return Ok(tuple({"SUB": row.name, **row.attributes} for row in rows))
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Show the branches that are in doubt, or that an operator has resolved."""
+        """Return the branches that are in doubt, or that an operator has resolved."""
         outcome = self._peer(member).ask(changes.DisplayThreads())
         if isinstance(outcome, Refused):
             return outcome
@@ -189,14 +189,14 @@ class ReferenceAdmin:
         return Ok(tuple({"THREAD": row.name, **row.attributes} for row in rows))
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Show a queue's messages with descriptor and headers."""
+        """Return a queue's messages with descriptor and headers."""
         outcome = self._peer(member).ask(changes.NativeBrowse(queue))
         if isinstance(outcome, Refused):
             return outcome
         return Ok(tuple(_raw(described) for described in _rows(outcome.value, Described)))
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Take the first message with this correlation id; None when there is none."""
+        """Remove and return the first message with this correlation id; None if there is none."""
         outcome = self._peer(member).ask(changes.NativeTake(queue, correlation_id))
         if isinstance(outcome, Refused):
             return outcome
@@ -205,12 +205,12 @@ class ReferenceAdmin:
         return Ok(None)
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message without the JMS client."""
+        """Put a message, not as a JMS client."""
         outcome = self._peer(None).ask(changes.NativePut(queue, _message(message), delay_ms))
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def identify(self, text: str) -> bytes:
-        """The 24 bytes that stand in a descriptor for a JMS id."""
+        """Return the 24 bytes for a JMS id in a descriptor."""
         return native_id(text)
 
     def _peer(self, member: str | None) -> AdminPeer:
@@ -218,7 +218,7 @@ class ReferenceAdmin:
 
 
 def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> changes.Change:
-    """A change of the port as the core has it."""
+    """Return a change of the port as a command of the core."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
             return changes.DefineObject(kind=_KINDS[kind], name=name, attributes=attributes)
@@ -260,10 +260,10 @@ def _raw(described: Described) -> RawMessage:
 
 
 def _message(raw: RawMessage) -> Message:
-    """A native application's message; what its descriptor leaves out is as the queue defines.
+    """Return a native message; fields that its descriptor leaves out are the queue's defaults.
 
     Raises:
-        LookupError: Its descriptor has a field that the reference broker cannot be given.
+        LookupError: A field of its descriptor cannot be set on the reference broker.
     """
     given = dict(raw.descriptor)
     message = Message(

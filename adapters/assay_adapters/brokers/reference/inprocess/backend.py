@@ -1,4 +1,4 @@
-"""The reference broker in this process, under a virtual clock: a world of its own for every instance."""
+"""The reference broker in this process, with a virtual clock of its own for every instance."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
 _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _MQLIGHT: Literal["mqlight"] = "mqlight"
 _CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
-"""What some face can do."""
+"""The capabilities of all faces together."""
 _SINGLE = ("ASSAY",)
 _SEVERAL = ("QM1", "QM2")
-"""Names fit for z/OS, where a queue manager's has four characters at most."""
+"""Names that are valid on z/OS, too, where a queue manager's name has at most four characters."""
 
 _BROKER = Source("The reference broker has it.", "broker/assay_broker")
 _INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a disk that is watched.")
@@ -76,15 +76,15 @@ LACKS: Mapping[Capability, Source] = {
 
 
 class ReferenceInstance:
-    """One queue manager, or several that belong together, in a world of its own.
+    """One queue manager, or several that belong together, with a virtual clock of their own.
 
     Args:
-        runner: The world.
+        runner: Runs the jobs, and has the clock.
         members: The queue managers with their stores, by name; the first is the default.
         wire: A filter between engine and driver; None for none.
-        id_prefix: What message ids begin with.
-        environment: What it is.
-        disk: What the journal calls the disk below it.
+        id_prefix: The prefix of message ids.
+        environment: The tested product.
+        disk: The journal's name of the disk below the store.
     """
 
     def __init__(
@@ -112,17 +112,17 @@ class ReferenceInstance:
 
     @property
     def environment(self) -> Environment:
-        """What it is."""
+        """The tested product."""
         return self._environment
 
     @property
     def clock(self) -> VirtualClock:
-        """Its world's clock."""
+        """Its virtual clock."""
         return self._runner.clock
 
     @property
     def runner(self) -> VirtualRunner:
-        """Its world's crank."""
+        """Its runner."""
         return self._runner
 
     @property
@@ -137,21 +137,21 @@ class ReferenceInstance:
 
     @property
     def faults(self) -> ReferenceFaults:
-        """Faults that can be injected."""
+        """Its faults."""
         return self._faults
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Where clients connect: in the same process, whatever the protocol of messages.
+        """Return where clients connect: in the same process, for either messaging protocol.
 
         Raises:
-            LookupError: There is no such member, or the protocol is not one of messages.
+            LookupError: There is no such member, or the protocol is not one of messaging.
         """
         if protocol == "http" or member not in {None, *self.members}:
             raise LookupError(f"The reference broker in this process has no {protocol} endpoint for {member}.")
         return Endpoint(f"in-process://{member or self.members[0]}")
 
     def clients(self) -> Mapping[str, Client]:
-        """Fresh clients, by face; no two clients of an instance give one message id."""
+        """New clients, by face; message ids differ between all clients of an instance."""
         id_prefix = f"{self._id_prefix}-{next(self._sets)}"
         clients: dict[str, Client] = {face: SdkClient(face, self._driver, self._runner, id_prefix) for face in _FACES}
         clients[_MQLIGHT] = MqlightClient(self._driver, self._runner, id_prefix)
@@ -160,7 +160,7 @@ class ReferenceInstance:
         return clients
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell this observer what the disk does with messages of the kit."""
+        """Tell an observer what the disk does with messages of the kit."""
 
         def tell(operation: Operation, records: tuple[Record, ...]) -> None:
             stored = (record.message for record in records if isinstance(record, MessageStored))
@@ -172,11 +172,11 @@ class ReferenceInstance:
             member.kept.store.observe(tell)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Whether a disk holds these octets anywhere (PD-31)."""
+        """Return whether a disk contains these octets (PD-31)."""
         return Ok(any(member.kept.store.holds(octets) for member in self._members.values()))
 
     def close(self) -> None:
-        """Give it back: its connections are gone; the world needs no more."""
+        """Cut all connections."""
         for member in self._members.values():
             member.queue_manager.cut()
             member.kept.close()
@@ -191,9 +191,9 @@ class ReferenceBackend:
     """The reference broker in this process.
 
     Args:
-        store: Which store; ``memory`` is a simulated disk, and what None means.
-        seed: Part of ids and names, so that runs with the same seed are the same.
-        defect: A named defect; None for the unbroken broker.
+        store: The store's name; None for ``memory``, a simulated disk.
+        seed: Part of ids and names, so that runs with the same seed are equal.
+        defect: A named defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for none.
 
     Raises:
@@ -222,17 +222,17 @@ class ReferenceBackend:
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What broker, client and adapter can do together."""
+        """The capabilities of broker, client and adapter together."""
         return CAPABILITIES
 
     @property
     def lacks(self) -> Mapping[Capability, Source]:
-        """Why a capability is absent."""
+        """Why capabilities are absent."""
         return LACKS
 
     @property
     def environment(self) -> Environment:
-        """What its instances are."""
+        """The tested product."""
         details = {"store": self._store, "disk": self._kind.disk, "clock": "virtual", "seed": str(self._seed)}
         if self._defect is not None:
             details["defect"] = self._defect.name
@@ -241,7 +241,7 @@ class ReferenceBackend:
         )
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Who the client is.
+        """Return the identity of the client.
 
         Raises:
             LookupError: There is no such face.
@@ -250,15 +250,15 @@ class ReferenceBackend:
 
     @property
     def reuses_faulted(self) -> bool:
-        """Each scenario has a fresh world."""
+        """False: each scenario has a new instance."""
         return False
 
     def probe(self) -> Available | Unavailable:
-        """It can always be started."""
+        """Return that it can always be started."""
         return Available("in this process, under a virtual clock")
 
     def provision(self, needs: Needs) -> ReferenceInstance | Unsupported:
-        """A fresh world with queue managers of its own."""
+        """Return a new instance with queue managers of its own."""
         if (unmet := missing(needs, CAPABILITIES, LACKS, "The reference broker in this process")) is not None:
             return unmet
         number = next(self._instances)
@@ -273,7 +273,7 @@ class ReferenceBackend:
         )
 
     def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, MemberUnderFault]:
-        """One queue manager, or two; a sharing group is on z/OS whatever else is asked for: there is none elsewhere."""
+        """Return one queue manager, or two. Those of a sharing group are on z/OS, which alone has such groups."""
         platform = "zos" if needs.topology == "sharing-group" else needs.platform
         names = _SINGLE if needs.topology == "single" else _SEVERAL
         kept = {name: self._kind.begin(name) for name in names}
@@ -289,4 +289,4 @@ class ReferenceBackend:
         return {name: MemberUnderFault(managers[name], kept[name]) for name in names}
 
     def close(self) -> None:
-        """Nothing was started that has to be stopped."""
+        """Do nothing: the backend has started nothing."""

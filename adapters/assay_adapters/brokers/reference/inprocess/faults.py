@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from assay_adapters.brokers.reference.inprocess.stores import Kept
+from assay_adapters.brokers.reference.inprocess.stores import ScenarioStore
 from assay_adapters.clients.events import KID
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Source
@@ -33,21 +33,21 @@ from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 
 _FAULT_LIMIT_NS = 3_600 * 10**9
-"""How long a fault's trigger is waited for, on the virtual clock: longer than any scenario lasts."""
+"""How long to wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
 
 
 def kid_of(message: Message) -> str | None:
-    """The kit's id of a message; None for one that is not the kit's."""
+    """Return the kit's id of a message; None if it has none."""
     kid = message.properties.get(KID)
     return kid if isinstance(kid, str) else None
 
 
 class ReferenceInjection:
-    """A fault on its way.
+    """A fault that waits for its trigger, or has happened.
 
     Args:
-        runner: The world's crank.
-        act: Does it; what is returned, if anything, ends it.
+        runner: Runs the jobs, and has the clock.
+        act: Causes the fault; returns the function that ends it, or None if it ends by itself.
     """
 
     def __init__(self, runner: VirtualRunner, act: Callable[[], Callable[[], None] | None]) -> None:
@@ -58,7 +58,7 @@ class ReferenceInjection:
         self._end: Callable[[], None] | None = None
 
     def fire(self) -> None:
-        """Do it, once; a hook may come by again while it happens."""
+        """Cause the fault, once, even if a hook calls again meanwhile."""
         if self._begin is None:
             self._begin = self._runner.clock.monotonic_ns()
             self._end = self._act()
@@ -66,14 +66,14 @@ class ReferenceInjection:
                 self._span = (self._begin, self._runner.clock.monotonic_ns())
 
     def heal(self) -> None:
-        """End a fault that lasts until then."""
+        """End a fault that lasts until this call."""
         if self._begin is not None and self._end is not None:
             end, self._end = self._end, None
             end()
             self._span = (self._begin, self._runner.clock.monotonic_ns())
 
     def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
+        """Wait until the fault is over; return its begin and end in monotonic nanoseconds."""
         deadline_ns = self._runner.clock.monotonic_ns() + _FAULT_LIMIT_NS
         self._runner.run_until(lambda: self._span is not None, deadline_ns)
         if self._span is None:
@@ -82,24 +82,24 @@ class ReferenceInjection:
 
 
 class MemberUnderFault(Struct, frozen=True, eq=False):
-    """A queue manager with what it stands on.
+    """A queue manager with its store.
 
     Args:
-        queue_manager: Can be killed, restarted, cut off.
-        kept: Where it keeps what it is to remember.
+        queue_manager: The queue manager.
+        kept: Its store.
     """
 
     queue_manager: QueueManager
-    kept: Kept
+    kept: ScenarioStore
 
 
 class ReferenceFaults:
     """Faults of one instance.
 
     Args:
-        runner: Its crank.
-        members: Its queue managers by name; the first is hurt where none is named.
-        seen: Calls back with each message that a client is handed.
+        runner: Runs the jobs, and has the clock.
+        members: Its queue managers by name; the first is the default.
+        seen: Callbacks for each message that a client receives.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class ReferenceFaults:
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The faults it knows."""
+        """The supported faults."""
         return frozenset({Kill, Restart, Cut, StoreError, WorkerDies, BlockWrite})
 
     def inject(
@@ -124,8 +124,8 @@ class ReferenceFaults:
         """
         if member not in {None, *self._members}:
             raise LookupError(unknown("queue manager", str(member), self._members))
-        hurt = self._members[member or next(iter(self._members))]
-        injection = ReferenceInjection(self._runner, _act(fault, hurt))
+        target = self._members[member or next(iter(self._members))]
+        injection = ReferenceInjection(self._runner, _act(fault, target))
         match when:
             case Now():
                 self._runner.call_soon(injection.fire)
@@ -140,7 +140,7 @@ class ReferenceFaults:
         return injection
 
     def _at_answer(self, places: list[list[AnswerHook]], kid: str, injection: ReferenceInjection) -> None:
-        """The answer is that of whichever member it is sent to."""
+        """Fire the injection at the answer of whichever member sends it."""
 
         def hook(message: Message) -> None:
             if kid_of(message) == kid:
@@ -155,14 +155,14 @@ class ReferenceFaults:
         def hook(seen: str) -> None:
             if seen == kid:
                 self._seen.remove(hook)
-                # A job: every observer notes the sighting first, and no settlement reaches the broker before it.
+                # As a job, so that every observer notes the sighting first; no settlement reaches the broker before it.
                 self._runner.call_soon(injection.fire)
 
         self._seen.append(hook)
 
 
 def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable[[], None] | None]:
-    """What brings a fault about, and returns what ends it, where it does not end by itself."""
+    """Return the function that causes a fault; it returns the function that ends it, or None if it ends by itself."""
     manager = target.queue_manager
     match fault:
         case Kill():

@@ -1,4 +1,4 @@
-"""What the reference broker in this process stands on: a simulated disk, or a folder on the machine's own."""
+"""The stores of the reference broker in this process: on a simulated disk, or in a folder of this machine."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_broker.stores.watched import WatchedDisk
 
 LOG_BYTES = 1 << 20
-"""A scenario writes little, and each begins with a fresh log."""
+"""The initial size of the log: a scenario writes little, and each begins with a new log."""
 
 
 class WatchedStore(Store, Protocol):
-    """A store whose every step can be seen."""
+    """A store whose steps can be observed."""
 
     def observe(self, observer: Observer) -> None:
-        """Tell this observer each write, flush and drop."""
+        """Tell an observer each write, flush and drop."""
         ...
 
 
-class Kept(Struct, frozen=True, eq=False):
-    """A store in the hands of a test.
+class ScenarioStore(Struct, frozen=True, eq=False):
+    """A store with the functions that a test needs.
 
     Args:
         store: The store.
-        fail: Makes its next so many flushes fail.
-        close: Gives back what it stands on.
+        fail: Makes this many of its next flushes fail.
+        close: Releases its disk or folder.
     """
 
     store: WatchedStore
@@ -42,13 +42,13 @@ class Kept(Struct, frozen=True, eq=False):
     close: Callable[[], None]
 
 
-def _in_memory(_name: str) -> Kept:
+def _in_memory(_name: str) -> ScenarioStore:
     store = MemoryStore()
-    return Kept(store, store.fail, _nothing)
+    return ScenarioStore(store, store.fail, _nothing)
 
 
-def _in_a_folder(name: str) -> Kept:
-    """The folder is gone when the store is: what a scenario needs to know of it stands in the journal."""
+def _in_a_folder(name: str) -> ScenarioStore:
+    """Return a store in a temporary folder, which is removed with it; the journal keeps what a scenario needs."""
     folder = tempfile.TemporaryDirectory(prefix="assay-store-")
     disk = WatchedDisk()
     store = SqliteStore(Path(folder.name) / name, name, disk, log_bytes=LOG_BYTES)
@@ -58,23 +58,23 @@ def _in_a_folder(name: str) -> Kept:
         disk.close()
         folder.cleanup()
 
-    return Kept(store, disk.fail_syncs, close)
+    return ScenarioStore(store, disk.fail_syncs, close)
 
 
 def _nothing() -> None:
-    """There is nothing to give back."""
+    """Do nothing: the simulated disk needs no release."""
 
 
 class Kind(Struct, frozen=True, eq=False):
     """A kind of store.
 
     Args:
-        begin: Opens a fresh store for the queue manager of this name.
-        disk: What the journal calls what is below it.
-        simulated: Whether that is simulated.
+        begin: Opens a new store for the queue manager of this name.
+        disk: The journal's name of the disk below it.
+        simulated: Whether that disk is simulated.
     """
 
-    begin: Callable[[str], Kept]
+    begin: Callable[[str], ScenarioStore]
     disk: str
     simulated: bool
 
@@ -88,10 +88,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 
 def kind_of(store: str | None) -> tuple[str, Kind]:
-    """The kind of store that was asked for, by its name; the first where none was.
+    """Return the name and the kind of a store.
 
     Args:
-        store: Its name; None for the usual one.
+        store: Its name; None for the first.
 
     Raises:
         LookupError: There is none of that name.

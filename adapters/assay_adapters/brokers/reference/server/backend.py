@@ -1,7 +1,7 @@
-"""The reference broker as a server: a process of this machine, AMQP 1.0 for clients, HTTP for administrators.
+"""The reference broker as a server process of this machine: AMQP 1.0 for clients, HTTP for administrators.
 
-Scenarios that hurt nobody share a server, each on destinations of its own; a scenario that does has one to itself,
-behind the harness's own proxy, and so has each that must know its disk.
+Scenarios without faults share a server, each on its own destinations. A scenario with faults, or one that must know the
+server's disk, has a server of its own behind the kit's proxy.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
 
 PACKAGES = ("prometheus_client", "proton", "scramp", "starlette", "structlog", "uvicorn")
-"""What server and driver need."""
+"""Packages that server and driver need."""
 NAMES: Mapping[str, str] = {"distributed": "ASSAY", "zos": "MQ01"}
 """The queue manager's name by platform."""
 
@@ -66,7 +66,7 @@ LACKS: Mapping[Capability, Source] = {
     Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
     Capability.VIRTUAL_TIME: Source("A server has the machine's time."),
 }
-"""Why a capability is absent."""
+"""Why capabilities are absent."""
 
 _CLAIMED: Mapping[Capability, Source] = {
     **{name: _SERVER if source.reference.startswith("broker") else source for name, source in IN_PROCESS.items()},
@@ -84,23 +84,23 @@ _CLAIMED: Mapping[Capability, Source] = {
 }
 
 CAPABILITIES: Mapping[Capability, Source] = {name: source for name, source in _CLAIMED.items() if name not in LACKS}
-"""What broker, client and adapter can do together."""
+"""The capabilities of broker, client and adapter together."""
 
 ONE_SERVER = Source("One server is one queue manager: it is in no cluster, no queue-sharing group and no hierarchy.")
 
 _PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
-"""Capabilities for which a server must be the scenario's own, although nobody hurts it."""
+"""Capabilities for which a scenario needs a server of its own, even without faults."""
 
 SLOW_DISK_MS = 30
-"""How late the disk is where what leaves a broker before it is flushed must be seen to."""
+"""The delay of the disk's writes, in milliseconds, that makes answers before the flush visible."""
 _SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
-"""Capabilities by which it is seen."""
+"""Capabilities whose scenarios detect such answers."""
 
 _NAMED = re.compile(r'\buser "(\w+)"')
 
 
 def logins() -> dict[str, str]:
-    """Passwords by user: the kit's client, its administrator, and whoever a scenario of the kit names."""
+    """Return passwords by user: of the kit's client, its administrator, and all users that the kit's scenarios name."""
     named = {name for path in feature_root().rglob("*.feature") for name in _NAMED.findall(path.read_text("utf-8"))}
     own = {login.user: login.password for login in (KIT, ADMINISTRATOR_LOGIN)}
     return own | {name: name for name in sorted(named)}
@@ -110,8 +110,8 @@ class ReferenceServerBackend:
     """The reference broker in processes of this machine.
 
     Args:
-        shared: Where a shared server runs that another process has started; None to start one.
-        defect: A named defect; None for the unbroken broker.
+        shared: The endpoint of a shared server that another process has started; None to start one.
+        defect: A named defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for none.
         runner: The I/O loop; None for the one that this process's connections share.
 
@@ -145,24 +145,24 @@ class ReferenceServerBackend:
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What broker, client and adapter can do together."""
+        """The capabilities of broker, client and adapter together."""
         return CAPABILITIES
 
     @property
     def lacks(self) -> Mapping[Capability, Source]:
-        """Why a capability is absent."""
+        """Why capabilities are absent."""
         return LACKS
 
     @property
     def environment(self) -> Environment:
-        """What its instances are."""
+        """The tested product."""
         details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files"}
         if self._defect is not None:
             details["defect"] = self._defect
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Who the client is.
+        """Return the identity of the client.
 
         Raises:
             LookupError: There is no such face.
@@ -171,17 +171,17 @@ class ReferenceServerBackend:
 
     @property
     def reuses_faulted(self) -> bool:
-        """A server that had a fault is removed."""
+        """False: a server that had a fault is removed."""
         return False
 
     def probe(self) -> Available | Unavailable:
-        """Whether it can be started here; starts nothing."""
+        """Return whether it can be started here, without starting anything."""
         if (absent := missing_packages(PACKAGES, extra="server")) is not None:
             return absent
         return Available("a process of this machine, over AMQP 1.0 and HTTP")
 
     def provision(self, needs: Needs) -> ServerInstance | Unsupported:
-        """The shared server of that kind, or a fresh one.
+        """Return a shared server that meets the needs, or a new one.
 
         Raises:
             BackendError: It cannot be started.
@@ -233,7 +233,7 @@ class ReferenceServerBackend:
             self._shared[kind] = process
             try:
                 process.start()
-            except BaseException:  # Ctrl-C too: the process may run already
+            except BaseException:  # Ctrl-C, too: the process may run already
                 del self._shared[kind]
                 process.remove()
                 raise
@@ -249,7 +249,7 @@ class ReferenceServerBackend:
             process.start()
             proxy = Proxy(process.amqp_port)
             proxy.start()
-        except BaseException:  # Ctrl-C too: the process may run already
+        except BaseException:  # Ctrl-C, too: the process may run already
             process.remove()
             raise
         name = NAMES[needs.platform]
@@ -276,15 +276,15 @@ class ReferenceServerBackend:
         return ServerProcess(self._fork_server, asked, controlled=controlled, slow_disk_ms=slow_disk_ms)
 
     def _host(self) -> Host:
-        """Where its processes come from."""
+        """Return the host of its fork server; None for this machine."""
         return LocalHost()
 
     def _users_seen(self) -> Path:
-        """The users' file, as its servers see it."""
+        """Return the users' file, by its path for the servers."""
         return self._users()
 
     def _users(self) -> Path:
-        """The users' file of all servers of this process."""
+        """Return the users' file of all servers of this process."""
         from assay_broker.security.users import LEAST_ITERATIONS
         from assay_broker.server.accounts import users_text
 

@@ -1,4 +1,4 @@
-"""Faults of a reference broker behind the harness's own proxy: of its process, its lines, and from inside."""
+"""Faults of a reference broker behind the kit's proxy: of its process, its connections, and from inside."""
 
 from __future__ import annotations
 
@@ -36,42 +36,42 @@ from assay_sdk.time import Runner
 
 
 class FaultTarget(Protocol):
-    """A broker that can be ended and started again, on the data that it had."""
+    """A broker that can be ended and started again on the same data."""
 
     @property
     def control(self) -> Callable[[Control], None] | None:
-        """Does something to it from inside; None where nobody can."""
+        """Controls the broker from inside; None if that is not possible."""
         ...
 
     @property
     def amqp_port(self) -> int:
-        """Where it listens, since its last start."""
+        """Its AMQP port since its last start."""
         ...
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
         """Start it again; returns when it is ready.
 
         Args:
-            changed: What it is asked to be instead of what it was (``level``, ``opmode``).
+            changed: Options that replace earlier ones (``level``, ``opmode``).
         """
         ...
 
     def kill(self) -> None:
-        """End it at once; returns when it is gone."""
+        """End it at once; returns when it has ended."""
         ...
 
     def stop(self) -> None:
-        """Stop it in order; returns when it is gone."""
+        """Stop it in order; returns when it has ended."""
         ...
 
 
 class ServerFaults:
-    """What can be done to one broker; its members are itself.
+    """Faults of one broker, the only member of its instance.
 
     Args:
         broker: The broker.
-        proxy: What its clients connect to.
-        runner: How to wait.
+        proxy: The proxy to which its clients connect.
+        runner: Waits for triggers.
     """
 
     def __init__(self, broker: FaultTarget, proxy: Proxy, runner: Runner) -> None:
@@ -82,7 +82,7 @@ class ServerFaults:
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The faults it knows."""
+        """The supported faults."""
         outside: frozenset[type[FaultRequest]] = frozenset({Kill, Restart, Cut})
         return outside if self._broker.control is None else outside | {StoreError, WorkerDies, BlockWrite}
 
@@ -92,7 +92,7 @@ class ServerFaults:
         """Arm a fault.
 
         Raises:
-            LookupError: A member is named: there is only one.
+            LookupError: A member is named, although there is only one.
         """
         if member is not None:
             raise LookupError(f"A single broker has no queue manager {member!r} besides itself.")
@@ -112,21 +112,21 @@ class ServerFaults:
         return injection
 
     def seen(self, kid: str) -> None:
-        """A client was handed this message; told by every client of the instance."""
+        """Note that a client received this message; every client of the instance calls it."""
         if kid in self._sights:
             self._sights.discard(kid)
             self._proxy.sighted(kid)
-            # A job: every observer notes the sighting first; a settlement that would be faster strikes itself.
+            # As a job, so that every observer notes the sighting first; an earlier settlement causes the fault itself.
             self._runner.call_soon(lambda: self._proxy.seen(kid))
 
     def stop(self) -> None:
-        """Stop the broker in order, until `start`; whoever connects is refused."""
+        """Stop the broker in order until `start`; connections are refused meanwhile."""
         self._proxy.shut()
         self._broker.stop()
         self._proxy.cut()
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker again, and let clients in."""
+        """Start the broker again, and accept clients."""
         self._broker.start(changed)
         self._proxy.broker = self._broker.amqp_port
         self._proxy.open()
@@ -167,4 +167,4 @@ class ServerFaults:
 
 
 def _nothing() -> None:
-    """It is over as it happens."""
+    """Do nothing: the fault is over at once."""

@@ -1,4 +1,4 @@
-"""One server of the reference broker as a scenario has it: its clients, its administration, its faults."""
+"""One server of the reference broker for scenarios: its clients, its administration, its faults."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from assay_sdk.time import Clock, Runner
 FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 MQLIGHT: Literal["mqlight"] = "mqlight"
 KIT = Login("assay", "assay")
-"""Who a client of the kit is, where a scenario does not say."""
+"""The default login of the kit's clients."""
 ADMINISTRATOR_LOGIN = Login(ADMINISTRATOR, ADMINISTRATOR)
 
 
 def endpoint_at(amqp_port: int, http_port: int) -> Endpoint:
-    """Where clients of the kit go for a server of this machine, and its administrators."""
+    """Return the endpoint of a server of this machine, for clients and administrators."""
     admin = Endpoint(f"http://{LOOPBACK}:{http_port}", ADMINISTRATOR_LOGIN)
     return Endpoint(f"amqp://{LOOPBACK}:{amqp_port}", KIT, admin)
 
@@ -40,15 +40,15 @@ class OwnBroker(FaultTarget, Protocol):
 
     @property
     def http_port(self) -> int:
-        """Where it listens for administrators, since its last start."""
+        """Its HTTP port for administrators since its last start."""
         ...
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Tell this observer what its store does, where that can be seen."""
+        """Tell an observer what its store does, if that can be observed."""
         ...
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets stand anywhere in its folder's files (PD-31)."""
+        """Return whether its folder's files contain these octets (PD-31)."""
         ...
 
     def remove(self) -> None:
@@ -60,12 +60,12 @@ class ServerInstance:
     """One server: shared by many scenarios, or one scenario's own.
 
     Args:
-        endpoint: Where clients and administrators go.
+        endpoint: The endpoint for clients and administrators.
         name: Its queue manager's name.
         runner: The I/O loop.
-        driver: The AMQP driver, behind whatever filter a run asks for.
-        environment: What it is.
-        own: The process and its proxy, where it is one scenario's own.
+        driver: The AMQP driver, with the run's filter.
+        environment: The tested product.
+        own: The broker and its proxy if it is one scenario's own; None if it is shared.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ServerInstance:
         self._environment = environment
         self._own = own
         self.open = True
-        """Whether it has not been given back."""
+        """False after `close`."""
         self._faults: ServerFaults | None = None
         if own is not None:
             process, proxy = own
@@ -94,12 +94,12 @@ class ServerInstance:
 
     @property
     def environment(self) -> Environment:
-        """What it is."""
+        """The tested product."""
         return self._environment
 
     @property
     def clock(self) -> Clock:
-        """The machine's clock: the server has no other."""
+        """The machine's clock, which is also the server's."""
         return self._runner.clock
 
     @property
@@ -114,7 +114,7 @@ class ServerInstance:
 
     @property
     def own(self) -> OwnBroker | None:
-        """The broker itself, where it is one scenario's own."""
+        """The broker, if it is one scenario's own; None if it is shared."""
         return None if self._own is None else self._own[0]
 
     @property
@@ -124,14 +124,14 @@ class ServerInstance:
 
     @property
     def faults(self) -> ServerFaults | None:
-        """Faults, for an instance of one's own."""
+        """Its faults; None if it is shared."""
         return self._faults
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Where clients connect, or administrators.
+        """Return where clients, or administrators, connect.
 
         Raises:
-            LookupError: There is no such member, or nobody speaks the protocol.
+            LookupError: There is no such member, or the protocol is not supported.
         """
         if member in {None, self._name}:
             if protocol == "amqp":
@@ -141,7 +141,7 @@ class ServerInstance:
         raise LookupError(f"The server {self._name} has no {protocol} endpoint for {member or self._name}.")
 
     def clients(self) -> Mapping[str, Client]:
-        """Fresh clients, by face."""
+        """New clients, by face."""
         clients: dict[str, Client] = {face: SdkClient(face, self._driver, self._runner) for face in FACES}
         clients[MQLIGHT] = MqlightClient(self._driver, self._runner)
         for client in clients.values():
@@ -149,7 +149,7 @@ class ServerInstance:
         return clients
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell this observer what the store of a server of one's own does with messages of the kit."""
+        """Tell an observer what the store does with messages of the kit; silent for a shared server."""
         if self._own is None:
             return
         runner = self._runner
@@ -161,7 +161,7 @@ class ServerInstance:
         self._own[0].watch(seen)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Whether the data folder of a server of one's own holds these octets (PD-31).
+        """Return whether the data folder contains these octets (PD-31).
 
         Raises:
             LookupError: The server is shared.
@@ -171,7 +171,7 @@ class ServerInstance:
         return Ok(self._own[0].holds(octets))
 
     def close(self) -> None:
-        """Give it back: a server of one's own is killed and its folder removed, a shared one goes on."""
+        """Release the instance: a scenario's own server is killed and its folder removed, a shared one goes on."""
         if self._own is not None and self.open:
             self.open = False
             process, proxy = self._own

@@ -16,7 +16,7 @@ from assay_broker.stores.search import pages_of_database, pages_of_log, stands_i
 
 _LAST_LINES = 12
 _DATABASE, _LOG = ".db", "-wal"
-"""How the names of the files end whose pages hold what is kept."""
+"""The suffixes of the store's files whose pages hold its records."""
 _ANY_PORT = f"{LOOPBACK}:0"
 
 
@@ -131,10 +131,10 @@ class ServerProcess:
         self._home.cleanup()
 
     def holds(self, octets: bytes) -> bool:
-        """Whether the folder's files contain these octets, unused pages included (PD-31).
+        """Return whether the folder's files contain these octets, unused pages included (PD-31).
 
         Args:
-            octets: At most `search.LONGEST`; of more, the beginning is looked for.
+            octets: At most `search.LONGEST`; of longer ones only the beginning is searched for.
         """
         for path in sorted(self.data.iterdir()):
             if path.suffix == _DATABASE:

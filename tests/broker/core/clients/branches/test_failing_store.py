@@ -108,7 +108,7 @@ def test_nothing_that_was_prepared_leaves_before_the_commit_is_stored(bench: Ben
     assert bench.answers[token].refused is None
 
 
-def test_who_asks_in_between_is_told_to_wait(bench: Bench, manager: Manager) -> None:
+def test_requests_while_the_store_writes_are_refused(bench: Bench, manager: Manager) -> None:
     worked(bench, manager, "a")
     manager.end()
     bench.auto = False

@@ -9,7 +9,7 @@ from tests.broker.core.managers import XID, Manager, back_with, code, prepared
 from assay_sdk.model.xa import XaCode
 
 
-def test_what_is_in_doubt_is_neither_there_nor_gone(bench: Bench, manager: Manager, later: GoOn) -> None:
+def test_a_message_in_doubt_cannot_be_got_and_is_kept(bench: Bench, manager: Manager, later: GoOn) -> None:
     prepared(bench, manager)
     manager = later(manager)
     bench.connect(5)

@@ -9,7 +9,7 @@ from tests.broker.core.managers import OTHER, XID, Manager, back_with, code, pre
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import DisplayThreads, ResolveIndoubt
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
 from assay_sdk.driver import Outcome
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.xa import XaCode

@@ -1,7 +1,7 @@
-"""Control of a server from inside its process: faults that no client and no administrator can bring about.
+"""Control of a server from inside its process: faults that neither a client nor an administrator can cause.
 
-The server is the usual one. `ServerControl` stands in for the factory of its parts, keeps references to the queue
-manager and the store, and carries out the controls that it reads from a pipe.
+The server is the usual one. `ServerControl` replaces the factory of its parts, keeps references to the queue manager
+and the store, and carries out the controls that it reads from a pipe.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class FalteringStore(SqliteStore):
 
 
 class ServerControl:
-    """Makes the parts of a server (`assay_broker.server.parts.Parts`) and keeps hold of those that it controls.
+    """Makes the parts of a server (`assay_broker.server.parts.Parts`), and keeps references to those that it controls.
 
     Args:
         parts: Makes them.
-        control: File descriptor from which controls are read.
+        control: The file descriptor from which it reads controls.
         tell: Called with each event.
     """
 

@@ -1,0 +1,85 @@
+"""Authority checks, and the only place for them: at the open on the name that is used, and at each put (DD-30).
+
+The release of a delayed message is not checked (DD-31), nor the queue manager's own use of the staging queue (DD-32). A
+temporary destination needs no authority, because only its owner can tell its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_broker.core.administration.authority import QUEUE_MANAGER_PROFILE
+from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
+from assay_broker.core.refusals import RefusalError, refusal
+from assay_broker.core.state import State
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+
+def check_connect(state: State, user: str | None) -> None:
+    """Refuse a user without authority to connect.
+
+    Raises:
+        RefusalError: The user has no authority.
+    """
+    if not state.authorities.allowed(user, "QMGR", QUEUE_MANAGER_PROFILE, "CONNECT"):
+        raise not_authorised(user, "CONNECT", state.settings.name)
+
+
+def check_permitted(state: State, user: str | None, address: Address, authority: str) -> None:
+    """Refuse a user without authority on a destination.
+
+    Args:
+        state: The queue manager.
+        user: The user; None for an anonymous one.
+        address: The destination, under the name that the client uses: an alias, not its target.
+        authority: GET, BROWSE or PUT for a queue; PUB or SUB for a topic, which any topic object up the tree may grant.
+
+    Raises:
+        RefusalError: The user has no authority.
+    """
+    allowed = state.authorities.allowed
+    if address.kind is AddressKind.QUEUE:
+        permitted = allowed(user, "QUEUE", address.name, authority)
+    elif address.kind is AddressKind.TOPIC:
+        permitted = any(allowed(user, "TOPIC", name, authority) for name in _topic_objects(state, address.name))
+    else:
+        permitted = True
+    if not permitted:
+        raise not_authorised(user, authority, address.name)
+
+
+def check_cancel(state: State, user: str | None, sent_to: Address | None) -> None:
+    """Refuse a user who may not cancel a delayed message.
+
+    An administrator of the staging queue may cancel it (DD-38). So may a user with authority for the message's
+    destination, because such a user could have sent the message, and its id cannot be guessed.
+
+    Args:
+        state: The queue manager.
+        user: The user; None for an anonymous one.
+        sent_to: The message's destination; None for a publication whose message does not name it, as all our drivers
+            and protocols do.
+
+    Raises:
+        RefusalError: The user has no authority.
+    """
+    if state.authorities.allowed(user, "QUEUE", STAGING_QUEUE, "GET"):
+        return
+    if sent_to is not None:
+        check_permitted(state, user, sent_to, "PUB" if sent_to.kind in _TOPICS else "PUT")
+
+
+def not_authorised(user: str | None, authority: str, name: str) -> RefusalError:
+    """Return the refusal for a missing authority."""
+    who = "A user who is not named" if user is None else f"User {user}"
+    return refusal(Mqrc.NOT_AUTHORIZED, f"{who} has no authority to {authority} {name}.", name)
+
+
+def _topic_objects(state: State, topic: str) -> Iterator[str]:
+    """Return the names of the topic objects that may grant authority on a topic string, the nearest first."""
+    for definition in state.objects.topics.above(topic):
+        yield definition.name
+    yield BASE_TOPIC

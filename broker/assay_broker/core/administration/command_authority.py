@@ -1,0 +1,130 @@
+"""The authority that each administrative command needs, for users whose authority is checked.
+
+The authorities are those of IBM MQ: CRT, CHG, DLT, CLR and DSP on the object, or on the queue manager if the command
+concerns no object of a type with profiles. A native put or get needs the same authority as an application's. The user
+mqm needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+from typing import cast
+
+from assay_broker.core.administration import changes
+from assay_broker.core.administration.authority import ADMINISTRATOR, QUEUE_MANAGER_PROFILE
+from assay_broker.core.administration.authority_checks import check_permitted, not_authorised
+from assay_broker.core.administration.changes import Change
+from assay_broker.core.effects import Value
+from assay_broker.core.objects.model import NAMESPACES, Definition, Kind, Namespace
+from assay_broker.core.state import State
+from assay_sdk.model.message import Address, AddressKind
+
+Need = tuple[str, str, str]
+"""Object type, name or profile, authority."""
+
+_TYPES = {Namespace.QUEUE: "QUEUE", Namespace.TOPIC: "TOPIC"}
+
+
+def check_administration(state: State, user: str | None, change: Change) -> None:
+    """Refuse a command for which a user has no authority.
+
+    Raises:
+        RefusalError: The user has no authority.
+    """
+    if user == ADMINISTRATOR:
+        return
+    if isinstance(change, changes.DisplayTopicStatus | changes.ClearRetained):
+        authority = "DSP" if isinstance(change, changes.DisplayTopicStatus) else "CLR"
+        check_permitted(state, user, Address(AddressKind.TOPIC, change.topic), authority)
+        return
+    need = _NEEDS[type(change)](state, change)
+    if need is not None and not state.authorities.allowed(user, *need):
+        object_type, name, authority = need
+        raise not_authorised(user, authority, state.settings.name if object_type == "QMGR" else name)
+
+
+def shown_to(state: State, user: str | None, change: Change, value: Value) -> Value:
+    """Return the part of a DISPLAY result that a user may see: the objects on which the user has DSP authority.
+
+    Args:
+        state: The queue manager.
+        user: The user who sent the command.
+        change: The command.
+        value: Its whole result.
+    """
+    if user == ADMINISTRATOR or not isinstance(change, changes.DisplayObjects):
+        return value
+    return tuple(_granted(state, user, cast("tuple[Definition, ...]", value)))
+
+
+def _granted(state: State, user: str | None, found: tuple[Definition, ...]) -> Iterator[Definition]:
+    for one in found:
+        if state.authorities.allowed(user, *_on(one.kind, one.name, "DSP")):
+            yield one
+
+
+def _on(kind: Kind, name: str, authority: str) -> Need:
+    """Return the authority needed on an object; subscriptions have no profiles, so theirs is on the queue manager."""
+    object_type = _TYPES.get(NAMESPACES[kind])
+    if object_type is None:
+        return _on_manager(authority if authority == "DSP" else "CHG")
+    return object_type, name, authority
+
+
+def _on_manager(authority: str) -> Need:
+    return "QMGR", QUEUE_MANAGER_PROFILE, authority
+
+
+def _define(state: State, change: changes.DefineObject) -> Need:
+    exists = state.objects.find(NAMESPACES[change.kind], change.name) is not None
+    return _on(change.kind, change.name, "CHG" if exists else "CRT")
+
+
+def _alter(_state: State, change: changes.AlterObject) -> Need:
+    return _on(change.kind, change.name, "CHG")
+
+
+def _delete(_state: State, change: changes.DeleteObject) -> Need:
+    return _on(change.kind, change.name, "DLT")
+
+
+def _display(_state: State, change: changes.DisplayObjects) -> Need | None:
+    """Return the authority for one object; None for a generic name, because `shown_to` filters the result."""
+    if change.name.endswith("*"):
+        return None
+    return _on(change.kinds[0], change.name, "DSP")
+
+
+def _queue(authority: str) -> Callable[[State, Change], Need]:
+    def need(_state: State, change: Change) -> Need:
+        name = change.name if isinstance(change, changes.ClearQueue) else getattr(change, "queue", "")
+        return "QUEUE", str(name), authority
+
+    return need
+
+
+def _manager(authority: str) -> Callable[[State, Change], Need]:
+    return lambda _state, _change: _on_manager(authority)
+
+
+# Each function takes the type of change that is its key, which a mapping's type cannot express.
+_NEEDS = cast(
+    "MappingProxyType[type[Change], Callable[[State, Change], Need | None]]",
+    MappingProxyType(
+        {
+            changes.DefineObject: _define,
+            changes.AlterObject: _alter,
+            changes.DeleteObject: _delete,
+            changes.DisplayObjects: _display,
+            changes.ClearQueue: _queue("CLR"),
+            changes.NativePut: _queue("PUT"),
+            changes.NativeBrowse: _queue("BROWSE"),
+            changes.NativeTake: _queue("GET"),
+            changes.SetAuthority: _manager("CHG"),
+            changes.ResolveIndoubt: _manager("CTRL"),
+            changes.DisplayAuthority: _manager("DSP"),
+            changes.DisplayThreads: _manager("DSP"),
+        }
+    ),
+)

@@ -1,0 +1,58 @@
+"""The table of handlers for administrators' commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from assay_broker.core.administration import changes
+from assay_broker.core.administration.changes import Change
+from assay_broker.core.administration.definitions import (
+    alter_object,
+    clear_queue,
+    clear_topic,
+    define_object,
+    delete_object,
+    set_authority,
+)
+from assay_broker.core.administration.displays import display_authority, display_objects, display_topic_status
+from assay_broker.core.administration.native import native_browse, native_put, native_take
+from assay_broker.core.administration.units import display_threads, resolve_indoubt
+from assay_broker.core.effects import Value
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+
+Handler = Callable[[State, Turn, Change], Value]
+
+# Each handler takes the type of change that is its key, which a mapping's type cannot express.
+CHANGES: dict[type[Change], Handler] = cast(
+    "dict[type[Change], Handler]",
+    {
+        changes.DefineObject: define_object,
+        changes.AlterObject: alter_object,
+        changes.DeleteObject: delete_object,
+        changes.ClearQueue: clear_queue,
+        changes.ClearRetained: clear_topic,
+        changes.SetAuthority: set_authority,
+        changes.DisplayObjects: display_objects,
+        changes.DisplayAuthority: display_authority,
+        changes.DisplayTopicStatus: display_topic_status,
+        changes.DisplayThreads: display_threads,
+        changes.ResolveIndoubt: resolve_indoubt,
+        changes.NativePut: native_put,
+        changes.NativeBrowse: native_browse,
+        changes.NativeTake: native_take,
+    },
+)
+
+
+def administer(state: State, turn: Turn, change: Change) -> Value:
+    """Carry out an administrator's command. The caller checks the authority for it.
+
+    Returns:
+        The value of the answer.
+
+    Raises:
+        RefusalError: The command cannot be carried out; nothing is changed.
+    """
+    return CHANGES[type(change)](state, turn, change)

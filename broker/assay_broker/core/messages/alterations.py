@@ -1,0 +1,84 @@
+"""Changes that the queue manager makes to a message, in its fields and in its AMQP encoding.
+
+AMQP's bare message is immutable (3.2), so the results are new messages: a retained publication with its mark, and a
+staged message for a browser. All other octets stay as they were sent. Only annotations may change: a receiver adds some
+with the outcome *modified* (3.4.5).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.editing import with_entries, with_fields, with_map
+from assay_sdk.amqp.identifiers import identifier
+from assay_sdk.amqp.sections import (
+    APPLICATION_PROPERTIES,
+    DELIVERY_ANNOTATIONS,
+    MESSAGE_ANNOTATIONS,
+    PROPERTIES,
+    behind,
+)
+from assay_sdk.model.message import Message
+
+MAX_ANNOTATIONS = 4_096
+"""Octets of annotations that a message may get by outcomes, because each receiver may add some."""
+_MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (3.2.4)
+
+
+def with_number(message: Message, name: str, value: int) -> Message:
+    """Return a message with an application property that is a 32-bit number.
+
+    Args:
+        message: The message.
+        name: The property's name.
+        value: Its value.
+    """
+    octets = message.encoded
+    if octets is not None:
+        added = {name: types.integer(value)}
+        octets = with_entries(octets, APPLICATION_PROPERTIES, added, (), name=types.string)
+    return replace(message, properties=message.properties | {name: value}, encoded=octets)
+
+
+def without_property(message: Message, name: str) -> Message:
+    """Return a message without an application property."""
+    octets = message.encoded
+    if octets is not None:
+        octets = with_entries(octets, APPLICATION_PROPERTIES, {}, (name,), name=types.string)
+    properties = {key: value for key, value in message.properties.items() if key != name}
+    return replace(message, properties=properties, encoded=octets)
+
+
+def with_annotations(message: Message, annotations: bytes) -> Message:
+    """Return a message with a receiver's annotations.
+
+    Args:
+        message: The message.
+        annotations: An encoded map; its entries replace those of the same keys.
+
+    Returns:
+        The message; unchanged if its annotations would be longer than `MAX_ANNOTATIONS`, or if it did not come over
+            AMQP.
+    """
+    octets = message.encoded
+    if octets is None:
+        return message
+    annotated = with_map(octets, MESSAGE_ANNOTATIONS, annotations)
+    section = behind(annotated, MESSAGE_ANNOTATIONS) - behind(annotated, DELIVERY_ANNOTATIONS)
+    return message if section > MAX_ANNOTATIONS else replace(message, encoded=annotated)
+
+
+def with_ids(message: Message, message_id: str, correlation_id: str | None) -> Message:
+    """Return a message with other ids.
+
+    Args:
+        message: The message.
+        message_id: Its new id.
+        correlation_id: Its new correlation id; None for none.
+    """
+    octets = message.encoded
+    if octets is not None:
+        other = types.null() if correlation_id is None else identifier(correlation_id)
+        octets = with_fields(octets, PROPERTIES, {_MESSAGE_ID: identifier(message_id), _CORRELATION_ID: other})
+    return replace(message, message_id=message_id, correlation_id=correlation_id, encoded=octets)

@@ -1,0 +1,49 @@
+"""Clusters: whether a destination is clustered, and the checks that follow from it."""
+
+from __future__ import annotations
+
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.queues.routes import Target
+from assay_broker.core.refusals import refusal
+from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, PeerProperties
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import Mqrc
+
+
+def binding(target: Target) -> PeerProperties:
+    """Return the properties of a destination for a client that sends to it (I-6).
+
+    A destination is clustered if any object on its path is. DEFBIND is that of the object that was named first.
+    """
+    clustered = any(one.attributes.get("CLUSTER") or one.attributes.get("CLUSNL") for one in target.path)
+    first = target.path[0].attributes.get("DEFBIND") if target.path else None
+    return {CLUSTERED_PROPERTY: clustered, DEFBIND_PROPERTY: first if isinstance(first, str) else "OPEN"}
+
+
+def check_here(queue: Queue) -> None:
+    """Refuse to get from or browse a queue of another queue manager.
+
+    Raises:
+        RefusalError: The queue is another queue manager's.
+    """
+    if queue.onward is not None:
+        member, address = queue.onward
+        raise refusal(
+            Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is a queue of {member}; only there it can be read.", address.name
+        )
+
+
+def check_bound(target: Target, address: Address) -> None:
+    """Refuse a delayed message to a clustered destination unless DEFBIND is NOTFIXED.
+
+    Raises:
+        RefusalError: DEFBIND is OPEN or GROUP (DD-11).
+    """
+    known = binding(target)
+    if known[CLUSTERED_PROPERTY] and known[DEFBIND_PROPERTY] != "NOTFIXED":
+        raise refusal(
+            Mqrc.OPTIONS_ERROR,
+            f"{address.name} is in a cluster with DEFBIND({known[DEFBIND_PROPERTY]}); a delayed message needs"
+            " DEFBIND(NOTFIXED) there.",
+            address.name,
+        )

@@ -1,0 +1,102 @@
+"""A publish/subscribe hierarchy: the subscriptions of neighbours, and the announcement of our own.
+
+A neighbour's interest in a topic is a proxy subscription. A publication is matched with it at the send, and a delayed
+one has a staged copy for it (DD-81). The other queue manager publishes the copy anew when it arrives, so later
+subscribers there may receive it too (DD-84). A publication never returns to a queue manager that it has passed through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_broker.core.networks.parcels import Bulletin, Interest
+from assay_broker.core.networks.transmission_queues import onward_home
+from assay_broker.core.objects.factory import BASE_TOPIC
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.state import State
+from assay_broker.core.topics.subscriptions import Administered, Subscriber
+from assay_broker.core.topics.topic_strings import Patterns
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address, AddressKind
+
+
+def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> list[str]:
+    """Return the homes of the transmission queues to neighbours that want a publication.
+
+    Args:
+        state: The queue manager.
+        topic: The topic.
+        via: The queue managers that it has passed through.
+    """
+    if not state.members.connected or topic.kind is not AddressKind.TOPIC or not _in_scope(state, topic, "PUBSCOPE"):
+        return []
+    return [
+        onward_home(member, topic)
+        for member, bulletin in _neighbours(state)
+        if member not in via and _wants(bulletin, topic.name, state.settings.name)
+    ]
+
+
+def announce(state: State, turn: Turn) -> None:
+    """Tell the other queue managers about changes of the parent, subscriptions or clustered queues."""
+    bulletin = Bulletin(
+        state.objects.queue_manager().text("PARENT"),
+        tuple(sorted(_interests(state))),
+        tuple(sorted(_instances(state), key=lambda one: one.name)),
+    )
+    if bulletin != state.members.told:
+        state.members.told = bulletin
+        turn.to_member(None, bulletin)
+
+
+def _neighbours(state: State) -> Iterator[tuple[str, Bulletin]]:
+    """Return the parent and the children."""
+    parent = state.objects.queue_manager().text("PARENT")
+    for member, neighbour in state.members:
+        if member == parent or neighbour.bulletin.parent == state.settings.name:
+            yield member, neighbour.bulletin
+
+
+def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
+    patterns: Patterns[Interest] = Patterns()
+    for number, interest in enumerate(bulletin.interests):
+        if name not in interest.via:
+            patterns.add(interest.topic, number, interest)
+    return any(True for _ in patterns.fitting(topic))
+
+
+def _interests(state: State) -> set[Interest]:
+    """Return the topics of our own subscriptions, and of those that neighbours have announced, with their path."""
+    name = state.settings.name
+    own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
+    relayed = {
+        Interest(interest.topic, (*interest.via, name))
+        for _, bulletin in _neighbours(state)
+        for interest in bulletin.interests
+        if interest.topic not in own and name not in interest.via
+    }
+    return relayed | {Interest(topic, (name,)) for topic in own}
+
+
+def _instances(state: State) -> Iterator[Definition]:
+    for definition in state.objects:
+        clustered = definition.attributes.get("CLUSTER") or definition.attributes.get("CLUSNL")
+        if clustered and definition.kind in {Kind.QLOCAL, Kind.QALIAS}:
+            yield definition
+
+
+def _is_for_all(state: State, subscriber: Subscriber) -> bool:
+    """Return whether a subscription is announced to neighbours: by a SUB object's own SUBSCOPE and the topic's."""
+    if isinstance(subscriber, Administered):
+        definition = state.objects.find(Namespace.SUB, subscriber.sub)
+        if definition is not None and definition.says("SUBSCOPE", "QMGR"):
+            return False
+    return _in_scope(state, subscriber.topic, "SUBSCOPE")
+
+
+def _in_scope(state: State, topic: Address, keyword: str) -> bool:
+    """Return whether PUBSCOPE or SUBSCOPE of a topic is ALL, which is also the factory setting."""
+    base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
+    nodes = (*state.objects.topics.above(topic.name), *((base,) if base is not None else ()))
+    said = (node.attributes.get(keyword, "ASPARENT") for node in nodes)
+    return next((word for word in said if word != "ASPARENT"), "ALL") == "ALL"

@@ -1,0 +1,138 @@
+"""Arrival of messages: at once outside a unit of work, at its commit inside one."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from msgspec.structs import replace
+
+from assay_broker.core.clients.units import Pending, Work
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.report_puts import send_report
+from assay_broker.core.messages.reports import wants
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
+from assay_broker.core.queues.placement import enter, enter_uncommitted, new_entry, stage
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.state import State
+from assay_broker.core.topics.retained_updates import retain
+from assay_broker.core.turn import Turn
+from assay_sdk.model.report_options import Mqro
+
+_COA = Mqro.COA
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
+
+
+def reserve(state: State, pending: Pending, places: int) -> None:
+    """Reserve places for a message of an open unit of work (1), or release them (-1)."""
+    state.staging.reserved += places * pending.staged
+    for queue in pending.queues:
+        queue.reserved += places
+
+
+def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
+    """Add a message to an open unit of work.
+
+    A message for a queue is put there at once, but only the unit's own session, if known, can get it (DD-25). A delayed
+    message is not staged before the commit (DD-26), and a publication reaches no subscriber before it.
+    """
+    if (
+        len(pending.queues) == 1
+        and pending.homes == (pending.queues[0].home,)
+        and pending.queues[0].on_use
+        and unit.owner[1] is not None
+    ):
+        (queue,) = pending.queues
+        entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+        enter_uncommitted(state, turn, queue, entry, unit)
+        unit.puts.append(replace(pending, entry=entry))
+    else:
+        reserve(state, pending, 1)
+        unit.puts.append(pending)
+
+
+def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
+    """Make a message of a unit of work available to all."""
+    entry = pending.entry
+    if entry is None:
+        reserve(state, pending, -1)
+        place(state, turn, pending)
+        return
+    (queue,) = pending.queues
+    queue.disown(entry, unit.owner)
+    entry.unit = None
+    turn.touch(queue)
+    if entry.place is Place.GONE:
+        return  # the unit itself has consumed it already
+    # It arrives now, after messages that came since its send, and keeps that place after a restart.
+    queue.renumber(entry, state.next_key())
+    entry.arrived_ms = turn.now_ms
+    _arrive(state, turn, queue, entry)
+
+
+def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
+    """Remove a message of a unit of work as if it had never been sent."""
+    entry = pending.entry
+    if entry is None:
+        reserve(state, pending, -1)
+    else:
+        pending.queues[0].disown(entry, unit.owner)
+        pending.queues[0].withdraw(entry)
+        entry.unit = None
+    for queue in pending.queues:
+        turn.touch(queue)
+
+
+def place(state: State, turn: Turn, pending: Pending) -> None:
+    """Put a message on the queues that it is for, or stage it.
+
+    Queues removed since the send, such as that of a subscription that has ended, are left out.
+    """
+    due_ms = pending.message.delivery_time_ms
+    if pending.staged and due_ms is not None:
+        # DD-27: a commit after the delay stages it all the same, and the processor moves it at once.
+        with turn.together():
+            _stage(state, turn, pending, due_ms)
+        return
+    if len(pending.queues) == 1 and pending.retained is None and not pending.dead:
+        _place_one(state, turn, pending, pending.queues[0])
+        return
+    with turn.together():
+        if pending.retained is not None:
+            retain(state, turn, pending.retained, pending.message, pending.expires_ms)
+        for queue, dead in zip_longest(pending.queues, pending.dead):
+            if not queue.gone:
+                entry = new_entry(
+                    state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, dead=dead
+                )
+                _arrive(state, turn, queue, entry)
+
+
+def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None:
+    """Put a message on its only queue: the usual case, without a `together` block unless it asks for a report."""
+    if queue.gone:
+        return
+    entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+    if wants(entry.message, _COA):
+        with turn.together():
+            _arrive(state, turn, queue, entry)
+    else:
+        enter(state, turn, queue, entry)
+
+
+def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
+    """Stage one copy for each home."""
+    for home in pending.homes:
+        entry = new_entry(
+            state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
+        )
+        queue = state.queues.find(home)
+        if queue is None and home.startswith(SUBSCRIPTION_HOME):
+            continue
+        stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
+
+
+def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
+    """Put a message on its queue, and only then send a confirmation of arrival, if asked for (DD-86)."""
+    enter(state, turn, queue, entry)
+    if queue.onward is None:
+        send_report(state, turn, entry, Mqro.COA)

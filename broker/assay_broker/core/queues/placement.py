@@ -1,0 +1,134 @@
+"""Placement of message copies: on a queue, uncommitted on a queue, or staged."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from assay_broker.core.clients.units import Work
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.headers import DeadLetterHeader
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.records import MessageStored
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Message
+
+DEFAULT_PRIORITY = 4  # JMS 3.4.10
+_HELD = Place.HELD
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
+
+
+def new_entry(
+    state: State,
+    home: str,
+    message: Message,
+    *,
+    now_ms: int,
+    expires_ms: int | None,
+    due_ms: int | None = None,
+    dead: DeadLetterHeader | None = None,
+    via: tuple[str, ...] = (),
+) -> Entry:
+    """Return a new copy that is not on a queue yet."""
+    return Entry(
+        key=state.next_key(),
+        home=home,
+        message=message,
+        priority=DEFAULT_PRIORITY if message.priority is None else message.priority,
+        recorded=False,
+        arrived_ms=now_ms,
+        expires_ms=expires_ms,
+        due_ms=due_ms,
+        dead=dead,
+        via=via,
+    )
+
+
+def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
+    """Put a copy on a queue; it is recorded if it is persistent and the queue is recorded (PD-20, PD-23).
+
+    No other copy reaches the store (PD-22, PD-31).
+    """
+    settle_persistence(queue, entry)
+    if entry.recorded:
+        entry.batch = turn.record(stored(entry), partial(_withdraw, state, queue, entry))
+    elif turn.is_together:
+        turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
+    entry.order = state.next_order()
+    if entry.place is _HELD:  # the unit itself got it before its commit (DD-25)
+        queue.entries.add(entry)
+    else:
+        queue.enter(entry)
+    if entry.expires_ms is not None:
+        watch_expiry(state, entry)
+    turn.touch(queue)
+
+
+def settle_persistence(queue: Queue, entry: Entry) -> None:
+    """Decide whether a copy is persistent on its queue, and so whether the store holds it."""
+    if queue.lossy and entry.message.durable:
+        entry.message = replace(entry.message, durable=False)
+    entry.recorded = queue.recorded and entry.message.durable is True
+
+
+def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Work) -> None:
+    """Put a copy of an open unit of work on a queue; only the unit's own session can get it (DD-25)."""
+    entry.unit = unit
+    entry.order = state.next_order()
+    queue.enter_uncommitted(entry, unit.owner)
+    turn.touch(queue)
+
+
+def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool) -> None:
+    """Stage a copy until its delay is over (DD-05), recorded if it is persistent (DD-03; otherwise DD-48)."""
+    entry.recorded = recorded and entry.message.durable is True
+    if entry.recorded:
+        entry.batch = turn.record(stored(entry), partial(_unstage, state, entry))
+    else:
+        turn.unrecorded(entry, partial(_unstage, state, entry))
+    stage_again(state, entry, due_ms)
+
+
+def stage_again(state: State, entry: Entry, due_ms: int) -> None:
+    """Stage a copy without recording it."""
+    state.staging.stage(entry, due_ms)
+    watch_expiry(state, entry)
+
+
+def watch_expiry(state: State, entry: Entry) -> None:
+    """Schedule the expiry of a copy, if it has one."""
+    if entry.expires_ms is not None:
+        state.expiry.add(entry.key, entry.expires_ms, entry)
+
+
+def stored(entry: Entry, unit: int | None = None) -> MessageStored:
+    """Return the record of a copy; with the number of its branch if that is in doubt."""
+    return MessageStored(
+        key=entry.key,
+        home=entry.home,
+        message=entry.message,
+        arrived_ms=entry.arrived_ms,
+        expires_ms=entry.expires_ms,
+        due_ms=entry.due_ms,
+        dead=entry.dead,
+        via=entry.via,
+        unit=unit,
+    )
+
+
+def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
+    """Undo `enter`: the store could not take the copy.
+
+    If the copy expired meanwhile and its queue was dropped as unused, another undo has created the queue anew.
+    """
+    (state.queues.find(queue.home) or queue).withdraw(entry)
+    state.expiry.discard(entry.key)
+
+
+def _unstage(state: State, entry: Entry, _turn: Turn) -> None:
+    """Undo `stage`."""
+    state.staging.unstage(entry)
+    state.expiry.discard(entry.key)
+    entry.place = Place.GONE

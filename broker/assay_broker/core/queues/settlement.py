@@ -1,0 +1,49 @@
+"""The settlement of a delivery: its message is consumed, or goes back to its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_broker.core.messages.entries import Place
+from assay_broker.core.queues.delivery import annotate, consume, give_back
+from assay_broker.core.queues.queue import Delivery
+from assay_broker.core.state import State
+from assay_broker.core.states.links import LinkState
+from assay_broker.core.turn import Turn
+from assay_sdk.driver import Outcome
+
+
+def _release(state: State, turn: Turn, delivery: Delivery) -> None:
+    give_back(state, turn, delivery, failed=False)
+
+
+def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
+    give_back(state, turn, delivery, failed=True)
+
+
+_OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
+    Outcome.ACCEPTED: consume,
+    Outcome.REJECTED: consume,  # discarded: its consumer can never use it
+    Outcome.RELEASED: _release,
+    Outcome.MODIFIED: _fail,
+}
+
+
+def settle(  # noqa: PLR0917  a settlement, and what it is about
+    state: State, turn: Turn, delivery: Delivery, outcome: Outcome, leave_out: bool = False, annotations: bytes = b""
+) -> None:
+    """Settle a delivery.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        delivery: The delivery, already removed from its link's unsettled ones.
+        outcome: The outcome.
+        leave_out: Whether the message is never delivered to this link again; without effect on a closed link.
+        annotations: Annotations to add to the message or replace in it, as an encoded map; empty for none.
+    """
+    if leave_out and delivery.entry.place is Place.HELD and delivery.link.state is not LinkState.CLOSED:
+        delivery.queue.leave_out(delivery.link, delivery.entry)
+    if annotations:
+        annotate(delivery, annotations)
+    _OUTCOMES[outcome](state, turn, delivery)

@@ -1,0 +1,90 @@
+"""Administrative subscriptions: SUB objects, whose publications are put to a queue."""
+
+from __future__ import annotations
+
+from assay_broker.core.clients.links import parse_selector
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.queues.obstacles import obstacles
+from assay_broker.core.refusals import RefusalError, refusal
+from assay_broker.core.state import State
+from assay_broker.core.topics.retained_delivery import put_retained, retained_for
+from assay_broker.core.topics.subscriber_queues import target_of
+from assay_broker.core.topics.subscriptions import Administered
+from assay_broker.core.topics.topic_strings import SEPARATOR
+from assay_broker.core.topics.topic_tree import topic_settings
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+
+def check_sub(state: State, definition: Definition) -> None:
+    """Refuse a new SUB object that cannot work.
+
+    Raises:
+        RefusalError: Its topic does not allow (durable) subscriptions, its selector is not valid, or it asks for a
+            managed queue.
+    """
+    topic = _topic(state, definition)
+    if not topic:
+        return  # SYSTEM.DEFAULT.SUB, from which others are made
+    settings = topic_settings(state.objects, topic)
+    if not settings.subscribing:
+        raise refusal(Mqrc.SUB_INHIBITED, f"Subscriptions to the topic {topic} are disabled.", topic)
+    if not settings.durable:
+        raise refusal(
+            Mqrc.DURABILITY_NOT_ALLOWED, f"Durable subscriptions to the topic {topic} are not allowed.", topic
+        )
+    if definition.says("DESTCLAS", "MANAGED"):
+        raise refusal(
+            Mqrc.FUNCTION_NOT_SUPPORTED,
+            f"{definition.name} cannot have a queue made for it (DESTCLAS MANAGED); name one in DEST.",
+            definition.name,
+        )
+    parse_selector(definition.text("SELECTOR"))
+
+
+def activate_sub(state: State, name: str) -> None:
+    """Activate the present definition of a SUB object, after it was defined, altered, deleted or restored."""
+    known = state.subscriptions.administered.pop(name, None)
+    if known is not None:
+        state.topics.discard(known)
+    definition = state.objects.find(Namespace.SUB, name)
+    if definition is None or not definition.text("DEST"):
+        return
+    made = Administered(
+        state.next_subscription() if known is None else known.number,
+        name,
+        Address(AddressKind.TOPIC, _topic(state, definition)),
+        definition.text("DEST"),
+        parse_selector(definition.text("SELECTOR")),
+    )
+    state.subscriptions.administered[name] = made
+    state.topics.add(made)
+
+
+def activate_subs(state: State) -> None:
+    """Activate every SUB object, at the start."""
+    for definition in state.objects:
+        if definition.kind is Kind.SUB:
+            activate_sub(state, definition.name)
+
+
+def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
+    """Give a new SUB object the retained publications of its topics, as far as its queue can take them."""
+    made = state.subscriptions.administered.get(name)
+    if made is None:
+        return
+    for one in retained_for(state, made, turn.now_ms):
+        try:
+            target = target_of(state, made)
+        except RefusalError:
+            return
+        if target.queue is not None and not obstacles(target, one.message):
+            put_retained(state, turn, target.queue, one)
+
+
+def _topic(state: State, definition: Definition) -> str:
+    """Return the topic string: that of the topic object, the SUB's own, or both with a separator between them."""
+    named = state.objects.find(Namespace.TOPIC, definition.text("TOPICOBJ"))
+    parts = ("" if named is None else named.text("TOPICSTR"), definition.text("TOPICSTR"))
+    return SEPARATOR.join(part for part in parts if part)

@@ -1,0 +1,36 @@
+"""The queues that subscribers' copies are put to."""
+
+from __future__ import annotations
+
+from assay_broker.core.queues.resolution import resolve
+from assay_broker.core.queues.routes import Target
+from assay_broker.core.refusals import refusal
+from assay_broker.core.state import State
+from assay_broker.core.topics.subscriptions import Administered, Subscriber, sub_at
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+
+def target_of(state: State, subscriber: Subscriber) -> Target:
+    """Return the present target of a subscriber's copies.
+
+    Raises:
+        RefusalError: The destination of a SUB object does not exist, or is not a queue.
+    """
+    if not isinstance(subscriber, Administered):
+        return Target((subscriber.queue.definition,), subscriber.queue)
+    target = resolve(state, Address(AddressKind.QUEUE, subscriber.name))
+    if target.queue is None:
+        raise refusal(
+            Mqrc.ALIAS_BASE_Q_TYPE_ERROR,
+            f"{subscriber.name}, where the subscription {subscriber.sub} sends, is an alias of a topic.",
+            subscriber.name,
+        )
+    return target
+
+
+def destination_at(state: State, home: str) -> str | None:
+    """Return the queue that a SUB object names now, for a copy staged for it; None if the object does not exist."""
+    name = sub_at(home)
+    found = None if name is None else state.subscriptions.administered.get(name)
+    return None if found is None else found.name

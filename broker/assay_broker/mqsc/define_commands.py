@@ -1,0 +1,54 @@
+"""DEFINE commands for existing objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_broker.core.objects.attributes import Flag, Name, Text, attributes
+from assay_broker.core.objects.host import Host
+from assay_broker.core.objects.model import Definition, Kind, Value
+from assay_broker.core.objects.values import shown
+
+_LONGEST = 2_000
+"""The characters of a value on one line; the limit of a line is 2,048."""
+
+
+def written(definition: Definition, host: Host) -> str:
+    """Return the command that defines an object like this one, or replaces an existing object.
+
+    Attributes that are only shown are left out, because DEFINE does not take them. For a queue manager the command is
+    ALTER.
+
+    Args:
+        definition: The object.
+        host: The platform and level of the queue manager for which it is.
+    """
+    if definition.kind is Kind.QMGR:
+        parts = ["ALTER QMGR"]
+    else:
+        parts = [f"DEFINE {definition.kind}({_quoted(definition.name)}) REPLACE"]
+    for row in attributes(definition.kind, zos=host.zos, level=host.level):
+        if row.shown:
+            continue
+        value = definition.attributes[row.keyword]
+        if isinstance(row.values, Flag):
+            parts.append(row.keyword if value == "YES" else f"NO{row.keyword}")
+        elif isinstance(row.values, Text | Name):
+            parts.append(f"{row.keyword}({_quoted(value)})")
+        else:
+            parts.append(f"{row.keyword}({shown(row, value)})")
+    return " +\n    ".join("".join(_folded(part)) for part in parts) + "\n"
+
+
+def _quoted(value: Value) -> str:
+    text = str(value).replace("'", "''")
+    return f"'{text or ' '}'"
+
+
+def _folded(part: str) -> Iterator[str]:
+    """Fold a long part: ``-`` continues at the first column; ``+`` if an asterisk would begin a comment there."""
+    while len(part) > _LONGEST:
+        piece, part = part[:_LONGEST], part[_LONGEST:]
+        yield piece
+        yield "+\n " if part.startswith("*") else "-\n"
+    yield part

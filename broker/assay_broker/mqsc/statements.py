@@ -1,0 +1,347 @@
+"""Statements: a command's parameters, checked and turned into a command for the core.
+
+All mistakes that do not depend on the queue manager's objects are refused here, with the position of the wrong word:
+unknown words, repeated parameters, values that are never valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    Change,
+    ClearQueue,
+    DefineObject,
+    DeleteObject,
+)
+from assay_broker.core.objects.attributes import ATTRIBUTES, SYNONYMS, Attribute, Flag, attribute, attributes
+from assay_broker.core.objects.host import Host
+from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.objects.names import check_name, shortened
+from assay_broker.core.objects.values import OutOfRangeError, TooLongError, ValueFaultError, accepted, expected
+from assay_broker.core.refusals import RefusalError
+from assay_broker.mqsc.syntax import Given, MqscFaultError, Parameter, nearest
+from assay_broker.mqsc.words import KINDS, NOT_ON_ZOS, NOUNS, VALID, VERBS, ZOS_ONLY
+from assay_sdk.model.command_reasons import Mqrccf
+
+
+class Showing(Struct, frozen=True, kw_only=True):
+    """The attributes and subscriptions that a DISPLAY shows.
+
+    Args:
+        keywords: The attributes; None for all.
+        subtypes: The types of subscriptions; None for all.
+    """
+
+    keywords: tuple[str, ...] | None = None
+    subtypes: tuple[str, ...] | None = None
+
+
+class Statement(Struct, frozen=True, kw_only=True):
+    """A command that was read.
+
+    Args:
+        verb: Its verb in full.
+        noun: Its noun in full.
+        change: The command for the core.
+        name: The name of its object; empty for none.
+        places: Offsets of its keywords, for a refusal that concerns one; the empty keyword has those of the name.
+        showing: What a DISPLAY shows.
+    """
+
+    verb: str
+    noun: str
+    change: Change
+    name: str
+    places: dict[str, tuple[int, int]]
+    showing: Showing = Showing()
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """A command that is being read, with its verb and noun known.
+
+    Args:
+        verb: The verb in full.
+        noun: The noun in full.
+        head: The noun with its name.
+        rest: The further parameters.
+        host: The queue manager's platform and level.
+    """
+
+    verb: str
+    noun: str
+    head: Parameter
+    rest: tuple[Parameter, ...]
+    host: Host
+
+    def name(self) -> Given:
+        """Return the name in parentheses after the noun."""
+        return self.head.one()
+
+    def statement(self, change: Change, name: Given | None = None, showing: Showing | None = None) -> Statement:
+        """Return the finished statement."""
+        at = (name.begin, name.end) if name is not None else (self.head.begin, self.head.end)
+        places = {"": at} | {
+            SYNONYMS.get(parameter.word, parameter.word): (parameter.begin, parameter.end) for parameter in self.rest
+        }
+        return Statement(
+            verb=self.verb,
+            noun=self.noun,
+            change=change,
+            name="" if name is None else name.text,
+            places=places,
+            showing=showing or Showing(),
+        )
+
+
+Reader = Callable[[Reading], Statement]
+
+
+def begin(given: tuple[Parameter, ...], host: Host) -> Reading:
+    """Find verb and noun of a command.
+
+    Args:
+        given: A command's parameters.
+        host: The queue manager's platform and level.
+
+    Raises:
+        MqscFaultError: They are unknown, or do not go together.
+    """
+    if not given:
+        raise MqscFaultError("A command begins with a verb.", 0, 0)
+    first = given[0]
+    verb = VERBS.get(first.word)
+    if verb is None:
+        text = f"{first.word[:48]} is no command{nearest(first.word, VERBS)}."
+        raise MqscFaultError(text, first.begin, first.end, hint=f"AMQ8426I: Valid commands are: {', '.join(VALID)}.")
+    first.bare()
+    valid = VALID[verb]
+    hint = f"AMQ8427I: Valid are: {verb} {' | '.join(valid)}."
+    if len(given) == 1:
+        raise MqscFaultError(f"{verb} needs a noun.", first.begin, first.end, reason=Mqrccf.PARM_MISSING, hint=hint)
+    second = given[1]
+    noun = NOUNS.get(second.word)
+    if noun not in valid:
+        known = [word for word, full in NOUNS.items() if full in valid]
+        text = f"There is no {verb} {second.word[:48]}{nearest(second.word, known)}."
+        raise MqscFaultError(text, second.begin, second.end, hint=hint)
+    return _on_host(Reading(verb=verb, noun=str(noun), head=given[1], rest=given[2:], host=host))
+
+
+def _on_host(reading: Reading) -> Reading:
+    pair = (reading.verb, reading.noun)
+    if reading.host.zos and pair in NOT_ON_ZOS:
+        raise reading.head.fault(
+            f"{' '.join(pair)} is not for z/OS, where authority is the external security manager's."
+        )
+    if not reading.host.zos and pair in ZOS_ONLY:
+        raise reading.head.fault(f"{' '.join(pair)} is for z/OS only.")
+    return reading
+
+
+# parameters -----------------------------------------------------------------------------------------------------------
+
+
+def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
+    """Return the parameter's only value, which must be one of these words.
+
+    Raises:
+        MqscFaultError: It is another one.
+    """
+    given = parameter.one()
+    if given.text not in words:
+        raise MqscFaultError(
+            f"{parameter.word} is {' or '.join(words)}, not {shortened(given.text)}{nearest(given.text, words)}.",
+            given.begin,
+            given.end,
+            "AMQ8410E",
+            Mqrccf.ATTR_VALUE_ERROR,
+        )
+    return given.text
+
+
+def by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
+    """Return the parameters by keyword; only these keywords are allowed.
+
+    Raises:
+        MqscFaultError: Another keyword is given, or one twice.
+    """
+    unique(reading.rest, {})
+    for parameter in reading.rest:
+        if parameter.word not in known:
+            raise parameter.fault(
+                f"{reading.verb} {reading.noun} has no {parameter.word[:48]}{nearest(parameter.word, known)}."
+            )
+    return {parameter.word: parameter for parameter in reading.rest}
+
+
+# objects --------------------------------------------------------------------------------------------------------------
+
+
+def read_define(reading: Reading) -> Statement:
+    """Read DEFINE."""
+    kind = KINDS[reading.noun][0]
+    name = checked_name(kind, reading.name())
+    options, given = _split(reading, {"LIKE": "LIKE", "REPLACE": "REPLACE", "NOREPLACE": "REPLACE"})
+    like = options.get("LIKE")
+    replace = options.get("REPLACE")
+    if replace is not None:
+        replace.bare()
+    change = DefineObject(
+        kind=kind,
+        name=name.text,
+        attributes=_values(reading, kind, given),
+        like=None if like is None else checked_name(kind, like.one()).text,
+        replace=replace is not None and replace.word == "REPLACE",
+    )
+    return reading.statement(change, name)
+
+
+def read_alter(reading: Reading) -> Statement:
+    """Read ALTER."""
+    kind = KINDS[reading.noun][0]
+    name: Given | None = None
+    if kind is Kind.QMGR:
+        reading.head.bare()
+    else:
+        name = checked_name(kind, reading.name())
+    _, given = _split(reading, {})
+    for parameter in given:
+        row = _row(reading, kind, parameter)
+        if row.fixed:
+            raise parameter.fault(f"{row.keyword} is given at DEFINE only; ALTER cannot change it.")
+    change = AlterObject(kind, "" if name is None else name.text, _values(reading, kind, given))
+    return reading.statement(change, name)
+
+
+def read_delete(reading: Reading) -> Statement:
+    """Read DELETE."""
+    kind = KINDS[reading.noun][0]
+    name = checked_name(kind, reading.name())
+    purging = {"PURGE": "PURGE", "NOPURGE": "PURGE"} if kind is Kind.QLOCAL else {}
+    options, given = _split(reading, purging)
+    for parameter in given:
+        raise parameter.fault(f"DELETE {reading.noun} has no {parameter.word[:48]}{nearest(parameter.word, purging)}.")
+    purge = options.get("PURGE")
+    if purge is not None:
+        purge.bare()
+    return reading.statement(DeleteObject(kind, name.text, purge is not None and purge.word == "PURGE"), name)
+
+
+def read_clear(reading: Reading) -> Statement:
+    """Read CLEAR QLOCAL; a queue created on use may have a name that no command could define."""
+    name = reading.name()
+    if not name.text:
+        name = checked_name(Kind.QLOCAL, name)
+    for parameter in reading.rest:
+        raise parameter.fault(f"CLEAR QLOCAL takes a name and nothing else, not {parameter.word[:48]}.")
+    return reading.statement(ClearQueue(name.text), name)
+
+
+def checked_name(kind: Kind, name: Given) -> Given:
+    """Refuse a name that is not valid for this kind of object.
+
+    Raises:
+        MqscFaultError: The name is not valid.
+    """
+    try:
+        check_name(kind, name.text)
+    except RefusalError as error:
+        raise MqscFaultError(
+            _without_label(error), name.begin, name.end, "AMQ8413E", Mqrccf.OBJECT_NAME_ERROR
+        ) from error
+    return name
+
+
+def _without_label(error: RefusalError) -> str:
+    return str(error).partition(": ")[2]
+
+
+def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
+    """Refuse a parameter that is given twice, or together with its NO form.
+
+    Args:
+        parameters: The parameters.
+        slots: The parameter of which each word is a form; a missing word is a form of itself.
+
+    Raises:
+        MqscFaultError: A parameter is given twice, or together with its NO form.
+    """
+    seen: dict[str, Parameter] = {}
+    for parameter in parameters:
+        slot = slots.get(parameter.word, SYNONYMS.get(parameter.word, parameter.word))
+        earlier = seen.get(slot)
+        if earlier is not None:
+            both = parameter.word if earlier.word == parameter.word else f"{earlier.word} and {parameter.word}"
+            raise parameter.fault(f"{both[:100]} may be given once.", "AMQ8411E")
+        seen[slot] = parameter
+
+
+def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Parameter], tuple[Parameter, ...]]:
+    """Return a command's own options by their slots, and its attributes."""
+    flags = {
+        f"NO{row.keyword}": row.keyword
+        for kind in KINDS[reading.noun]
+        for row in ATTRIBUTES[kind]
+        if isinstance(row.values, Flag)
+    }
+    unique(reading.rest, flags | dict(options))
+    own = {options[parameter.word]: parameter for parameter in reading.rest if parameter.word in options}
+    return own, tuple(parameter for parameter in reading.rest if parameter.word not in options)
+
+
+def _row(reading: Reading, kind: Kind, parameter: Parameter) -> Attribute:
+    """Return the attribute of a parameter."""
+    word = parameter.word
+    host = reading.host
+    row = attribute(kind, word, zos=host.zos, level=host.level)
+    if row is None and word.startswith("NO"):
+        row = attribute(kind, word[2:], zos=host.zos, level=host.level)
+        row = row if row is not None and isinstance(row.values, Flag) else None
+    if row is not None:
+        if row.shown:
+            raise parameter.fault(f"{word} is shown only; the queue manager sets it.")
+        return row
+    elsewhere = attribute(kind, word, zos=True, level=10**9)
+    if elsewhere is not None:
+        where = "on z/OS" if elsewhere.zos else f"since command level {elsewhere.since}"
+        raise parameter.fault(f"{word} is an attribute of a {kind} {where} only.")
+    known = [one.keyword for one in attributes(kind, zos=host.zos, level=host.level) if not one.shown]
+    raise parameter.fault(f"A {kind} has no attribute {word[:48]}{nearest(word, known)}.")
+
+
+def _values(reading: Reading, kind: Kind, given: tuple[Parameter, ...]) -> dict[str, Value]:
+    result: dict[str, Value] = {}
+    for parameter in given:
+        row = _row(reading, kind, parameter)
+        if isinstance(row.values, Flag):
+            parameter.bare()
+            result[row.keyword] = "YES" if parameter.word == row.keyword else "NO"
+        else:
+            result[row.keyword] = checked_value(row, parameter.one())
+    return result
+
+
+_FAULTS: Mapping[type[ValueFaultError], str] = {
+    OutOfRangeError: "AMQ8412E",
+    TooLongError: "AMQ8413E",
+    ValueFaultError: "AMQ8410E",
+}
+
+
+def checked_value(row: Attribute, given: Given) -> Value:
+    """Return a value as it is kept.
+
+    Raises:
+        MqscFaultError: The value is not valid for the attribute.
+    """
+    try:
+        return accepted(row, given.text)
+    except ValueFaultError as fault:
+        known = expected(row)
+        near = nearest(given.text.upper(), known.replace(",", "").split())
+        text = f"{str(fault).removesuffix('.')}{near}." if near else str(fault)
+        raise MqscFaultError(text, given.begin, given.end, _FAULTS[type(fault)], Mqrccf.ATTR_VALUE_ERROR) from fault
