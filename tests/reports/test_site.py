@@ -196,3 +196,10 @@ def test_two_runs_of_the_same_pair_get_a_page_each(runs: Runs, tmp_path: Path) -
     index = render_site([runs[0], runs[0]], tmp_path / "report")
     assert len(list((index.parent / "backends").iterdir())) == 2
     assert Page(index).broken_links() == []
+
+
+def test_two_runs_of_the_same_pair_are_told_apart_by_their_folders(runs: Runs, tmp_path: Path) -> None:
+    twice = [replace(runs[0], folder=tmp_path / name) for name in ("monday", "tuesday")]
+    index = render_site(twice, tmp_path / "report")
+    for name in ("monday", "tuesday"):
+        assert f">{runs[0].verdicts.backend} ({tmp_path / name})</a>" in index.read_text()

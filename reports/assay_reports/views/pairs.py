@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     Args:
         slug: Name of its page and prefix of its anchors.
-        backend: The backend's name.
+        backend: The backend's name; with the run's folder if another run has the same backend and client.
         client: Name and version of the client.
         evidence: Where all of it comes from.
         rules: Rule verdicts by id.
@@ -98,10 +99,13 @@ def pairs_of(runs: Sequence[RunEvidence], catalogue: Catalogue) -> tuple[Pair, .
         SourceError: A run's verdicts name a rule that the catalogue does not have.
     """
     names = Names()
-    return tuple(_pair(run, catalogue, names) for run in runs)
+    seen = Counter((run.verdicts.backend, run.verdicts.client) for run in runs)
+    return tuple(
+        _pair(run, catalogue, names, alone=seen[run.verdicts.backend, run.verdicts.client] == 1) for run in runs
+    )
 
 
-def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
+def _pair(run: RunEvidence, catalogue: Catalogue, names: Names, *, alone: bool) -> Pair:
     run = structs.replace(run, verdicts=readable(run.verdicts))
     verdicts = run.verdicts
     for rule in verdicts.rules:
@@ -111,7 +115,7 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
     planned = {scenario.id for event in run.events if isinstance(event, Plan) for scenario in event.scenarios}
     return Pair(
         slug=names.unique(f"{verdicts.backend}--{verdicts.client}"),
-        backend=verdicts.backend,
+        backend=verdicts.backend if alone else f"{verdicts.backend} ({run.folder or verdicts.run})",
         client=verdicts.client,
         evidence=run,
         rules={rule.id: rule for rule in verdicts.rules},
