@@ -166,15 +166,14 @@ def _defining_file(defect: str) -> str:
 
 @cache
 def _invariants() -> dict[str, Examined]:
-    """The invariants by the rules that they examine; read, not imported, since they need Spark."""
+    """The invariants by rule id.  Their modules are parsed, not imported, because they need Spark."""
     found: dict[str, Examined] = {}
     for file, text in _sources(EXAMINING):
-        tree = ast.parse(text)
-        prose = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
-        for node in tree.body:
+        for node in ast.parse(text).body:
             match node:
-                case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Constant(value=str(rule))):
-                    found[rule] = Examined(prose.removeprefix(f"{rule}: "), file)
+                case ast.Assign(targets=[ast.Name(id="INVARIANT")], value=ast.Call(keywords=keywords)):
+                    fields = {word.arg: word.value.value for word in keywords if isinstance(word.value, ast.Constant)}
+                    found[str(fields["rule"])] = Examined(str(fields["text"]), file)
                 case _:
                     pass
     return found

@@ -11,10 +11,12 @@ from msgspec import Struct
 from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
-from assay_evidence.oracle import Limits, Outcome, Subject
+from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
+from assay_evidence.weighing import STEP_VERDICTS
 from assay_pipeline.bronze import Bronze, account, read_lines
 from assay_pipeline.history import CASE, History, build_history
+from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.rules import INVARIANTS, examine_all
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
@@ -29,7 +31,7 @@ class Collected(Struct, frozen=True):
     """What came back from Spark.
 
     Args:
-        rules: The ids of the rules examined.
+        invariants: The invariants that were examined.
         runs: Every run found in the journals.
         tallies: What was examined, by run.
         remarks: What scenarios say of themselves, by run.
@@ -39,7 +41,7 @@ class Collected(Struct, frozen=True):
         subjects: Every subject by folder, where they were asked for.
     """
 
-    rules: tuple[str, ...]
+    invariants: tuple[Invariant, ...]
     runs: tuple[RunOf, ...]
     tallies: Mapping[RunOf, tuple[Tally, ...]]
     remarks: Mapping[RunOf, tuple[Remark, ...]]
@@ -79,7 +81,7 @@ def collect(
     runs = _runs(bronze, {file.folder for file in listed})
     rows = _rows(tables)
     collected = Collected(
-        rules=tuple(INVARIANTS),
+        invariants=tuple(INVARIANTS.values()),
         runs=tuple(sorted(runs.values())),
         tallies=_tallies(examined, runs),
         remarks=_remarks(bronze.events, runs),
@@ -109,10 +111,12 @@ def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf
     """Every run of every folder; one whose first lines are gone has no backend to name, and its folder is damaged."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(
-        F.min(F.when(begin, F.col("backend"))).alias("backend"), F.min(F.when(begin, F.col("client"))).alias("client")
+        *(F.min(F.when(begin, F.col(name))).alias(name) for name in ("backend", "client", "ours"))
     )
     runs = {
-        (row.folder, row.run): RunOf(row.folder, row.run, row.backend or "unknown", row.client or "unknown")
+        (row.folder, row.run): RunOf(
+            row.folder, row.run, row.backend or "unknown", row.client or "unknown", tuple(row.ours or ())
+        )
         for row in found.collect()
     }
     named = {folder for folder, _ in runs}
@@ -181,20 +185,21 @@ def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict
 
 
 def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Remark, ...]]:
-    """What scenarios say of themselves: what they try, and why they could not."""
-    begun, lacking = F.col("kind") == "scenario", F.col("kind") == "unsupported"
+    """What scenarios record about themselves: rules, missing capabilities, steps that were not done, and lateness."""
+    begun, ended, lacking = (F.col("kind") == kind for kind in ("scenario", "scenario-end", "unsupported"))
     steps = F.col("kind") == "step"
     told = (
-        events.where(begun | lacking | (steps & F.col("outcome").isin(list(_STEP_VERDICTS))))
+        events.where(begun | ended | lacking | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
         .groupBy(*CASE)
         .agg(
             F.first(F.when(begun, F.struct("rules", "judged", "strength")), ignorenulls=True).alias("begun"),
             F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),
+            *(F.sum(F.when(ended, F.col(name))).alias(name) for name in ("late_ns", "elapsed_ns")),
             *(
                 F.first(F.when(steps & (F.col("outcome") == word), F.col("detail")), ignorenulls=True).alias(word)
-                for word in _STEP_VERDICTS
+                for word in STEP_VERDICTS
             ),
-            *(F.count(F.when(steps & (F.col("outcome") == word), 1)).alias(f"{word}_steps") for word in _STEP_VERDICTS),
+            *(F.count(F.when(steps & (F.col("outcome") == word), 1)).alias(f"{word}_steps") for word in STEP_VERDICTS),
         )
         .where(F.col("begun").isNotNull() & F.col("scenario").isNotNull())
     )
@@ -204,16 +209,21 @@ def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[R
     return {run: tuple(found) for run, found in remarks.items()}
 
 
-_STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
-"""What a step's outcome makes of its scenario, worst first."""
-
-
 def _remark(row: Row) -> Remark:
     verdict, reason = Verdict.PASS, ""
     if row.lacking is not None:
         verdict, reason = Verdict.UNSUPPORTED, f"{row.lacking.capability} is missing: {row.lacking.reason}"
-    for word, of_step in _STEP_VERDICTS.items():
+    for word, of_step in STEP_VERDICTS.items():
         if row[f"{word}_steps"] and of_step.badness > verdict.badness:
             verdict, reason = of_step, f"A step was {word}: {row[word] or 'no reason was given'}"
     begun = row.begun
-    return Remark(row.scenario, tuple(begun.rules or ()), begun.judged, begun.strength, verdict, reason)
+    return Remark(
+        scenario=row.scenario,
+        rules=tuple(begun.rules or ()),
+        judged=begun.judged,
+        strength=begun.strength,
+        verdict=verdict,
+        reason=reason,
+        late_ns=row.late_ns or 0,
+        elapsed_ns=row.elapsed_ns or 0,
+    )

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from assay_evidence.oracle import LIMITS, Limits, Subject, examine
+from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
+from assay_evidence.subjects import LIMITS, Limits, Subject
 from assay_evidence.verdicts import Verdict, Verdicts, verdicts_json
 from assay_features import load_catalogue
 from assay_pipeline.errors import OutputError, SparkFailedError
@@ -94,7 +95,7 @@ class Manifest(Struct, frozen=True):
         schema: Version of this form.
         master: Where Spark ran.
         spark: Spark's version.
-        limits: The limits in force.
+        limits: The limits in force, by name.
         journals: Every file, with its size.
         lines: How many lines were parsed and quarantined, and how often a count showed something missing.
         verdicts: The verdicts' files by folder and run.
@@ -105,7 +106,7 @@ class Manifest(Struct, frozen=True):
     schema: int
     master: str
     spark: str
-    limits: Limits
+    limits: Mapping[str, int]
     journals: tuple[JournalFile, ...]
     lines: Mapping[str, int]
     verdicts: tuple[Mapping[str, str], ...]
@@ -181,11 +182,12 @@ def judge_with(
         (place / run.file).parent.mkdir(parents=True, exist_ok=True)
         (place / run.file).write_bytes(verdicts_json(run.verdicts))
     disagreements = tuple(_disagreements(collected, files, limits)) if oracle else None
+    used = {limit for invariant in collected.invariants for limit in invariant.limits}
     manifest = Manifest(
         schema=SCHEMA,
         master=master,
         spark=spark.version,
-        limits=limits,
+        limits={limit.name: limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
         journals=files,
         lines=collected.lines,
         verdicts=tuple(
@@ -206,7 +208,7 @@ def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
     for run in collected.runs:
         verdicts = conclude(
             run,
-            tuple(collected.rules),
+            collected.invariants,
             collected.tallies.get(run, ()),
             collected.remarks.get(run, ()),
             collected.damage.get(run.folder, ()),
@@ -230,9 +232,10 @@ def _unused(name: str, taken: set[str]) -> str:
 
 def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits: Limits) -> Iterator[Disagreement]:
     """Compare with the oracle, folder by folder; damaged journals have no subjects that both could agree on."""
+    forms = {invariant.rule: invariant.in_python for invariant in collected.invariants}
     for folder in sorted({file.folder for file in files} - collected.damage.keys()):
         journals = read_journals([Path(file.path) for file in files if file.folder == folder])
-        told = set(examine(journals.events, limits))
+        told = set(examine(journals.events, forms, limits))
         found = set(collected.subjects.get(folder, ()))
         yield from (Disagreement("spark", subject) for subject in sorted(found - told))
         yield from (Disagreement("oracle", subject) for subject in sorted(told - found))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
 from assay_evidence import events as ev
-from assay_evidence.oracle import Outcome
+from assay_evidence.subjects import Outcome
 
 KEPT, BROKEN, UNDECIDED = Outcome.KEPT, Outcome.BROKEN, Outcome.UNDECIDED
 

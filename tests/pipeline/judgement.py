@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from tests.pipeline.cases import CASES, Case
 from tests.pipeline.random_tales import telling
-from tests.pipeline.tales import Tale, write_run
+from tests.pipeline.tales import Tale, Telling, write_run
 
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.job import Judged, Result, judge_with
@@ -22,6 +22,7 @@ RANDOM = "random"
 RANDOM_SCENARIOS = 600
 WHOLE = "whole"
 REMARKED = "remarked"
+HELD_UP = "held up"
 
 
 class Judgement(Struct, frozen=True):
@@ -49,6 +50,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
         write_run(root / folder_of(case), [case.telling])
     write_run(root / RANDOM, [telling(number) for number in range(RANDOM_SCENARIOS)])
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
+    write_run(root / HELD_UP, [_held_up(case.telling) for case in CASES if folder_of(case) in _BREACHES])
     spoilt = dict(_spoil(root))
     files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
     result = judge_with(spark, files, place, place, oracle=True)
@@ -73,6 +75,15 @@ def _unsupported(tale: Tale) -> None:
 def _broken(tale: Tale) -> None:
     tale.starts()
     tale.step("broken", "the container died")
+
+
+def _held_up(telling: Telling) -> Telling:
+    def tell(tale: Tale) -> None:
+        tale.starts()
+        telling(tale)
+        tale.ends(late_ns=1_600_000_000)
+
+    return tell
 
 
 def _spoil(root: Path) -> Iterator[tuple[str, str]]:
