@@ -21,15 +21,15 @@ class Send(Struct, frozen=True, kw_only=True):
     Args:
         call: The send's call.
         answer: Its return; None if it did not return.
-        confirmed: The event from which the broker is responsible for the message: the return, or the commit of its
-            unit of work; None if there is none.
+        ending: The first event after it that ended its unit of work: a commit, a rollback, or the begin of another
+            unit of the same name; None if there is none.
         times: How often a message with this kid was sent.
     """
 
     call: Call
     kid: str
     answer: Return | None
-    confirmed: Event | None
+    ending: Unit | None
     times: int
 
     @property
@@ -41,6 +41,20 @@ class Send(Struct, frozen=True, kw_only=True):
     def refused(self) -> bool:
         """Whether it returned with a refusal."""
         return self.answer is not None and self.answer.refused is not None
+
+    @property
+    def confirmed(self) -> Event | None:
+        """The event from which the broker is responsible for the message: its return, or its unit's commit."""
+        if not self.accepted:
+            return None
+        if self.call.unit is None:
+            return self.answer
+        return self.ending if self.ending is not None and self.ending.op == "commit" else None
+
+    @property
+    def rolled_back(self) -> bool:
+        """Whether its unit of work was rolled back."""
+        return self.ending is not None and self.ending.op == "rollback"
 
     @property
     def destination(self) -> str:
@@ -143,7 +157,7 @@ class Story:
                 call=call,
                 kid=call.msg.kid,
                 answer=answer,
-                confirmed=self._confirmed(call, answer),
+                ending=self._ending(call),
                 times=times[call.msg.kid],
             )
             for call, answer in sent
@@ -160,11 +174,9 @@ class Story:
             if send.destination.startswith(scheme) and send.confirmed and send.ttl_ns == 0 and send.times == 1:
                 yield send
 
-    def _confirmed(self, call: Call, answer: Return | None) -> Event | None:
-        if answer is None or answer.refused is not None:
-            return None
+    def _ending(self, call: Call) -> Unit | None:
         if call.unit is None:
-            return answer
+            return None
         later = [
             event
             for event in self.events
@@ -174,8 +186,7 @@ class Story:
             and event.seq > call.seq
             and event.op in ("begin", "commit", "rollback")
         ]
-        ending = min(later, key=lambda event: event.seq, default=None)
-        return ending if ending is not None and ending.op == "commit" else None
+        return min(later, key=lambda event: event.seq, default=None)
 
     @cached_property
     def sightings(self) -> dict[str, list[Sighting]]:
