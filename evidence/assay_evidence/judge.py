@@ -63,7 +63,7 @@ def judge_claim(claim: Claim, events: Iterable[AnyEvent]) -> Finding:
 
     Args:
         claim: The claim.
-        events: The events of its scenario; those behind the claim change nothing.
+        events: The events of its scenario; those after the claim are ignored.
     """
     return _decide(claim, visible_to(claim, events), None)[0]
 
@@ -74,17 +74,17 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     Args:
         events: Every event of the run, in any order.
         catalogue: The rules.
-        damage: What is wrong with the journals, as `assay_evidence.reader.read_journals` found it.
+        damage: The damage that `assay_evidence.reader.read_journals` found.
 
     Returns:
         Rules in the catalogue's order, each with its scenarios by id; only rules with a planned or a seen scenario.
-        Foreign scenarios stand apart: they decide no rule.
+        Foreign scenarios decide no rule and are listed by themselves.
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
-    bench = _Bench(ordered, catalogue, damage)
-    scenarios = [bench.scenario(name) for name in bench.names()]
-    rules = _rules([one for one in scenarios if not one.foreign], catalogue, bench.left_out)
-    begin = bench.begin
+    run = _Run(ordered, catalogue, damage)
+    scenarios = [run.scenario(name) for name in run.names()]
+    rules = _rules([one for one in scenarios if not one.foreign], catalogue, run.left_out)
+    begin = run.begin
     foreign = tuple(scenario for scenario in scenarios if scenario.foreign)
     return Verdicts(
         schema=SCHEMA,
@@ -100,7 +100,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
 
 
 def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[str, int]:
-    """How many have which verdict; all six are named."""
+    """The number of each of the six verdicts."""
     found = Counter(one.verdict for one in judged)
     return {verdict.value: found[verdict] for verdict in Verdict}
 
@@ -108,7 +108,7 @@ def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[s
 def _decide(
     claim: Claim, visible: list[AnyEvent], known: tuple[list[AnyEvent], History] | None
 ) -> tuple[Finding, tuple[list[AnyEvent], History] | None]:
-    """Decide a claim; the index is used again when the evidence is the same as for the claim before."""
+    """Decide a claim.  The index of the evidence is reused if the evidence is that of the claim before."""
     try:
         check_shape(claim)
         if known is None or known[0] != visible:
@@ -116,7 +116,7 @@ def _decide(
         return PREDICATES[claim.predicate](claim, known[1]), known
     except ClaimError as error:
         return _error(claim, str(error)), known
-    except Exception as error:  # noqa: BLE001 - whatever a predicate does wrong is an error verdict, never a pass
+    except Exception as error:  # noqa: BLE001 - a crash of a predicate is the verdict error, never a pass
         return _error(claim, f"The predicate {claim.predicate} crashed: {type(error).__name__}: {error}."), known
 
 
@@ -125,7 +125,7 @@ def _error(claim: Claim, reason: str) -> Finding:
 
 
 class _Facts(Struct, frozen=True):
-    """What is known of a scenario besides its claims."""
+    """The facts about a scenario besides its claims."""
 
     rules: tuple[str, ...]
     strength: str
@@ -135,8 +135,8 @@ class _Facts(Struct, frozen=True):
     tags: tuple[str, ...]
 
 
-class _Bench:
-    """The events of a run by scenario, and what weighs on their findings."""
+class _Run:
+    """The events of a run by scenario, and the circumstances of each."""
 
     def __init__(self, events: list[AnyEvent], catalogue: Catalogue, damage: Sequence[JournalDamage]) -> None:
         self._catalogue = catalogue
@@ -149,7 +149,7 @@ class _Bench:
             if isinstance(event, Plan):
                 plans.append(event)
                 self._planned.update((scenario.id, scenario) for scenario in event.scenarios)
-                self.left_out |= Counter(event.left_out)  # each process of a run tells the same
+                self.left_out |= Counter(event.left_out)  # each process of a run writes the same
             elif event.scenario is not None:
                 self._traces[event.scenario].append(event)
             elif isinstance(event, Begin):
@@ -161,14 +161,14 @@ class _Bench:
         self._damage: dict[str, JournalDamage] = {}
         for harm in damage:
             self._damage.setdefault(harm.writer, harm)
-        self._spoilt = self._spoils_all(damage)
+        self._common_harm = self._damage_to_all(damage)
 
     def names(self) -> list[str]:
-        """Every scenario that was planned or left a trace."""
+        """Every scenario that was planned or has events."""
         return sorted(self._planned.keys() | self._traces.keys())
 
-    def _spoils_all(self, damage: Sequence[JournalDamage]) -> str:
-        """Why no scenario of this run can be relied on; empty when some can."""
+    def _damage_to_all(self, damage: Sequence[JournalDamage]) -> str:
+        """Why the damage affects all scenarios of the run; empty if it does not."""
         if not self._has_plan:
             return "No plan was found in the journals, so nobody knows what else should have run."
         begun = {
@@ -226,7 +226,7 @@ class _Bench:
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else ())
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
-        """The findings that need no claim: missing capabilities, steps that were not done, what was not run."""
+        """The findings without a claim: missing capabilities, steps that were not done, scenarios that were not run."""
         if not trace:
             return [Finding(claim="", verdict=Verdict.ERROR, reason="The scenario was planned and was not run.")]
         found: list[Finding] = []
@@ -254,12 +254,12 @@ class _Bench:
         return Finding(claim="", verdict=Verdict.ERROR, reason="The scenario began and did not end.")
 
     def _harm(self, trace: list[AnyEvent]) -> str:
-        """Why the journal of a scenario cannot be relied on; empty when it can."""
+        """The damage that affects a scenario, as a sentence; empty without any."""
         writers = sorted({event.writer for event in trace} & self._damage.keys())
-        return _harmed(self._damage[writers[0]]) if writers else self._spoilt
+        return _harmed(self._damage[writers[0]]) if writers else self._common_harm
 
     def _circumstances(self, facts: _Facts, trace: list[AnyEvent]) -> Callable[[Claim], list[Circumstance]]:
-        """What weighs on the finding of a claim in a scenario."""
+        """The circumstances of a claim in a scenario, as a function of the claim."""
         ends = _of_kind(trace, ScenarioEnd)
         harm = self._harm(trace)
         common = [
@@ -286,12 +286,12 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _is_unfinished(trace: list[AnyEvent]) -> bool:
-    """Whether it was stopped on its way, so that what it found may be the stop's doing."""
+    """Whether the scenario was stopped before its end."""
     return len(_of_kind(trace, ScenarioBegin)) > len(_of_kind(trace, ScenarioEnd))
 
 
 def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:
-    return [event for event in trace if type(event) is kind]  # no kind of event is a kind of another
+    return [event for event in trace if type(event) is kind]  # no kind of event is a subclass of another kind
 
 
 def _harmed(harm: JournalDamage) -> str:

@@ -109,7 +109,7 @@ class Span(Struct, frozen=True):
     last: Seen | Callback | None
 
 
-class Trouble(Struct, frozen=True):
+class FaultSpan(Struct, frozen=True):
     """A fault, and its end if it is over."""
 
     begin: Fault
@@ -237,10 +237,10 @@ class Story:
         return [span for span in self.watches if span.begin.destination == destination]
 
     @cached_property
-    def faults(self) -> list[Trouble]:
+    def faults(self) -> list[FaultSpan]:
         """Every fault."""
         ends = {e.id: e for e in self.events if isinstance(e, Fault) and e.phase == "end"}
-        return [Trouble(e, ends.get(e.id)) for e in self.events if isinstance(e, Fault) and e.phase == "begin"]
+        return [FaultSpan(e, ends.get(e.id)) for e in self.events if isinstance(e, Fault) and e.phase == "begin"]
 
     @cached_property
     def admins(self) -> list[Admin]:

@@ -23,7 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import Event
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.story import Send, Trouble
+from assay_evidence.oracle.story import Send, FaultSpan
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
@@ -113,12 +113,12 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
             yield send.kid, Outcome.BROKEN, 0, send.call
 
 
-def _after(fault: Trouble, at: Event) -> bool:
+def _after(fault: FaultSpan, at: Event) -> bool:
     by_count = fault.end is not None and moments.precedes(fault.end, at)
     return by_count or moments.elapsed(fault.begin, at) > moments.unsure(fault.begin, at)
 
 
-def _is_drained(story: Story, send: Send, fatal: list[Trouble], limits: Limits) -> bool:
+def _is_drained(story: Story, send: Send, fatal: list[FaultSpan], limits: Limits) -> bool:
     ends = [fault.end for fault in fatal if fault.end is not None]
     if len(ends) < len(fatal) or story.withheld(send):
         return False
