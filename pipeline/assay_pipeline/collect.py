@@ -1,4 +1,4 @@
-"""What the driver asks of Spark: tables written, and the few figures that verdicts are made of."""
+"""Runs the Spark jobs: writes the tables, and collects the figures from which verdicts are made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from pyspark.sql import DataFrame, Row, SparkSession, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
@@ -22,23 +22,23 @@ from assay_pipeline.rules import INVARIANTS, examine_all
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
 _LINES = "lines"
-"""Every line with what was read in it: a step on the way, as large as the journals, and taken away at the end."""
+"""Every line with its event: an intermediate table as large as the journals, removed at the end."""
 DAMAGE_SHOWN = 20
-"""How many sentences on a folder's damage are kept; the tables hold all of it."""
+"""How many sentences about a folder's damage are kept; the tables hold all damage."""
 
 
 class Collected(Struct, frozen=True):
-    """What came back from Spark.
+    """The figures that Spark returned.
 
     Args:
         invariants: The invariants that were examined.
         runs: Every run found in the journals.
-        tallies: What was examined, by run.
-        remarks: What scenarios say of themselves, by run.
-        damage: What is wrong with the journals, by folder.
-        lines: Numbers of lines parsed and quarantined, and of findings of the counts.
-        tables: Rows of each table written.
-        subjects: Every subject by folder, where they were asked for.
+        tallies: The numbers of subjects, by run.
+        remarks: The remarks of scenarios, by run.
+        damage: The damage of the journals, by folder.
+        lines: The numbers of lines parsed, quarantined and missing.
+        tables: The number of rows of each table written.
+        subjects: Every subject by folder, if asked for.
     """
 
     invariants: tuple[Invariant, ...]
@@ -59,15 +59,15 @@ def collect(
     Args:
         spark: The session.
         files: The journals.
-        place: Where the tables go, a folder each.
+        place: The folder for the tables, one folder each.
         limits: The limits in force.
-        subjects: Whether every subject comes back too, for the oracle.
+        subjects: Whether to return every subject too, for the oracle.
     """
     listed = tuple(files)
     tables: dict[str, DataFrame] = {}
 
     def store(name: str, table: DataFrame) -> DataFrame:
-        """Write a table and go on from what was written: the next plan starts there and stays small."""
+        """Write a table and read it back, so that the next plan starts from it and stays small."""
         table.write.parquet(str(place / name))
         tables[name] = spark.read.schema(table.schema).parquet(str(place / name))
         return tables[name]
@@ -99,7 +99,7 @@ def collect(
 
 
 def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
-    """The tables' numbers of rows, in one job."""
+    """Count the rows of all tables in one job."""
     counts = (
         table.agg(F.count("*").alias("rows")).select(F.lit(name).alias("table"), "rows")
         for name, table in tables.items()
@@ -108,7 +108,7 @@ def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
 
 
 def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf]:
-    """Every run of every folder; one whose first lines are gone has no backend to name, and its folder is damaged."""
+    """Every run of every folder.  A run without its first lines has the backend "unknown"; its folder is damaged."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(
         *(F.min(F.when(begin, F.col(name))).alias(name) for name in ("backend", "client", "ours"))
@@ -121,7 +121,7 @@ def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf
     }
     named = {folder for folder, _ in runs}
     for folder in set(folders) - named:
-        # A folder without one intact line still gets its verdicts.
+        # A folder without any intact line still gets verdicts.
         runs[folder, "unknown"] = RunOf(folder, "unknown", "unknown", "unknown")
     return runs
 
@@ -147,7 +147,7 @@ def _sentence(row: Row) -> str:
 def _everywhere(
     damage: Mapping[str, tuple[str, ...]], runs: Mapping[tuple[str, str], RunOf]
 ) -> dict[str, tuple[str, ...]]:
-    """Lines that no folder claims count against every folder."""
+    """Count damage of lines without a folder against every folder."""
     homeless = damage.get(None, ())  # type: ignore[call-overload]  # a left join's null
     folders = {folder for folder, _ in runs}
     told = {folder: (*damage.get(folder, ()), *homeless) for folder in folders}
@@ -185,7 +185,7 @@ def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict
 
 
 def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Remark, ...]]:
-    """What scenarios record about themselves: rules, missing capabilities, steps that were not done, and lateness."""
+    """The remarks of scenarios: rules, missing capabilities, steps that were not done, and lateness."""
     begun, ended, lacking = (F.col("kind") == kind for kind in ("scenario", "scenario-end", "unsupported"))
     steps = F.col("kind") == "step"
     told = (
