@@ -1,4 +1,4 @@
-"""One judgement of many runs, which the tests look at from all sides."""
+"""One judgement of many runs, shared by the tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Judgement(Struct, frozen=True):
     result: Result
     runs: dict[str, Judged]
     spoilt: dict[str, str]
-    """Every damaged run, with what was done to it in a word."""
+    """The damaged runs, each with the kind of damage."""
     root: Path
 
     def verdict(self, folder: str, rule: str) -> Verdict:
