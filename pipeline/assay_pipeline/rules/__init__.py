@@ -28,8 +28,8 @@ def _declared() -> Iterator[Invariant]:
 
 
 def _by_rule() -> dict[str, Invariant]:
-    order = [rule.id for rule in load_catalogue().rules]
-    declared = sorted(_declared(), key=lambda invariant: order.index(invariant.rule))
+    catalogue = load_catalogue()
+    declared = sorted(_declared(), key=lambda invariant: catalogue.rules.index(catalogue.rule(invariant.rule)))
     return {invariant.rule: invariant for invariant in declared}
 
 
