@@ -1,4 +1,4 @@
-"""``python -m assay``: the command, where its script is not on the path."""
+"""``python -m assay``: the command, if its script is not on the path."""
 
 from assay.main import main
 

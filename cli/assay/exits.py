@@ -1,11 +1,11 @@
-"""Exit codes, the same for every subcommand (design, "The command"), and the errors that lead to them.
+"""Exit codes, the same for every subcommand, and the errors that lead to them.
 
 ::
 
     CommandError
-    ├── UsageProblem       3: how the command was called, or a file or folder that it was given
+    ├── UsageProblem       3: a wrong option or argument, or a wrong file or folder
     │   └── NothingSelected
-    └── CannotRunError     2: the machine, the backend or the kit; nothing is said of any broker
+    └── CannotRunError     2: a problem of the machine, the backend or the kit; says nothing about a broker
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What the command's end means."""
+    """The exit codes of the command."""
 
     AS_EXPECTED = 0
     NOT_AS_EXPECTED = 1
@@ -24,7 +24,7 @@ class Exit(IntEnum):
 
 
 class CommandError(Exception):
-    """The command could not do what was asked.
+    """Base of the errors that end the command.
 
     Args:
         text: What is wrong, where, and what to do.
@@ -33,15 +33,15 @@ class CommandError(Exception):
     code = Exit.USAGE
 
 
-class UsageProblem(CommandError):  # noqa: N818 - it is the user's, not the program's
-    """Something about how the command was called that one sentence can put right."""
+class UsageProblem(CommandError):  # noqa: N818 - a mistake of the user, not of the program
+    """The command was called in a wrong way."""
 
 
 class NothingSelected(UsageProblem):
-    """What was named is known, and no scenario tries it.
+    """The selected rules exist, but no scenario tries them.
 
     Args:
-        rules: The rules that were asked for by their ids.
+        rules: The ids of the selected rules.
     """
 
     def __init__(self, rules: Iterable[str] = ()) -> None:
@@ -61,6 +61,6 @@ class NothingSelected(UsageProblem):
 
 
 class CannotRunError(CommandError):
-    """What was asked for is right, and could not be done here."""
+    """The command was called correctly, but cannot run on this machine."""
 
     code = Exit.INCONCLUSIVE

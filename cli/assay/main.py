@@ -1,6 +1,6 @@
-"""The command's frame: subcommands, one-sentence errors, exit codes.
+"""The command: its subcommands, one-sentence errors, exit codes.
 
-Only what the call asks for is loaded: a server in a container is there in half the time.
+It loads only the modules of the called subcommand, which halves the start time of a server in a container.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ COMMANDS = (
     "cancel",
     "crash",
 )
-"""Each is the function of that name in the module of that name (`assay.commands`)."""
+"""The subcommands; each is a function in the module of the same name (`assay.commands`)."""
 
 DISTRIBUTION = "assay-mq"
-"""The name under which the kit is installed."""
+"""The name of the installed package."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-"""What the system says when there is no room left."""
+"""Error numbers of the system for a full disk."""
 
 INTERRUPTED = 128 + signal.SIGINT
-"""What typer makes of Ctrl-C."""
+"""The exit code that typer gives for Ctrl-C."""
 
 
 def _print_version(asked: bool) -> None:
@@ -59,7 +59,7 @@ def _print_version(asked: bool) -> None:
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The command with these subcommands, whose modules are loaded."""
+    """Build the command with these subcommands; loads their modules."""
     app = typer.Typer(
         name="assay",
         help="Which delivery rules do a message broker, and the client in front of it, keep?  With proof.",
@@ -78,12 +78,12 @@ def _group(
         bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
     ] = False,
 ) -> None:
-    """Make a single subcommand stay a subcommand, and take the options that stand before it."""
+    """Take the options before the subcommand; also keeps typer from dropping the name of a single subcommand."""
     del version
 
 
 def users_mistakes() -> tuple[type[Exception], ...]:
-    """Errors whose text is one sentence for the user; asked for only when there is an error."""
+    """The errors whose text is one sentence for the user; called only after an error, because it loads modules."""
     from assay_adapters.known import KnownOutcomesError
     from assay_evidence import EvidenceError
     from assay_features import FeaturesError
@@ -95,36 +95,36 @@ def users_mistakes() -> tuple[type[Exception], ...]:
 
 
 def is_missing(problem: Exception) -> bool:
-    """Whether what was asked for is right, and this machine lacks something for it."""
+    """Whether an error means that this machine lacks something, and not that the call was wrong."""
     from assay_pipeline.errors import JavaMissingError, SparkMissingError
 
     return isinstance(problem, SparkMissingError | JavaMissingError)
 
 
 def main() -> None:
-    """Run the command; whatever goes wrong is one sentence and an exit code, never a stack trace."""
+    """Run the command; every error is one sentence and an exit code, never a stack trace."""
     signal.signal(signal.SIGTERM, _stopped)
     sys.exit(ending(sys.argv[1:]))
 
 
 def _stopped(_number: int, frame: FrameType | None) -> None:
-    """SIGTERM stops the command as Ctrl-C does: what it has started must not go on without it."""
+    """Stop the command on SIGTERM as on Ctrl-C, so that its processes end with it."""
     on_ctrl_c = signal.getsignal(signal.SIGINT)
     (on_ctrl_c if callable(on_ctrl_c) else as_ctrl_c(signal.default_int_handler))(signal.SIGINT, frame)
 
 
 def ending(arguments: Sequence[str]) -> Exit:
-    """Run the command to its exit code.
+    """Run the command and return its exit code.
 
     Args:
-        arguments: What stands behind the command's name.
+        arguments: The arguments after the command's name.
     """
     wanted = [name for name in COMMANDS if [name] == list(arguments[:1])]
     command = typer.main.get_command(application(wanted or COMMANDS))
     try:
         outcome = command.main(args=list(arguments), prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:  # a reader such as `head` has seen enough
+    except BrokenPipeError:  # a reader such as `head` ended the pipe
         hush()
         return Exit.AS_EXPECTED
     except Exception as problem:
@@ -138,7 +138,7 @@ def ending(arguments: Sequence[str]) -> Exit:
 
 
 def _told_of(problem: Exception) -> Exit | None:
-    """Say what is wrong where that is the user's, or the machine's; None where it is a mistake of ours."""
+    """Print an error of the user or the machine and return its exit code; None for an error of the program."""
     if isinstance(problem, CommandError):
         return told(str(problem), problem.code)
     if isinstance(problem, typer.TyperException):
@@ -153,7 +153,7 @@ def _told_of(problem: Exception) -> Exit | None:
 
 
 def hint(problem: typer.TyperException) -> str:
-    """What to read about a call that makes no sense: what the option or argument takes, and whose help tells more."""
+    """The hint for a wrong call: the values of the option or argument, and the command whose help says more."""
     parameter, context = getattr(problem, "param", None), getattr(problem, "ctx", None)
     takes = getattr(parameter, "help", None)
     path = context.command_path if context else "assay"

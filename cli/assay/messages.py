@@ -1,4 +1,4 @@
-"""Messages from the shell: how it connects, names destinations and durations, and which exit code a refusal has."""
+"""Shared by `assay send`, `receive` and `cancel`: connections, destinations, durations, errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from assay_sdk.model.message import AddressKind, Body
 
 
 class RefusedMessageError(CommandError):
-    """The broker was reached and did not do what was asked."""
+    """The broker was reached and refused the operation."""
 
     code = Exit.NOT_AS_EXPECTED
 
@@ -36,7 +36,7 @@ _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
     JmsErrorKind.UNSUPPORTED: CannotRunError,
     JmsErrorKind.INVALID_SELECTOR: UsageProblem,
 }
-"""What does not say that the broker has refused a message."""
+"""Reasons that do not mean that the broker refused a message."""
 
 _OPTIONS: Mapping[str, str] = {"in ca_file": "with --ca", "give a user and a password": "log in with --user NAME"}
 
@@ -45,7 +45,7 @@ _QUEUE, _TOPIC = f"{AddressKind.QUEUE.value}://", f"{AddressKind.TOPIC.value}://
 
 
 class AsItIs:
-    """A body as it came: text, octets, or nothing (`assay_sdk.Converter`)."""
+    """A converter that leaves a body as it is: text, octets, or None (`assay_sdk.Converter`)."""
 
     def encode(self, value: Body) -> tuple[Body, str | None]:
         """The body itself."""
@@ -63,14 +63,14 @@ Place = Queue[Body] | Topic[Body]
 
 
 def destination(name: str, *, topic: bool) -> Place:
-    """Read a destination: a name, or ``queue://NAME`` or ``topic://NAME`` as links have it.
+    """Parse a destination: a name, ``queue://NAME`` or ``topic://NAME``.
 
     Args:
-        name: What was given.
+        name: The text.
         topic: Whether --topic was given.
 
     Raises:
-        UsageProblem: The name cannot be one, or --topic contradicts it.
+        UsageProblem: The name is invalid, or --topic contradicts it.
     """
     if name.startswith(_QUEUE) and topic:
         raise UsageProblem(f"{name} is a queue, and --topic asks for a topic: leave one of them out.")
@@ -83,14 +83,14 @@ def destination(name: str, *, topic: bool) -> Place:
 
 
 def milliseconds(option: str, given: str | None) -> int | None:
-    """A duration: ``5s``, ``200ms``, or milliseconds.
+    """Parse a duration: ``5s``, ``200ms``, or milliseconds.
 
     Args:
-        option: Which option it was given with.
+        option: The option, for the error.
         given: The text; None for none.
 
     Raises:
-        UsageProblem: It is no duration.
+        UsageProblem: The text is not a duration.
     """
     if given is None:
         return None
@@ -103,18 +103,18 @@ def milliseconds(option: str, given: str | None) -> int | None:
 
 @contextmanager
 def connected(url: str, login: Login | None, authority: Path | None, mode: AckMode) -> Generator[Context, None, None]:
-    """A connection with a session for the length of a block.
+    """Connect, and give a session within a block.
 
     Args:
         url: ``amqp://host:port``, or ``amqps://`` over TLS.
-        login: Who connects; None for nobody.
-        authority: The certificates that the broker's is checked against; None for those of the system.
+        login: User and password; None for none.
+        authority: The file of certificates that verify the broker's; None for those of the system.
         mode: The session's acknowledgement mode.
 
     Raises:
-        UsageProblem: The URL is none that a driver serves.
-        CannotRunError: The broker is not reached, or lets nobody in.
-        RefusedMessageError: It refuses what is asked.
+        UsageProblem: No driver serves the URL.
+        CannotRunError: The broker cannot be reached, or refuses the login.
+        RefusedMessageError: It refuses an operation.
     """
     if authority is not None and url.partition(":")[0].lower() != "amqps":
         raise UsageProblem("--ca is for a broker that is reached over TLS: begin its --url with amqps://.")
@@ -134,7 +134,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
 
 
 def _sentence(error: MessagingRuntimeError) -> str:
-    """What the SDK says, in the shell's words: what is an argument there is an option here."""
+    """The text of an SDK's error, with the names of options in place of arguments."""
     text = str(error)
     for argument, option in _OPTIONS.items():
         text = text.replace(argument, option)

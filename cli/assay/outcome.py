@@ -1,4 +1,4 @@
-"""What came of a run on one backend: the line below its table, what is not as expected, and the exit code."""
+"""The outcome of a run on one backend: its table, summary and unexpected verdicts, and the exit code."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from assay_features import load_catalogue
 
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
-"""For several backends: one that is not as expected outweighs one that is inconclusive."""
+"""The exit codes of backends, mildest first: an unexpected verdict outweighs an inconclusive one."""
 NOTHING = "the journals tell of no scenario, so nothing is known of any rule; do the run again with `assay run`."
 
 
 def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
-    """Every scenario once, those of features that are not the kit's among them."""
+    """Every scenario once, including foreign ones."""
     return list(verdicts.scenarios)
 
 
 def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None) -> None:
-    """Print the table of rules, and the line below it.
+    """Print the table of rules and the summary below it.
 
     Args:
-        verdicts: What to show.
-        terminal: Where.
-        seconds: How long the run took; None where that is not known any more.
+        verdicts: The verdicts.
+        terminal: The terminal to print to.
+        seconds: How long the run took; None if unknown.
     """
     if not verdicts.scenarios:
         terminal.print(f"{verdicts.backend or 'unknown backend'}: {NOTHING}", markup=False, soft_wrap=True)
@@ -41,13 +41,13 @@ def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None
 
 
 def tell(surprises: Sequence[str], terminal: Terminal) -> None:
-    """Print what is not as expected, a line each."""
+    """Print the unexpected verdicts, a line each."""
     for surprise in surprises:
         terminal.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
-    """The exit code of one backend's run; nothing run is never as expected."""
+    """The exit code of one backend's run; a run without scenarios is never as expected."""
     found = {scenario.verdict for scenario in scenarios_of(verdicts)}
     if not found:
         return Exit.INCONCLUSIVE
@@ -58,7 +58,7 @@ def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
 
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
-    """One line: verdicts of rules and of scenarios of one's own, scenarios, and time waited against time taken."""
+    """The summary in one line: verdicts of rules and of foreign scenarios, scenarios, time waited and time taken."""
     scenarios = scenarios_of(verdicts)
     waited = sum(scenario.waited_seconds for scenario in scenarios)
     parts = [f"{counted(len(verdicts.rules), 'rule')} ({_listed(verdicts.totals) or 'none tried'})"]
@@ -80,5 +80,5 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
 
 
 def _listed(totals: Mapping[str, int]) -> str:
-    """``1 fail, 2 pass``, without the verdicts that nothing has."""
+    """The totals as ``1 fail, 2 pass``, without zeros."""
     return ", ".join(f"{count} {verdict}" for verdict, count in totals.items() if count)

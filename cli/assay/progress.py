@@ -1,4 +1,4 @@
-"""How a run shows that it is alive: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from assay_evidence.figures import counted
 
 LINES = 10
-"""Elsewhere than on a terminal, about so many lines for a run."""
+"""How many lines of progress a run prints, about, without a terminal."""
 
 
 class RunProgress:
-    """A pytest plugin that follows scenarios to their outcomes.
+    """A pytest plugin that counts scenarios as they end.
 
-    pytest captures the process's own output, so this writes to a duplicate of standard error made beforehand.
+    pytest captures the process's output, so this writes to a duplicate of standard error that it makes beforehand.
 
     Args:
-        title: What runs.
+        title: The title of the bar.
     """
 
     def __init__(self, title: str) -> None:
@@ -57,12 +57,12 @@ class RunProgress:
         self._stream.close()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Learn how many there are."""
+        """Take the number of scenarios."""
         self._known(len(session.items))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
-        """Learn from a worker how many there are."""
+        """Take the number of scenarios from a worker."""
         del node
         self._known(len(ids))
 
@@ -72,7 +72,7 @@ class RunProgress:
             self._bar.update(self._task, total=total)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a scenario that is over."""
+        """Count a scenario that has ended."""
         if report.when != "call" and report.outcome == "passed":
             return
         self._outcomes["known" if hasattr(report, "wasxfail") else report.outcome] += 1
@@ -87,7 +87,7 @@ class RunProgress:
 
 
 class DefectProgress:
-    """Trials of defects, as they end."""
+    """Shows the progress of trials of defects."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, emoji=False)
@@ -106,11 +106,11 @@ class DefectProgress:
             self._bar.stop()
 
     def told(self, name: str, done: int, total: int) -> None:
-        """Count a trial that is over.
+        """Count a trial that has ended.
 
         Args:
             name: Its defect.
-            done: How many are over.
+            done: How many have ended.
             total: How many there are.
         """
         self._bar.update(self._task, description=name, completed=done, total=total)

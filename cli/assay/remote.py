@@ -1,4 +1,4 @@
-"""A queue manager behind IBM MQ's REST interface: ours, or the real one."""
+"""A client for IBM MQ's REST interface, of our queue manager or of IBM's."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PASSWORD = "ASSAY_PASSWORD"  # noqa: S105 - the variable's name
 """The environment variable that holds a user's password."""
 
 User = Annotated[str | None, typer.Option(help=f"Who asks; the password comes from ${PASSWORD}, or is asked for.")]
-"""The option that every command has which logs in."""
+"""The option of all commands that log in."""
 
 Authority = Annotated[
     Path | None, typer.Option("--ca", help="Certificates that the server's is checked against (PEM).")
 ]
-"""The option that every command has which may speak TLS."""
+"""The option of all commands that can use TLS."""
 
 T = TypeVar("T")
 
@@ -44,10 +44,10 @@ _MOST = 256 * 1024 * 1024
 
 
 def login(user: str | None) -> Login | None:
-    """The login of a user; None for nobody.
+    """Get the login of a user, with a password from the environment or the terminal; None without a user.
 
     Raises:
-        UsageProblem: There is no password, and nobody who could be asked for it.
+        UsageProblem: No password is set, and there is no terminal to ask for it.
     """
     if user is None:
         return None
@@ -63,9 +63,9 @@ class Item(Struct, frozen=True, rename="camel", kw_only=True):
     Args:
         completion_code: MQCC: 0 for done.
         reason_code: MQRC or MQRCCF.
-        text: What runmqsc would have said.
-        column: Where in the command it is wrong, from 1; 0 where nobody says.
-        syntax_error: Whether it was no command at all.
+        text: The lines that runmqsc would print.
+        column: The column of the error in the command, from 1; 0 if unknown.
+        syntax_error: Whether the text is not a command.
     """
 
     completion_code: int
@@ -79,7 +79,7 @@ class Answer(Struct, frozen=True, rename="camel", kw_only=True):
     """The answer to a command.
 
     Args:
-        command_response: An item for each object that is shown, one for any other command.
+        command_response: One item for each object that is shown; one item for any other command.
         overall_completion_code: MQCC: 0 for done.
     """
 
@@ -104,16 +104,16 @@ class _Managers(Struct, frozen=True):
 
 
 class RemoteManager:
-    """A queue manager behind HTTP, on one connection that is kept.
+    """A queue manager reached over HTTP, on one persistent connection.
 
     Args:
         url: ``http://host:port`` or ``https://host:port``.
-        name: The queue manager's name; None for the only one that there is.
-        login: Who asks; None for nobody.
-        authority: The certificates that the server's is checked against; None for those of the system.
+        name: The queue manager's name; None for the server's only one.
+        login: User and password; None for none.
+        authority: The file of certificates that verify the server's; None for those of the system.
 
     Raises:
-        UsageProblem: The URL is none, or the certificates cannot be read.
+        UsageProblem: The URL is invalid, or the certificates cannot be read.
     """
 
     def __init__(
@@ -141,8 +141,8 @@ class RemoteManager:
         """The queue manager's name.
 
         Raises:
-            CannotRunError: Nobody answers, or not as a queue manager does.
-            UsageProblem: There are several.
+            CannotRunError: No server answers, or it does not answer as a queue manager.
+            UsageProblem: The server has several queue managers.
         """
         if self._name is None:
             found = self._decoded(self._ask("GET", f"{_PATH}/qmgr"), _Managers).qmgr
@@ -153,26 +153,26 @@ class RemoteManager:
         return self._name
 
     def run(self, command: str) -> Answer:
-        """Have a command carried out.
+        """Execute a command.
 
         Raises:
-            CannotRunError: Nobody answers, or not as a queue manager does.
+            CannotRunError: No server answers, or it does not answer as a queue manager.
         """
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
         name = quote(self.name, safe="").replace(".", "%2E")
         return self._decoded(self._ask("POST", f"{_PATH}/action/qmgr/{name}/mqsc", body), Answer)
 
     def take_staged(self, handle: str) -> bool:
-        """Take a delayed message off the staging queue, every copy of it, as an administrator does (DD-38).
+        """Take all copies of a delayed message off the staging queue, as an administrator does (DD-38).
 
         Args:
-            handle: The message id as its sender knows it: its bytes are the CorrelId on the staging queue (DD-37).
+            handle: The message id that the sender got: its bytes are the CorrelId on the staging queue (DD-37).
 
         Returns:
-            Whether there was one.
+            Whether a copy was there.
 
         Raises:
-            CannotRunError: Nobody answers, not as a queue manager does, or the user is no administrator.
+            CannotRunError: No server answers, it does not answer as a queue manager, or the user is no administrator.
         """
         name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")
         wanted = native_id(handle).hex()
@@ -183,7 +183,7 @@ class RemoteManager:
         return taken
 
     def _ask(self, method: str, path: str, body: str | None = None) -> bytes | None:
-        """Ask, and return the answer's body; None for 204, which says that there is none."""
+        """Send a request and return the answer's body; None for 204, an answer without a body."""
         try:
             self._line.request(method, path, None if body is None else body.encode(), self._headers)
             answer = self._line.getresponse()
@@ -201,7 +201,7 @@ class RemoteManager:
         raise CannotRunError(what)
 
     def _remedy(self, error: Exception) -> str:
-        """What to do where nobody answers over HTTP."""
+        """The advice for the user if no server answers over HTTP."""
         if isinstance(error, ssl.SSLCertVerificationError):
             return "name the certificates that it is checked against with --ca FILE"
         if isinstance(error, ssl.SSLError):
@@ -227,7 +227,7 @@ def _said(octets: bytes, reason: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """What a server says, on one line and without anything that a terminal would obey."""
+    """A server's text on one line, without control characters that a terminal would execute."""
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 

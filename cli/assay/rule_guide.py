@@ -1,7 +1,7 @@
-"""The guide to one rule: where it is tried, enforced, broken on purpose, and looked for in histories.
+"""The guide to a rule: its scenarios, the code that enforces it, the defects that break it, and its invariant.
 
-Everything is found in the sources that are installed: scenarios by their tags, code by the rule's id in a comment or a
-docstring, defects and invariants by the rule that they name.
+All are found in the installed sources: scenarios by their tags, code by the rule's id in a comment or a docstring,
+defects and invariants by the rule that they name.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from assay_steps.defects import all_defects
 from assay_steps.plugin.checks import TaggedScenario, tagged_scenarios
 
 ENFORCING = ("assay_broker", "assay_sdk")
-"""Packages that enforce rules: the reference broker, and the client."""
+"""The packages that enforce rules: the reference broker and the client."""
 BREAKING = ("assay_broker.defects", "assay_steps.defects")
-"""Packages of defects, which break rules on purpose."""
+"""The packages of defects, which break rules."""
 EXAMINING = "assay_pipeline.rules"
 """The package of invariants."""
 
@@ -32,11 +32,11 @@ _RULES = re.compile(r"\b(DD|PD|QS|BT)-(\d\d)(?: to \1-(\d\d))?")
 
 
 class Code(Struct, frozen=True, order=True):
-    """A piece of code.
+    """A function, class or module.
 
     Args:
-        file: The module's file, from the folder of its package on.
-        name: The function or class in it, with the class that holds it; empty for the module itself.
+        file: The module's file, from its package's folder on.
+        name: The function or class, with its enclosing class; empty for the module itself.
     """
 
     file: str
@@ -48,7 +48,7 @@ class Proof(Struct, frozen=True):
 
     Args:
         name: Its name.
-        text: One sentence: what it does wrong.
+        text: What it does wrong, in one sentence.
         file: The module that defines it.
     """
 
@@ -58,10 +58,10 @@ class Proof(Struct, frozen=True):
 
 
 class Examined(Struct, frozen=True):
-    """The invariant by which a history shows a breach.
+    """The invariant of a rule.
 
     Args:
-        text: One sentence: what must hold.
+        text: What must hold, in one sentence.
         file: The module that defines it.
     """
 
@@ -70,14 +70,14 @@ class Examined(Struct, frozen=True):
 
 
 class Guide(Struct, frozen=True):
-    """Where one rule is dealt with.
+    """The places that deal with a rule.
 
     Args:
         rule: The rule.
         scenarios: The scenarios that try it, by feature file and line.
-        code: The functions that name it: the code that enforces it is among them.
+        code: The functions that name it, among them the code that enforces it.
         defects: The defects that break it.
-        invariant: The invariant for histories; None when there is none.
+        invariant: Its invariant; None without one.
     """
 
     rule: Rule
@@ -125,7 +125,7 @@ def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
 
 
 def _named(text: str) -> frozenset[str]:
-    """The rules that a text names: one by one, or as `DD-02 to DD-05`."""
+    """The rules that a text names, singly or as `DD-02 to DD-05`."""
     return frozenset(
         f"{family}-{number:02}"
         for family, first, last in _RULES.findall(text)
@@ -144,7 +144,7 @@ def _pieces(file: str, text: str) -> Iterator[tuple[Code, str]]:
 
 
 def _functions(nodes: Sequence[ast.stmt], within: str) -> Iterator[tuple[str, int, int]]:
-    """Functions and classes with their first and last lines; what a class holds comes before the class."""
+    """Functions and classes with their first and last lines; the members of a class come before the class."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             name = f"{within}{node.name}"
@@ -166,15 +166,14 @@ def _defining_file(defect: str) -> str:
 
 @cache
 def _invariants() -> dict[str, Examined]:
-    """The invariants by the rules that they examine; read, not imported, since they need Spark."""
+    """The invariants by rule id.  Their modules are parsed, not imported, because they need Spark."""
     found: dict[str, Examined] = {}
     for file, text in _sources(EXAMINING):
-        tree = ast.parse(text)
-        prose = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
-        for node in tree.body:
+        for node in ast.parse(text).body:
             match node:
-                case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Constant(value=str(rule))):
-                    found[rule] = Examined(prose.removeprefix(f"{rule}: "), file)
+                case ast.Assign(targets=[ast.Name(id="INVARIANT")], value=ast.Call(keywords=keywords)):
+                    fields = {word.arg: word.value.value for word in keywords if isinstance(word.value, ast.Constant)}
+                    found[str(fields["rule"])] = Examined(str(fields["text"]), file)
                 case _:
                     pass
     return found
@@ -182,7 +181,7 @@ def _invariants() -> dict[str, Examined]:
 
 @cache
 def _sources(package: str) -> tuple[tuple[str, str], ...]:
-    """The modules of a package as they are installed: file names from the top package's folder on, and texts."""
+    """The installed modules of a package: file names from the top package's folder on, and texts."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return ()

@@ -1,6 +1,6 @@
-"""JSON Schemas of the command's machine forms, beside those of journals and verdicts: made from the types.
+"""JSON Schemas of the command's JSON output and of journals and verdicts, made from their types.
 
-``python -m assay.schemas docs/schemas`` writes them all anew; a test holds the files equal to the types.
+``python -m assay.schemas docs/schemas`` writes them all; a test compares the files with the types.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ STYLES = {
 
 
 def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
-    """Every rule of a run with its verdict and, where that is no pass, the reason."""
+    """The rules of a run with their verdicts, and the reason for any verdict but pass."""
     table = Table("rule", "verdict", "judged", "scenarios", "title", box=None, pad_edge=False, title_justify="left")
     for rule in verdicts.rules:
         passed = sum(scenario.verdict is Verdict.PASS for scenario in rule.scenarios)
@@ -41,7 +41,7 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
 
 
 def foreign_table(verdicts: Verdicts) -> Table:
-    """Every scenario of features that are not the kit's, which decide none of its rules."""
+    """The foreign scenarios of a run with their verdicts."""
     table = Table("feature", "verdict", "tagged", "scenario", box=None, pad_edge=False, title_justify="left")
     table.title = "scenarios of your own (they decide no rule of the kit)"
     for scenario in verdicts.foreign:

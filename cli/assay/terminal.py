@@ -1,4 +1,4 @@
-"""Standard output, whatever it is: a terminal, a file, or a pipe whose reader has gone."""
+"""Standard output: a terminal, a file, or a pipe whose reader may have ended."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rich.table import Table
 from assay.exits import Exit
 
 WIDE = 160
-"""Columns where there is no terminal: nobody scrolls sideways there, and a folded line cannot be searched."""
+"""Width of the output without a terminal: wide, because a folded line cannot be searched."""
 
 
 class Terminal(Console):
-    """Standard output for people; a reader that goes away ends the output, not the run.
+    """Standard output for people; if its reader ends, only the output ends, not the run.
 
     Args:
-        soft_wrap: Whether lines are left as long as they are.
+        soft_wrap: Whether lines stay as long as they are.
     """
 
     def __init__(self, *, soft_wrap: bool = False) -> None:
@@ -28,7 +28,7 @@ class Terminal(Console):
         super().__init__(highlight=False, emoji=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
 
     def show(self, table: Table) -> None:
-        """Print a table; without a terminal, no line of it ends in blanks."""
+        """Print a table; without a terminal its lines have no trailing blanks."""
         if self.is_terminal:
             self.print(table)
             return
@@ -38,13 +38,13 @@ class Terminal(Console):
         self.print("\n".join(lines), markup=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
-        """Go on without a reader."""
+        """Continue without a reader."""
         self.quiet = True
         hush()
 
 
 def write_json(value: object) -> None:
-    """Write a machine form."""
+    """Write a value as JSON."""
     text = msgspec.json.format(msgspec.json.encode(value)).decode()
     try:
         sys.stdout.write(f"{text}\n")
@@ -54,14 +54,14 @@ def write_json(value: object) -> None:
 
 
 def note(sentence: str) -> None:
-    """Say something on standard error that is nothing wrong, so that standard output stays for machines."""
+    """Print a note on standard error, so that standard output stays for machines."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
-    with suppress(OSError):  # where nobody can read it, the exit code still says something
+    with suppress(OSError):  # if standard error is closed, the exit code must do
         errors.print(sentence, markup=False)
 
 
 def told(sentence: str, code: Exit) -> Exit:
-    """Say on standard error what is wrong.
+    """Print an error on standard error.
 
     Returns:
         The exit code, as given.
@@ -71,17 +71,17 @@ def told(sentence: str, code: Exit) -> Exit:
 
 
 def is_output_full() -> bool:
-    """Whether standard output takes nothing more; from then on whatever is still written to it goes nowhere."""
+    """Whether standard output cannot be written; if so, later output is discarded."""
     try:
-        sys.stdout.flush()  # what was refused is still there to be refused again
+        sys.stdout.flush()  # the refused output is still in the buffer and would be refused again
     except OSError:
-        hush()  # at Python's end it would be, once more
+        hush()  # Python would flush it once more at its end
         return True
     return False
 
 
 def hush() -> None:
-    """Let whatever is still written to standard output go nowhere: its reader has gone."""
+    """Discard all later output, because its reader has ended."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

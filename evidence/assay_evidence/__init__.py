@@ -1,4 +1,4 @@
-"""Journals, claims and verdicts: what was seen, what was claimed of it, and what follows."""
+"""Journals, claims and verdicts."""
 
 from __future__ import annotations
 

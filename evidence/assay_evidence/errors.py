@@ -1,14 +1,14 @@
-"""What can go wrong with evidence, as errors that a person can act on.
+"""Errors about journals, claims and verdicts.
 
 ::
 
     EvidenceError
     ├── JournalError     a journal cannot be written or read at all
-    ├── LineError        one line is no intact event (the reader turns it into `JournalDamage`)
+    ├── LineError        a line is not an intact event (the reader turns it into `JournalDamage`)
     ├── VerdictsError    a `verdicts.json` cannot be read
     └── ClaimError       a claim is malformed, or the evidence contradicts itself (`judge` turns it into `error`)
 
-Damage inside a journal is no error: it is data (`assay_evidence.lines.JournalDamage`), and `judge` weighs it.
+Damage inside a journal raises no error: it is data (`assay_evidence.lines.JournalDamage`), which `judge` weighs.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Literal
 
 
 class EvidenceError(ValueError):
-    """The root: something about journals, claims or verdicts cannot be used."""
+    """Base of the errors about evidence."""
 
 
 class JournalError(EvidenceError):
-    """A journal cannot be written, or no journal can be read: says where and what to do."""
+    """A journal cannot be written, or no journal can be read; the text says where and what to do."""
 
 
 class LineError(EvidenceError):
     """A line is not an intact event.
 
     Args:
-        kind: ``checksum`` when its checksum does not fit, ``undecodable`` when it is no event of the schema.
-        text: One sentence: why.
+        kind: ``checksum`` if its checksum does not fit, ``undecodable`` if it is not an event of the schema.
+        text: The reason, in one sentence.
     """
 
     def __init__(self, kind: Literal["checksum", "undecodable"], text: str) -> None:
@@ -39,8 +39,8 @@ class LineError(EvidenceError):
 
 
 class VerdictsError(EvidenceError):
-    """A file of verdicts cannot be read: says which and why."""
+    """A `verdicts.json` cannot be read; the text says which and why."""
 
 
 class ClaimError(EvidenceError):
-    """A claim asks for what it does not name, or names what the journal does not hold."""
+    """A claim lacks a reference or a bound, or refers to an event that the journal does not hold."""

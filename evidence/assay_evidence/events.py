@@ -1,12 +1,12 @@
-"""The journal's schema (I-3): every kind of event, one JSON object a line.
+"""The journal's schema: every kind of event, one JSON object a line.
 
-A journal is the only evidence.  Each writer (a process) has one file; `seq` counts from 0 without gaps and the last
-record is `end`, so a missing or doubled line shows.  Each line closes with a checksum of its own
-(`assay_evidence.lines`), so an altered one shows too.  Times carry the clock they were read from: with the same `boot`
-compare `mono_ns`, otherwise `wall_ns` with `unc_ns` on both sides.
+A journal is the only evidence.  Each writer (a process) has one file.  `seq` counts from 0 without gaps and the last
+record is `end`, so a missing or repeated line shows.  Each line ends with a checksum (`assay_evidence.lines`), so an
+altered line shows too.  Times name the clock they were read from: compare `mono_ns` if two events have the same `boot`,
+otherwise `wall_ns` with the `unc_ns` of both.
 
-Kinds grow by additions; a field, once there, keeps its name and its type in every kind that has it (the Spark pipeline
-reads all kinds through one flat schema).
+The schema changes by additions only.  A field keeps its name and has the same type in every kind of event, because the
+Spark pipeline reads all kinds through one flat schema.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ Predicate = Literal[
 
 
 class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A message as the kit knows it.
+    """A message with the kit's id.
 
     Args:
-        kid: The kit's own id, unique in the run; it travels as a property and in the body.
+        kid: The kit's own id, unique in the run; sent as a property and in the body.
         sha256: Hex digest of the body's bytes.
         bytes: Length of the body in bytes.
         broker_id: The message id that the broker or client gave (JMSMessageID).
-        fields: Headers and properties as the client showed them, by JMS name (``JMSPriority`` ...).
+        fields: Headers and properties that the client showed, by JMS name (``JMSPriority`` ...).
     """
 
     kid: str
@@ -59,14 +59,14 @@ class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Why a call was refused: the port's `Refused` as data.
+    """The reason why a call was refused: the port's `Refused` as data.
 
     Args:
         kind: JMS error class as a word (``illegal-state`` ...; `assay_sdk.model.reasons.JmsErrorKind`).
-        checked: Whether it came as the checked exception (classic face) and not the runtime one.
-        mqrc: MQRC number, where one was given.
+        checked: Whether it was the checked exception (classic face) and not the runtime one.
+        mqrc: MQRC number, if one was given.
         objects: Names of the objects at fault.
-        text: The error's sentence.
+        text: The error's text.
     """
 
     kind: str
@@ -77,15 +77,15 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A selected scenario: what `judge` must find in the journals, run or not.
+    """A scenario that was selected for the run; `judge` expects to find it in the journals.
 
     Args:
         id: ``topic/file.feature::name[row]``.
         rules: Ids of the rules that it is tagged with.
         strength: must, may or kit.
         judged: client, broker or client+broker.
-        foreign: It is none of the kit's own, so it decides none of the kit's rules.
-        tags: Of a foreign scenario: those of its tags that the kit does not know, such as ids of the team's own.
+        foreign: Whether it is not one of the kit's own scenarios; then it decides no rule of the catalogue.
+        tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
     """
 
     id: str
@@ -97,14 +97,14 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True, gc=False):
-    """What every line carries.
+    """The fields of every event.
 
     Args:
         v: Version of the schema.
         run: The run's id.
         writer: The writer's name, unique in the run.
         seq: The writer's counter, from 0 without gaps.
-        boot: Which clock `mono_ns` belongs to (a boot of a machine, or one virtual world).
+        boot: The clock that `mono_ns` belongs to: a boot of a machine, or one virtual world.
         mono_ns: Monotonic time in nanoseconds.
         wall_ns: Wall-clock time in nanoseconds since the epoch.
         unc_ns: Uncertainty of both, plus or minus, in nanoseconds.
@@ -123,21 +123,21 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=T
 
     @property
     def ref(self) -> str:
-        """How claims refer to this event: ``writer:seq``."""
+        """The reference by which claims name this event: ``writer:seq``."""
         return f"{self.writer}:{self.seq}"
 
 
 class Begin(Event, frozen=True, kw_only=True, tag="begin"):
-    """First line of a file: what runs, where, with which catalogue and seed.
+    """The first line of a file: what runs, where, with which catalogue and seed.
 
     Args:
         backend: The backend's name.
         client: Name and version of the client under test.
-        ours: Which parts of the pair are our own (``client``, ``broker``): `kit` rules fail only those.
+        ours: The parts of the pair that are ours (``client``, ``broker``): `kit` rules fail only those.
         environment: Versions, platform, image digests: strings by name.
         catalogue_hash: `Catalogue.sha256`.
         seed: The run's seed.
-        capabilities: What the pair declares that it can do, each with its source in one sentence.
+        capabilities: The capabilities that the pair declares, each with its source in one sentence.
         defect: The named defect that is switched on; empty for none.
     """
 
@@ -152,11 +152,11 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):
-    """The controller's list of every scenario selected; one that leaves no trace is an error, never a pass.
+    """The controller's list of all selected scenarios; one without events is an error, never a pass.
 
     Args:
         scenarios: What is run.
-        left_out: By rule, how many more scenarios try it, and the call narrowed the run to leave them out.
+        left_out: By rule, how many more scenarios try it but were not selected.
     """
 
     scenarios: tuple[PlannedScenario, ...]
@@ -164,11 +164,11 @@ class Plan(Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
-    """A scenario starts.  `Event.scenario` is its id; the rest is as in the plan.
+    """A scenario starts.  `Event.scenario` is its id; the other fields are those of the plan.
 
     Args:
-        client: Name, version and face of the client that runs it; empty where it is not run.
-        line: Its line in the feature file; 0 where the journal does not tell.
+        client: Name, version and face of the client that runs it; empty if it is not run.
+        line: Its line in the feature file; 0 if unknown.
     """
 
     rules: tuple[str, ...]
@@ -185,8 +185,8 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     Args:
         elapsed_ns: Wall time it took.
         waited_ns: Time spent waiting for something due, on the backend's clock.
-        late_ns: How much later than it wanted a thread of the harness woke up that does nothing else, in all: what a
-            busy machine has held up.  None where time is virtual.
+        late_ns: How late a busy machine made the harness, in all: the sum of the delays with which a thread that does
+            nothing else woke up.  None in virtual time.
     """
 
     elapsed_ns: int
@@ -195,10 +195,10 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
 
 
 class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
-    """The pair lacks something that the scenario asks for, so it was not run.
+    """The pair lacks something that the scenario needs, so the scenario was not run.
 
     Args:
-        apart: What is missing is no ability of the pair's: the rule is decided by its other scenarios.
+        apart: Whether the missing thing is not an ability of the pair; then the rule's other scenarios decide it.
     """
 
     capability: str
@@ -208,13 +208,13 @@ class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
 
 
 class Step(Event, frozen=True, kw_only=True, tag="step"):
-    """A step has run; its outcome never speaks of a claim.
+    """A step has run; its outcome does not depend on claims.
 
     Args:
-        outcome: ``done``; ``refused`` when the pair refused what the scenario needs in order to try its rule;
-            ``broken`` when the kit or the environment failed.
+        outcome: ``done``; ``refused`` if the pair refused something that the scenario needs to try its rule;
+            ``broken`` if the kit or the environment failed.
         detail: Why, in one sentence.
-        line: Its line in the feature file; 0 where the journal does not tell.
+        line: Its line in the feature file; 0 if unknown.
     """
 
     keyword: str
@@ -229,11 +229,11 @@ class Call(Event, frozen=True, kw_only=True, tag="call"):
 
     Args:
         id: The call's id, unique in the writer; `Return.call` repeats it.
-        actor: Who calls: the scenario's name for a producer, consumer, session or connection.
-        op: Which operation of the port (``send``, ``set``, ``receive``, ``commit`` ...).
+        actor: The caller: the scenario's name for a producer, consumer, session or connection.
+        op: The operation of the port (``send``, ``set``, ``receive``, ``commit`` ...).
         args: Arguments, durations in milliseconds.
-        destination: Queue or topic, where the call has one.
-        unit: The local unit of work it belongs to, where there is one.
+        destination: Queue or topic, if the call has one.
+        unit: The unit of work it belongs to, if any.
         msg: The message, for a send.
     """
 
@@ -247,12 +247,12 @@ class Call(Event, frozen=True, kw_only=True, tag="call"):
 
 
 class Return(Event, frozen=True, kw_only=True, tag="return"):
-    """A call has come back: with a value, or refused.
+    """A call has returned: with a value, or refused.
 
     Args:
         call: `Call.id`.
-        refused: Why it was refused; None when it was accepted.
-        value: What came back, by name.
+        refused: Why it was refused; None if it was accepted.
+        value: The values that it returned, by name.
         msg: The message as the client shows it after a send.
         kids: The messages listed by a browse, in order.
     """
@@ -265,14 +265,14 @@ class Return(Event, frozen=True, kw_only=True, tag="return"):
 
 
 class Seen(Event, frozen=True, kw_only=True, tag="seen"):
-    """The application was handed a message.
+    """The application received a message.
 
     Args:
         actor: The consumer's name in the scenario.
-        link: Which attachment of it (a new one after each re-attach).
+        link: The consumer's attachment; a new one after each re-attach.
         destination: Queue, topic or subscription it came from.
         msg: The message.
-        count: Delivery count as JMSXDeliveryCount (first delivery is 1); 0 where the client shows none.
+        count: Delivery count as JMSXDeliveryCount (first delivery is 1); 0 if the client shows none.
         redelivered: JMSRedelivered.
         batch: Number of the batch in which it came, from 0; None outside batches.
     """
@@ -291,7 +291,7 @@ class Callback(Event, frozen=True, kw_only=True, tag="callback"):
 
     Args:
         actor: The consumer's name.
-        link: Which attachment of it: a callback may end when its connection is lost and the consumer has another.
+        link: The consumer's attachment: when a callback ends, the consumer may already be on another connection.
         batch: Number of the batch, from 0; None for single messages.
         ended: Whether it returned or raised.
     """
@@ -303,7 +303,7 @@ class Callback(Event, frozen=True, kw_only=True, tag="callback"):
 
 
 class Settle(Event, frozen=True, kw_only=True, tag="settle"):
-    """The client told the broker what became of a message (accepted, released, modified, rejected)."""
+    """The client settled a message: accepted, released, modified or rejected it."""
 
     actor: str
     link: str
@@ -329,7 +329,7 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
 
 
 class Fault(Event, frozen=True, kw_only=True, tag="fault"):
-    """A fault begins or is over; between the two no watch counts as watching."""
+    """A fault begins or is over; the time between does not count as watched."""
 
     id: str
     what: str
@@ -338,11 +338,12 @@ class Fault(Event, frozen=True, kw_only=True, tag="fault"):
 
 
 class Disk(Event, frozen=True, kw_only=True, tag="disk"):
-    """What the broker's storage did, seen from outside the broker (simulated disk, file-system trace).
+    """An operation of the broker's storage, observed from outside the broker (simulated disk, file-system trace).
 
     Args:
         source: Where the observation comes from (``simulated disk`` ...).
-        op: ``write`` hands records over, ``flush`` makes all written ones durable, ``drop`` loses the unflushed ones.
+        op: ``write`` gives records to the storage, ``flush`` makes all written ones durable, ``drop`` loses the
+            unflushed ones.
         kids: The kit's ids of the messages whose bodies the operation covers.
     """
 
@@ -352,15 +353,15 @@ class Disk(Event, frozen=True, kw_only=True, tag="disk"):
 
 
 class Frame(Event, frozen=True, kw_only=True, tag="frame"):
-    """A protocol frame, for the reader of the report.
+    """A protocol frame, shown in reports.
 
     Args:
-        actor: Which connection.
+        actor: The connection.
         direction: ``in`` or ``out``.
         text: The frame in words, without passwords.
         octets: First octets, hexadecimal, at most 4096 octets.
-        kid: The kit's id of the message that it transfers; None where it transfers none.
-        settled: Whether the sender has forgotten that message with it (at most once); None where it transfers none.
+        kid: The kit's id of the message that it transfers; None if it transfers none.
+        settled: Whether it is settled, as at most once; None if it transfers no message.
     """
 
     actor: str
@@ -372,12 +373,12 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
 
 
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):
-    """A consumer starts or stops watching: attached, with credit, able to be handed a message.
+    """A consumer starts or stops watching: it is attached, has credit and can receive a message.
 
     Args:
         id: The watch's id; the same at begin and end.
         actor: The consumer's name.
-        destination: What it watches.
+        destination: The destination that it watches.
         phase: begin or end.
     """
 
@@ -388,11 +389,11 @@ class Watch(Event, frozen=True, kw_only=True, tag="watch"):
 
 
 class Claim(Event, frozen=True, kw_only=True, tag="claim"):
-    """A Then-step's claim: a predicate over evidence, never a result.
+    """A Then-step's claim: a predicate about evidence, without a result.
 
     Args:
-        rule: The rule's id; empty in a scenario that tries none of the catalogue's.
-        predicate: Which predicate decides it.
+        rule: The rule's id; empty in a scenario that tries no rule of the catalogue.
+        predicate: The predicate that decides it.
         of: References: ``writer:seq`` of calls, kids, actors; the predicate says which it reads.
         bounds: Numbers: counts, durations in milliseconds (names end in ``_ms``).
         text: The step's sentence.
@@ -409,7 +410,7 @@ class End(Event, frozen=True, kw_only=True, tag="end"):
     """Last line of a file.
 
     Args:
-        events: How many lines stand before this one.
+        events: The number of lines before this one.
         sha256: Hex digest over the bytes of all those lines.
         writers: In the controller's file, every writer of the run; empty elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Figures for people: durations and counts, written in one way by the judge, the reports and the command."""
+"""Formats durations and counts for the judge, the reports and the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NS_PER_SECOND = 1_000_000_000
 def duration(ns: int) -> str:
     """Write a duration to four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
 
-    A text that compares two durations also gives their difference, which rounding never hides.
+    A text that compares two durations must also give their difference, since rounding may make the two look equal.
 
     Args:
         ns: Nanoseconds; may be negative.

@@ -1,7 +1,7 @@
-"""The evidence of one scenario, indexed: calls with their answers, sightings, looks, watches, faults, disk.
+"""An index of the evidence of one scenario: calls with their answers, sightings, looks, watches, faults, disk.
 
-Times are compared on one axis at a time: the distance of two events is that of their monotonic readings when both are
-of one boot, else that of their wall clocks; its uncertainty is the sum of both events' uncertainties.
+The distance of two events is that of their monotonic readings if both have the same boot, or else that of their wall
+clocks.  Its uncertainty is the sum of both events' uncertainties.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ E = TypeVar("E", bound=Event)
 
 
 class Distance(Struct, frozen=True):
-    """How far one event lies behind another.
+    """The time from one event to another.
 
     Args:
-        ns: Nanoseconds; negative when it lies before.
-        unc_ns: How far `ns` may be off, plus or minus.
+        ns: Nanoseconds; negative if the other is earlier.
+        unc_ns: The uncertainty of `ns`, plus or minus.
     """
 
     ns: int
@@ -49,7 +49,7 @@ class Distance(Struct, frozen=True):
 
 
 def distance(later: Event, earlier: Event) -> Distance:
-    """Measure how far `later` lies behind `earlier`."""
+    """Measure the time from `earlier` to `later`."""
     unc_ns = later.unc_ns + earlier.unc_ns
     if later.boot == earlier.boot:
         return Distance(later.mono_ns - earlier.mono_ns, unc_ns)
@@ -57,36 +57,36 @@ def distance(later: Event, earlier: Event) -> Distance:
 
 
 def follows(event: Event, other: Event) -> bool:
-    """Say whether an event lies behind another: by time, and at one instant by the writer's own order."""
+    """Whether an event comes after another: by time, and at one instant by the writer's own order."""
     apart = distance(event, other).ns
     return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
 
 
 class Watched(Struct, frozen=True):
-    """One watch; without an end it was still on when the claim was made."""
+    """One watch; without an end it was open when the claim was made."""
 
     begin: Watch
     end: Watch | None
 
 
 class Faulted(Struct, frozen=True):
-    """One fault; without an end it was still there when the claim was made."""
+    """One fault; without an end it was not over when the claim was made."""
 
     begin: Fault
     end: Fault | None
 
 
 class Look(Struct, frozen=True):
-    """A browse that was answered: what it lists was there no later than its answer."""
+    """A browse that was answered; it counts at the moment of its answer."""
 
     call: Call
     answer: Return
 
 
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    """Keep the evidence that a claim speaks of: what its writer wrote before it, and what others saw no later.
+    """Keep the evidence of a claim: its writer's earlier events, and other writers' events that are not later.
 
-    So a claim that was decided when it was made is decided in the same way from the whole journal.
+    A claim is therefore decided from the whole journal as it was when it was made.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
@@ -107,16 +107,16 @@ class History:
     """Index over the evidence of one scenario, up to a claim.
 
     Args:
-        events: The scenario's events that the claim may speak of (`visible_to`).
+        events: The evidence of the claim (`visible_to`).
 
     Attributes:
-        consumers: Every call that made a consumer.
-        watches: Every watch, except those of receives that were refused.
+        consumers: Every call that creates a consumer.
+        watches: Every watch, except those of refused receives.
         faults: Every fault.
-        disk: What storage did, in the order of each writer.
+        disk: The operations of storage, in the order of each writer.
         callbacks: Every end of a listener's callback.
         units: Every change of a unit of work.
-        transfers: Every frame with which a message went out, by message, in the order of each writer.
+        transfers: Every frame that sent a message, by message, in the order of each writer.
     """
 
     def __init__(self, events: Iterable[AnyEvent]) -> None:
@@ -148,7 +148,7 @@ class History:
                 case Disk() | Callback() | Unit() | Frame():
                     self._keep(event)
                 case _:
-                    pass  # settlements and the rest are found by reference only
+                    pass  # the other kinds are found by reference only
         self._seen = in_order(self._seen)
         self._seen_of = _parted(self._seen, lambda seen: seen.msg.kid)
         self._seen_by = _parted(self._seen, lambda seen: seen.actor)
@@ -168,7 +168,7 @@ class History:
             case Frame(kid=str() as kid, direction="out"):
                 self.transfers[kid].append(event)
             case Frame():
-                pass  # for the reader of the report
+                pass  # only reports show it
 
     def _add_call(self, call: Call) -> None:
         if call.op == "send" and call.msg is not None:
@@ -204,7 +204,7 @@ class History:
         return event
 
     def answer(self, call: Call) -> Return | None:
-        """What a call gave; None when it has not come back."""
+        """The answer to a call; None if it did not return."""
         return self._answers.get((call.writer, call.id))
 
     def sends(self, kids: Collection[str]) -> list[Call]:
@@ -212,7 +212,7 @@ class History:
         return [send for kid in kids for send in self._sends.get(kid, ())]
 
     def sightings(self, kids: Collection[str] | None, actors: Collection[str] | None) -> list[Seen]:
-        """What these actors (None: any) were handed of these messages (None: any), in order of time."""
+        """The sightings of these messages (None: any) by these actors (None: any), in order of time."""
         among = self._seen
         if kids is not None and len(kids) == 1:
             among = self._seen_of.get(next(iter(kids)), [])
@@ -225,7 +225,7 @@ class History:
         ]
 
     def looks(self, destination: str | None = None, actors: Collection[str] | None = None) -> list[Look]:
-        """The browses of a destination (None: any) by these actors (None: any) that were answered and not refused."""
+        """The browses of a destination (None: any) by these actors (None: any) that were accepted."""
         looks: list[Look] = []
         for call in self._browses:
             answer = self.answer(call)
@@ -248,7 +248,7 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
-    """Part sightings by a name, in their order."""
+    """Group sightings by a name, in their order."""
     parted: defaultdict[str, list[Seen]] = defaultdict(list)
     for seen in sightings:
         parted[name(seen)].append(seen)
@@ -259,7 +259,7 @@ _Phased = TypeVar("_Phased", Watch, Fault)
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Whether a watch is that of a receive; of one that was refused it proves nothing, since nobody was listening."""
+    """Whether a watch belongs to a receive; if the receive was refused, the watch proves nothing."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq

@@ -1,26 +1,25 @@
-"""The only maker of verdicts: pure functions from journal events to findings, and from findings to verdicts.
+"""Makes verdicts from journals: pure functions from events to findings, and from findings to verdicts.
 
 1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
    that crashes gives `error`, never a pass.
-2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a fail in a scenario that did
-   not end is an error, since whatever stopped it may have brought it about; a `kit` rule fails our own parts only; a
-   fail in a scenario whose harness the machine held up is inconclusive, unless no delay can have brought it about.
-3. A scenario's verdict is the worst of its findings and of what its steps met; a rule's is the worst of its scenarios.
-   A scenario that was not run for want of something that is no ability of the pair's (time that waits for nothing)
-   stands apart: it decides its rule only where no other scenario does.
+2. Each finding is weighed by the circumstances of its scenario (`assay_evidence.weighing`).
+3. A scenario's verdict is the worst of its findings, steps and missing capabilities; a rule's is the worst of its
+   scenarios.  A scenario stands *apart* if something is missing that is not an ability of the pair (virtual time): it
+   decides its rule only if no other scenario does.
 
-Which scenarios damage touches: those with an event of the damaged writer; all of them when a writer's file is missing,
-when the damaged writer keeps no scenario of its own or writes into another's (it watches for others, so what was lost
-may belong to any), and when no plan is found, since then nobody knows what else should have run.
+Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
+
+- if a writer's file is missing,
+- if the damaged writer began no scenario or wrote into another writer's scenario: what was lost may belong to any,
+- if no journal has the plan: then other scenarios may be missing.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from assay_evidence.errors import ClaimError
@@ -40,17 +39,22 @@ from assay_evidence.history import History, visible_to
 from assay_evidence.lines import JournalDamage
 from assay_evidence.predicates import PREDICATES
 from assay_evidence.predicates.shapes import check_shape
-from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst, worst_of
+from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst_of
+from assay_evidence.weighing import (
+    NS_PER_SECOND,
+    STEP_VERDICTS,
+    Circumstance,
+    Kind,
+    deciding,
+    foreign_kit,
+    held_up,
+    unfinished,
+    weigh,
+)
 from assay_features import Catalogue, Rule, UnknownRuleError
 
-NS_PER_SECOND = 1_000_000_000
-HELD_UP_NS = 1_500_000_000
-"""How much the harness may come late in a scenario, in all, before what it finds broken is held against nobody: the
-shortest silence that a claim in real time rests on.  On a machine that has time it is nothing."""
-KIT = "kit"
 NO_CLAIM = "The scenario made no claim."
-"""The reason for the verdict of a scenario whose steps all ran and none of which claimed anything."""
-_DECIDED = frozenset({Verdict.PASS, Verdict.FAIL})
+"""The reason for the verdict of a scenario whose steps all ran and made no claim."""
 E = TypeVar("E", bound=Event)
 
 
@@ -59,7 +63,7 @@ def judge_claim(claim: Claim, events: Iterable[AnyEvent]) -> Finding:
 
     Args:
         claim: The claim.
-        events: The events of its scenario; those behind the claim change nothing.
+        events: The events of its scenario; those after the claim are ignored.
     """
     return _decide(claim, visible_to(claim, events), None)[0]
 
@@ -70,17 +74,17 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     Args:
         events: Every event of the run, in any order.
         catalogue: The rules.
-        damage: What is wrong with the journals, as `assay_evidence.reader.read_journals` found it.
+        damage: The damage that `assay_evidence.reader.read_journals` found.
 
     Returns:
         Rules in the catalogue's order, each with its scenarios by id; only rules with a planned or a seen scenario.
-        Foreign scenarios stand apart: they decide no rule.
+        Foreign scenarios decide no rule and are listed by themselves.
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
-    bench = _Bench(ordered, catalogue, damage)
-    scenarios = [bench.scenario(name) for name in bench.names()]
-    rules = _rules([one for one in scenarios if not one.foreign], catalogue, bench.left_out)
-    begin = bench.begin
+    run = _Run(ordered, catalogue, damage)
+    scenarios = [run.scenario(name) for name in run.names()]
+    rules = _rules([one for one in scenarios if not one.foreign], catalogue, run.left_out)
+    begin = run.begin
     foreign = tuple(scenario for scenario in scenarios if scenario.foreign)
     return Verdicts(
         schema=SCHEMA,
@@ -96,7 +100,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
 
 
 def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[str, int]:
-    """How many have which verdict; all six are named."""
+    """The number of each of the six verdicts."""
     found = Counter(one.verdict for one in judged)
     return {verdict.value: found[verdict] for verdict in Verdict}
 
@@ -104,7 +108,7 @@ def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[s
 def _decide(
     claim: Claim, visible: list[AnyEvent], known: tuple[list[AnyEvent], History] | None
 ) -> tuple[Finding, tuple[list[AnyEvent], History] | None]:
-    """Decide a claim; the index is used again when the evidence is the same as for the claim before."""
+    """Decide a claim.  The index of the evidence is reused if the evidence is that of the claim before."""
     try:
         check_shape(claim)
         if known is None or known[0] != visible:
@@ -112,7 +116,7 @@ def _decide(
         return PREDICATES[claim.predicate](claim, known[1]), known
     except ClaimError as error:
         return _error(claim, str(error)), known
-    except Exception as error:  # noqa: BLE001 - whatever a predicate does wrong is an error verdict, never a pass
+    except Exception as error:  # noqa: BLE001 - a crash of a predicate is the verdict error, never a pass
         return _error(claim, f"The predicate {claim.predicate} crashed: {type(error).__name__}: {error}."), known
 
 
@@ -121,7 +125,7 @@ def _error(claim: Claim, reason: str) -> Finding:
 
 
 class _Facts(Struct, frozen=True):
-    """What is known of a scenario besides its claims."""
+    """The facts about a scenario besides its claims."""
 
     rules: tuple[str, ...]
     strength: str
@@ -131,8 +135,8 @@ class _Facts(Struct, frozen=True):
     tags: tuple[str, ...]
 
 
-class _Bench:
-    """The events of a run by scenario, and what weighs on their findings."""
+class _Run:
+    """The events of a run by scenario, and the circumstances of each."""
 
     def __init__(self, events: list[AnyEvent], catalogue: Catalogue, damage: Sequence[JournalDamage]) -> None:
         self._catalogue = catalogue
@@ -145,7 +149,7 @@ class _Bench:
             if isinstance(event, Plan):
                 plans.append(event)
                 self._planned.update((scenario.id, scenario) for scenario in event.scenarios)
-                self.left_out |= Counter(event.left_out)  # each process of a run tells the same
+                self.left_out |= Counter(event.left_out)  # each process of a run writes the same
             elif event.scenario is not None:
                 self._traces[event.scenario].append(event)
             elif isinstance(event, Begin):
@@ -157,14 +161,14 @@ class _Bench:
         self._damage: dict[str, JournalDamage] = {}
         for harm in damage:
             self._damage.setdefault(harm.writer, harm)
-        self._spoilt = self._spoils_all(damage)
+        self._common_harm = self._damage_to_all(damage)
 
     def names(self) -> list[str]:
-        """Every scenario that was planned or left a trace."""
+        """Every scenario that was planned or has events."""
         return sorted(self._planned.keys() | self._traces.keys())
 
-    def _spoils_all(self, damage: Sequence[JournalDamage]) -> str:
-        """Why no scenario of this run can be relied on; empty when some can."""
+    def _damage_to_all(self, damage: Sequence[JournalDamage]) -> str:
+        """Why the damage affects all scenarios of the run; empty if it does not."""
         if not self._has_plan:
             return "No plan was found in the journals, so nobody knows what else should have run."
         begun = {
@@ -184,11 +188,10 @@ class _Bench:
         """The verdict of one scenario."""
         trace = self._traces.get(name, [])
         facts = self._facts(name, trace)
-        whole = not _is_unfinished(trace)
-        findings = [self._weigh(finding, claim, facts, trace, whole=whole) for claim, finding in _findings(trace)]
-        met = [*findings, *self._circumstances(name, facts, trace)]
-        verdict = worst(finding.verdict for finding in met)
-        because = next((finding for finding in met if finding.verdict is verdict), None)
+        circumstances = self._circumstances(facts, trace)
+        findings = [weigh(finding, circumstances(claim)) for claim, finding in _findings(trace)]
+        because = deciding((*findings, *self._unclaimed(name, facts, trace)))
+        verdict = because.verdict if because else Verdict.NOT_DEMONSTRATED
         disclosed = dict.fromkeys(finding.disclosed for finding in findings if finding.disclosed)
         ends = _of_kind(trace, ScenarioEnd)
         return ScenarioVerdict(
@@ -222,8 +225,8 @@ class _Bench:
         client = next((begin.client for begin in begins if begin.client), "")
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else ())
 
-    def _circumstances(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
-        """What else decides: as findings without a claim."""
+    def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
+        """The findings without a claim: missing capabilities, steps that were not done, scenarios that were not run."""
         if not trace:
             return [Finding(claim="", verdict=Verdict.ERROR, reason="The scenario was planned and was not run.")]
         found: list[Finding] = []
@@ -233,10 +236,9 @@ class _Bench:
                 found.append(
                     Finding(claim=event.ref, verdict=Verdict.UNSUPPORTED, reason=reason, observed=event.source)
                 )
-            elif isinstance(event, Step) and event.outcome != "done":
-                verdict = Verdict.ERROR if event.outcome == "broken" else Verdict.INCONCLUSIVE
+            elif isinstance(event, Step) and event.outcome in STEP_VERDICTS:
                 reason = f"{event.keyword} {event.text}: {event.detail or event.outcome}"
-                found.append(Finding(claim=event.ref, verdict=verdict, reason=reason))
+                found.append(Finding(claim=event.ref, verdict=STEP_VERDICTS[event.outcome], reason=reason))
         for rule in facts.rules:
             if _rule(self._catalogue, rule) is None:
                 reason = f"The catalogue has no rule {rule}, by which the scenario {name} is tagged."
@@ -252,31 +254,26 @@ class _Bench:
         return Finding(claim="", verdict=Verdict.ERROR, reason="The scenario began and did not end.")
 
     def _harm(self, trace: list[AnyEvent]) -> str:
-        """Why the journal of a scenario cannot be relied on; empty when it can."""
+        """The damage that affects a scenario, as a sentence; empty without any."""
         writers = sorted({event.writer for event in trace} & self._damage.keys())
-        return _harmed(self._damage[writers[0]]) if writers else self._spoilt
+        return _harmed(self._damage[writers[0]]) if writers else self._common_harm
 
-    def _weigh(self, finding: Finding, claim: Claim, facts: _Facts, trace: list[AnyEvent], *, whole: bool) -> Finding:
+    def _circumstances(self, facts: _Facts, trace: list[AnyEvent]) -> Callable[[Claim], list[Circumstance]]:
+        """The circumstances of a claim in a scenario, as a function of the claim."""
+        ends = _of_kind(trace, ScenarioEnd)
         harm = self._harm(trace)
-        if harm and finding.verdict in _DECIDED:
-            return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=harm)
-        if finding.verdict is Verdict.FAIL and not whole:
-            reason = f"The scenario began and did not end; it had found: {finding.reason}"
-            return msgspec.structs.replace(finding, verdict=Verdict.ERROR, reason=reason)
-        if finding.verdict is Verdict.FAIL and facts.strength == KIT:
+        common = [
+            Circumstance(Kind.DAMAGED_CLAIM, harm) if harm else None,
+            unfinished() if _is_unfinished(trace) else None,
+            held_up(sum(end.late_ns or 0 for end in ends), sum(end.elapsed_ns for end in ends)),
+        ]
+
+        def of_claim(claim: Claim) -> list[Circumstance]:
             begin = self._begins.get(claim.writer, self.begin)
-            foreign = [part for part in facts.judged.split("+") if begin is None or part not in begin.ours]
-            if foreign:
-                return msgspec.structs.replace(
-                    finding,
-                    verdict=Verdict.UNSUPPORTED,
-                    reason=f"No document asks this of a {' or '.join(foreign)} that is not ours: {finding.reason}",
-                    disclosed=finding.disclosed or f"not kept: {finding.observed}",
-                )
-        if finding.verdict is Verdict.FAIL and not finding.certain and (held_up := _held_up(trace)):
-            reason = f"{held_up}; it had found: {finding.reason}"
-            return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=reason)
-        return finding
+            kit = foreign_kit(facts.strength, facts.judged, begin.ours if begin else ())
+            return [one for one in (*common, kit) if one is not None]
+
+        return of_claim
 
 
 def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
@@ -289,22 +286,12 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _is_unfinished(trace: list[AnyEvent]) -> bool:
-    """Whether it was stopped on its way, so that what it found may be the stop's doing."""
+    """Whether the scenario was stopped before its end."""
     return len(_of_kind(trace, ScenarioBegin)) > len(_of_kind(trace, ScenarioEnd))
 
 
-def _held_up(trace: list[AnyEvent]) -> str:
-    """What says that a busy machine held the harness up; empty when it did not."""
-    ends = _of_kind(trace, ScenarioEnd)
-    late_ns, elapsed_ns = sum(end.late_ns or 0 for end in ends), sum(end.elapsed_ns for end in ends)
-    if late_ns <= HELD_UP_NS:
-        return ""
-    late, elapsed = (f"{ns / NS_PER_SECOND:.1f} s" for ns in (late_ns, elapsed_ns))
-    return f"The machine was too busy: the harness came {late} late in {elapsed} (ask for fewer --workers)"
-
-
 def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:
-    return [event for event in trace if type(event) is kind]  # no kind of event is a kind of another
+    return [event for event in trace if type(event) is kind]  # no kind of event is a subclass of another kind
 
 
 def _harmed(harm: JournalDamage) -> str:

@@ -1,8 +1,8 @@
-"""One event, one line: how a line is written, checked and read back.
+"""The lines of a journal: one event each, with a checksum.
 
 A line is the event's JSON object with one more field at its end, ``"sum"``: eight lower-case hexadecimal digits, the
-CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  So an altered line shows, and so do two objects
-in one line: the checksum of the last cannot fit the bytes of both.
+CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  It shows an altered line, and two objects in one
+line: the checksum of the last does not fit the bytes of both.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _TAIL = len(_MARK) + _SUM_DIGITS + len(_CLOSE)
 
 
 class JournalDamage(Struct, frozen=True):
-    """Something that is wrong with a journal: as data, so that `judge` can weigh it and a report can show it.
+    """One damage of a journal, which `judge` weighs and reports show.
 
     Args:
         kind: ``checksum``: a line was altered; ``undecodable``: blank, torn, or no event of the schema; ``gap``: lines
-            are missing or out of order; ``duplicate``: a line, or a writer's name, stands twice; ``foreign``: a line
+            are missing or out of order; ``duplicate``: a line, or a writer's name, occurs twice; ``foreign``: a line
             of another run or another writer; ``no-begin`` and ``no-end``: first or last record missing; ``count`` and
             ``digest``: the last record disagrees with the lines before it; ``missing-writer``: a writer of the run has
             no file.
-        writer: Whose journal.  Where no line says so, the file's name without its ending.
+        writer: The journal's writer; the file's name without its ending if no line names one.
         file: The file's name; empty for a missing one.
-        line: Line in the file, from 1; 0 where no line is meant.
-        text: One sentence.
+        line: Line in the file, from 1; 0 for the whole file.
+        text: The damage, in one sentence.
     """
 
     kind: DamageKind
@@ -62,7 +62,7 @@ _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
 def encode_line(event: Event) -> bytes:
-    """Encode an event as its line, newline included.
+    """Encode an event as its line, with the newline.
 
     Raises:
         TypeError: The event holds a value that JSON cannot carry.
@@ -73,10 +73,10 @@ def encode_line(event: Event) -> bytes:
 
 
 def decode_line(line: bytes) -> AnyEvent:
-    """Read a line back, without its newline, after checking its checksum.
+    """Check a line's checksum and decode its event.
 
     Args:
-        line: The line's bytes.
+        line: The line's bytes without the newline.
 
     Raises:
         LineError: The line is blank, its checksum is absent or does not fit, or it is no event of the schema.

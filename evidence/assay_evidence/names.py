@@ -1,6 +1,6 @@
-"""The token that the suite puts in front of a scenario's names, so that scenarios can share a broker.
+"""The token with which the suite prefixes a scenario's names, so that scenarios can share a broker.
 
-The journal holds full names, because they are what the broker knows.  People read the names as the feature has them.
+The journal has the full names, which the broker knows; reports show the names of the feature.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def token_of(scenario: str) -> str:
 
 
 def plain(text: str, scenario: str) -> str:
-    """Write names as the feature has them: ``assay.1d56b564.ORDERS`` and ``1d56b564/m1`` lose what stands in front.
+    """Replace full names by those of the feature: ``assay.1d56b564.ORDERS`` by ``ORDERS``, ``1d56b564/m1`` by ``m1``.
 
     Args:
         text: Any text; only names with this scenario's own token change.

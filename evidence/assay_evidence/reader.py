@@ -1,14 +1,14 @@
-"""Reading journals back: every line is accounted for, as an event or as damage.
+"""Reads journals: every line becomes an event or damage.
 
-What is checked, in this order:
+Checked, in this order:
 
 1. each line by itself: blank, torn, altered, not of the schema (`assay_evidence.lines.decode_line`);
 2. each line against its file: the run and the writer of the file's first intact line, sequence numbers without gaps or
-   repeats, nothing behind the ``end`` record;
+   repeats, no line after the ``end`` record;
 3. the ``end`` record against the bytes before it: their count and their digest;
 4. the files against each other: one run, one file for each writer, a file for each writer that an ``end`` record names.
 
-The run is that of the file with the plan, else that of the first file by name.
+The run is that of the file with the plan, or else that of the first file by name.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SUFFIX = ".jsonl"
 
 
 class Journals(Struct, frozen=True):
-    """What the journals of one run hold.
+    """The content of the journals of one run.
 
     Args:
         events: Every intact event of the run, in the order of (writer, seq).
-        damage: Everything that is wrong, by file and line.
+        damage: All damage, by file and line.
     """
 
     events: tuple[AnyEvent, ...]
@@ -42,26 +42,26 @@ def read_journals(source: Path | Iterable[Path]) -> Journals:
     """Read the journals of one run.
 
     Args:
-        source: A folder, of which every ``*.jsonl`` is read, or the files themselves.
+        source: A folder, whose ``*.jsonl`` files are read, or the files themselves.
 
     Raises:
         JournalError: There is no journal, or a file cannot be read.
     """
-    pages = [_Page(path) for path in _files(source)]
-    run = _run_of(pages)
-    owners: dict[str, _Page] = {}
+    files = [_File(path) for path in _files(source)]
+    run = _run_of(files)
+    owners: dict[str, _File] = {}
     named: set[str] = set()
     damage: list[JournalDamage] = []
-    for page in pages:
-        if page.run not in {run, None}:
-            page.blame("foreign", 0, f"The file belongs to the run {page.run}, not to {run}.")
-        elif page.writer in owners:
-            other = owners[page.writer].file
-            page.blame("duplicate", 0, f"The files {other} and {page.file} are both of the writer {page.writer}.")
+    for file in files:
+        if file.run not in {run, None}:
+            file.blame("foreign", 0, f"The file belongs to the run {file.run}, not to {run}.")
+        elif file.writer in owners:
+            other = owners[file.writer].name
+            file.blame("duplicate", 0, f"The files {other} and {file.name} are both of the writer {file.writer}.")
         else:
-            owners[page.writer] = page
-            named.update(page.end.writers if page.end else ())
-        damage.extend(page.damage)
+            owners[file.writer] = file
+            named.update(file.end.writers if file.end else ())
+        damage.extend(file.damage)
     damage.extend(
         JournalDamage("missing-writer", name, "", 0, f"The writer {name} belongs to the run and has no journal.")
         for name in sorted(named - owners.keys())
@@ -82,16 +82,16 @@ def _files(source: Path | Iterable[Path]) -> list[Path]:
     return sorted(found, key=lambda path: (path.name, path))
 
 
-def _run_of(pages: list[_Page]) -> str | None:
-    with_plan = (page.run for page in pages if page.plans)
-    return next(with_plan, None) or next((page.run for page in pages if page.run is not None), None)
+def _run_of(files: list[_File]) -> str | None:
+    with_plan = (file.run for file in files if file.plans)
+    return next(with_plan, None) or next((file.run for file in files if file.run is not None), None)
 
 
-class _Page:
+class _File:
     """One file: its intact events by sequence number, and its damage."""
 
     def __init__(self, path: Path) -> None:
-        self.file = path.name
+        self.name = path.name
         self.run: str | None = None
         self.writer = path.name.removesuffix(SUFFIX)
         self.events: dict[int, AnyEvent] = {}
@@ -102,8 +102,8 @@ class _Page:
         self._read(path)
 
     def blame(self, kind: DamageKind, line: int, text: str) -> None:
-        """Note damage."""
-        self.damage.append(JournalDamage(kind, self.writer, self.file, line, text))
+        """Record damage."""
+        self.damage.append(JournalDamage(kind, self.writer, self.name, line, text))
 
     def ordered(self) -> list[AnyEvent]:
         """The intact events by sequence number."""
@@ -112,7 +112,7 @@ class _Page:
     def _read(self, path: Path) -> None:
         digest = hashlib.sha256()
         number = 0
-        # What stands before the first intact line can only be blamed once the writer's name is known.
+        # Damage before the first intact line is recorded at the end, when the writer's name is known.
         early: list[tuple[DamageKind, int, str]] = []
         try:
             with path.open("rb") as file:

@@ -1,6 +1,6 @@
-"""JSON Schemas of what other programs read: made from the types, never by hand.
+"""JSON Schemas of journals and verdicts, made from their types.
 
-``python -m assay_evidence.schemas docs/schemas`` writes them anew; a test holds the files equal to the types.
+``python -m assay_evidence.schemas docs/schemas`` writes them; a test compares the files with the types.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {"journal-1.json": journal_schema,
 
 
 def schema_text(schema: Schema) -> bytes:
-    """A schema as the content of its file."""
+    """Encode a schema as the content of its file."""
     return msgspec.json.format(msgspec.json.encode(schema), indent=2) + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""Stretches of time on one axis, in nanoseconds: half-open pairs (start, end) with start <= end."""
+"""Spans of time on one axis, in nanoseconds: half-open pairs (start, end) with start <= end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Span = tuple[int, int]
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
-    """Unite stretches that touch or overlap, in order."""
+    """Join spans that touch or overlap, and sort them."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -19,12 +19,12 @@ def merge(spans: Iterable[Span]) -> list[Span]:
 
 
 def clip(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Keep what lies within [start, end]."""
+    """Keep the parts within [start, end]."""
     return [(max(low, start), min(high, end)) for low, high in spans if low <= end and high >= start]
 
 
 def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
-    """Cut the holes out."""
+    """Remove the holes from the spans."""
     left = list(spans)
     for hole_start, hole_end in holes:
         pieces: list[Span] = []
@@ -41,7 +41,7 @@ def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
 
 
 def split(spans: Iterable[Span], points: Iterable[int]) -> list[Span]:
-    """Cut stretches in two at each point inside them."""
+    """Split spans at each point inside them."""
     left = list(spans)
     for point in points:
         left = [
@@ -53,5 +53,5 @@ def split(spans: Iterable[Span], points: Iterable[int]) -> list[Span]:
 
 
 def total(spans: Iterable[Span]) -> int:
-    """How much time the stretches cover; what two of them cover counts once."""
+    """The time that the spans cover; overlaps count once."""
     return sum(end - start for start, end in merge(spans))

@@ -1,9 +1,8 @@
-"""What a verdict is, and how verdicts merge.
+"""Verdicts, and how they merge.
 
-Six values and nothing else (design, "The suite").  Only `assay_evidence.judge` makes them, from journal events alone.
-Worst first: fail > error > inconclusive > not-demonstrated > unsupported > pass; a rule's verdict is the worst of its
-scenarios (`worst_of`), a scenario's the worst of its claims, and where there is nothing to merge the answer is
-not-demonstrated.
+From worst to best: fail, error, inconclusive, not-demonstrated, unsupported, pass.  A rule's verdict is the worst of
+its scenarios (`worst_of`), a scenario's is the worst of its findings.  Without any the verdict is not-demonstrated.
+`assay_evidence.judge` makes verdicts from claims, `assay_pipeline` makes them from histories.
 """
 
 from __future__ import annotations
@@ -40,23 +39,23 @@ _BADNESS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Merge verdicts by the worst of them; nothing run is never a pass."""
+    """The worst of some verdicts; not-demonstrated without any."""
     return max(verdicts, key=lambda verdict: verdict.badness, default=Verdict.NOT_DEMONSTRATED)
 
 
 class Finding(Struct, frozen=True):
-    """What `judge` says of one claim.
+    """The result of one claim, or of one subject of an invariant.
 
     Args:
-        claim: The claim's reference, ``writer:seq``.
-        verdict: One of the six.
-        reason: One sentence: why this verdict.
+        claim: The reference of the claim, or of the subject's event: ``writer:seq``; empty without either.
+        verdict: The verdict.
+        reason: Why, in one sentence.
         expected: What the rule demands, with figures.
         observed: What the journal holds, with figures.
         disclosed: Behaviour that a `may` rule leaves open and that was seen here.
-        certain: Of a fail: whether no delay of the harness can have brought it about.
-        offenders: Of a fail: the events that break the rule, ``writer:seq``; none where no single event did,
-            such as where a message did not come.
+        certain: Of a fail: whether no delay of the harness can have caused it.
+        offenders: Of a fail: the events that break the rule, ``writer:seq``; empty if no single event does, for
+            example if a message did not come.
     """
 
     claim: str
@@ -70,7 +69,7 @@ class Finding(Struct, frozen=True):
 
 
 class ScenarioVerdict(Struct, frozen=True):
-    """One scenario's verdict with its first worst finding (`verdicts.json`, design "The command").
+    """One scenario's verdict, with reason, expectation and observation of its first worst finding.
 
     Args:
         scenario: ``topic/file.feature::name[row]``.
@@ -81,10 +80,10 @@ class ScenarioVerdict(Struct, frozen=True):
         seconds: Wall time that the scenario took.
         waited_seconds: The part of it spent waiting for something due, on the backend's clock.
         findings: Every claim's finding, in the journal's order.
-        foreign: It is none of the kit's own scenarios: its verdict counts for no rule of the catalogue.
-        client: Name, version and face of the client that ran it; empty where nothing tells.
-        apart: It was not run for want of something that is no ability of the pair's, so it does not decide its rules.
-        tags: Of a foreign scenario: those of its tags that the kit does not know, such as ids of the team's own.
+        foreign: Whether it is not one of the kit's own scenarios; then it decides no rule of the catalogue.
+        client: Name, version and face of the client that ran it; empty if the journal does not say.
+        apart: Whether it was not run because something is missing that is not an ability of the pair.
+        tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
     """
 
     scenario: str
@@ -110,12 +109,12 @@ class RuleVerdict(Struct, frozen=True):
 
     Args:
         id: The rule's id.
-        verdict: The worst of its scenarios; those that stand apart count only where there is no other.
+        verdict: The worst of its scenarios; those that stand apart count only if there is no other.
         strength: must, may or kit.
         judged: ``client``, ``broker`` or ``client+broker``.
         profile: The rule's profile.
         scenarios: The scenarios that were planned or seen.
-        left_out: How many more try the rule, and the call narrowed the run to leave out.
+        left_out: How many more scenarios try the rule but were not selected for the run.
     """
 
     id: str
@@ -138,8 +137,8 @@ class Verdicts(Struct, frozen=True):
         rules: The rules that the kit's own scenarios have tried.
         totals: How many rules have which verdict.
         defect: The named defect that was switched on; empty for none.
-        foreign: Scenarios of features that are not the kit's, which decide no rule of the catalogue, by id.
-        foreign_totals: How many of the foreign scenarios have which verdict; empty where there are none.
+        foreign: The foreign scenarios by id; they decide no rule of the catalogue.
+        foreign_totals: How many of the foreign scenarios have which verdict; empty without any.
     """
 
     schema: int
@@ -154,25 +153,25 @@ class Verdicts(Struct, frozen=True):
 
     @property
     def scenarios(self) -> tuple[ScenarioVerdict, ...]:
-        """Every scenario once, though it may try several rules; the foreign ones at the end."""
+        """Every scenario once, even if it tries several rules; the foreign ones at the end."""
         own = {scenario.scenario: scenario for rule in self.rules for scenario in rule.scenarios}
         return (*own.values(), *self.foreign)
 
 
 def worst_of(scenarios: Iterable[ScenarioVerdict]) -> Verdict:
-    """Merge the verdicts of a rule's scenarios; one that stands apart counts only where there is no other."""
+    """The worst verdict of a rule's scenarios; one that stands apart counts only if there is no other."""
     tried = tuple(scenarios)
     deciding = [scenario for scenario in tried if not scenario.apart]
     return worst(scenario.verdict for scenario in deciding or tried)
 
 
 def verdicts_json(verdicts: Verdicts) -> bytes:
-    """Write verdicts as the content of a `verdicts.json`: stable, indented, with a newline at its end."""
+    """Encode verdicts as the content of a `verdicts.json`: stable, indented, with a newline at its end."""
     return msgspec.json.format(msgspec.json.encode(verdicts), indent=2) + b"\n"
 
 
 def load_verdicts(path: Path) -> Verdicts:
-    """Read a `verdicts.json`; fields that this version does not know are left out.
+    """Read a `verdicts.json`; fields that this version does not know are ignored.
 
     Raises:
         VerdictsError: The file cannot be read, or is no `verdicts.json` of this schema.

@@ -1,6 +1,6 @@
-"""What watches prove: that somebody could have been handed a message, and was not.
+"""Watches: the times in which a consumer could have received a message.
 
-All functions measure on the axis of one origin event.  No watch counts as watching while a fault lasts.
+All functions measure on the axis of one origin event.  The time of a fault does not count as watched.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ NS_PER_MS = 1_000_000
 
 
 class Watchers(Struct, frozen=True):
-    """Whose watches count.
+    """The consumers whose watches count for a claim.
 
     Args:
-        actors: The actors that a claim names; None when it names none.
-        destinations: Without named actors, only watches of these destinations count; empty for any.
+        actors: The actors that the claim names; None if it names none.
+        destinations: Without named actors, the destinations whose watches count; empty for any.
     """
 
     actors: tuple[str, ...] | None
     destinations: frozenset[str] = frozenset()
 
     def include(self, watch: Watch) -> bool:
-        """Say whether a watch counts."""
+        """Whether a watch counts."""
         if self.actors is not None:
             return watch.actor in self.actors
         return not self.destinations or watch.destination in self.destinations
 
 
 def watchers_of(history: History, actors: tuple[str, ...] | None, kids: Collection[str]) -> Watchers:
-    """The watchers of a claim: the named actors, else whoever watched where the messages were sent."""
+    """The watchers of a claim: the named actors, or every watcher of a destination to which the messages were sent."""
     sent_to = {send.destination for send in history.sends(kids)}
     return Watchers(actors, frozenset(name for name in sent_to if name is not None))
 
 
 class Mark(Struct, frozen=True):
-    """A moment after which something must lie.
+    """A moment after which a quiet watch must begin.
 
     Args:
         event: An event.
@@ -53,10 +53,10 @@ class Mark(Struct, frozen=True):
 
 
 def release_marks(history: History, kids: Collection[str]) -> list[Mark]:
-    """The moments before which silence proves nothing of these messages.
+    """The moments before which silence proves nothing about these messages.
 
-    Each send's answer, the end of each send's delivery delay (``delay_ms`` of its arguments), and each fault's end;
-    empty when none of the messages was sent.
+    These are each send's answer, the end of each send's delivery delay (``delay_ms`` of its arguments), and each
+    fault's end.  Empty if none of the messages was sent.
     """
     marks: list[Mark] = []
     for send in history.sends(kids):
@@ -75,7 +75,7 @@ class Axis:
     Args:
         history: The evidence.
         origin: The event at 0.
-        now: Where what is still open ends: the claim, for one.
+        now: The event at which open watches and faults end, for example the claim.
     """
 
     def __init__(self, history: History, origin: Event, now: Event) -> None:
@@ -87,28 +87,28 @@ class Axis:
         ]
 
     def at(self, event: Event) -> int:
-        """Where an event lies."""
+        """The position of an event."""
         return distance(event, self.origin).ns
 
     def place(self, mark: Mark) -> int:
-        """Where a mark lies."""
+        """The position of a mark."""
         return self.at(mark.event) + mark.later_ns
 
     def span(self, watch: Watched) -> Span:
-        """From where to where a watch goes."""
+        """Begin and end of a watch."""
         start = self.at(watch.begin)
         return (start, max(start, self.now if watch.end is None else self.at(watch.end)))
 
     def watched(self, watchers: Watchers) -> list[Span]:
-        """When the watchers watched, less the faults."""
+        """The spans in which the watchers watched, without faults."""
         spans = merge(self.span(watch) for watch in self.history.watches if watchers.include(watch.begin))
         return subtract(spans, self.faults)
 
     def quiet(self, watchers: Watchers, after: Collection[Mark], quiet_ns: int) -> Span | None:
-        """The first quiet watch that lies behind all the marks, of which there must be one.
+        """The first quiet watch after all marks, of which there must be at least one; None without a quiet watch.
 
-        It is a stretch of at least `quiet_ns` of a watch in which its actor was handed nothing; or a whole watch that
-        ended by itself with nothing handed over (a receive that waited in vain), with no fault in it.
+        It is a span of at least `quiet_ns` of a watch in which its actor received nothing, or a whole watch without a
+        fault that ended without a message (a receive that timed out).
         """
         if any(fault.end is None for fault in self.history.faults):
             return None
@@ -138,7 +138,7 @@ class Axis:
         return order.index(end) == order.index(watch.begin) + 1
 
     def _behind(self, watch: Watched, mark: Mark) -> bool:
-        """Whether a whole watch lies behind a mark; where only an instant is common to both, that proves nothing."""
+        """Whether a whole watch comes after a mark; a watch that is only an instant at the mark does not."""
         low, high = self.span(watch)
         place = self.place(mark)
         if low != place:

@@ -1,7 +1,7 @@
-"""Writing a journal: one file for each writer, one `os.write` for each line, so that a kill tears at most the last one.
+"""Writes a journal: one file for each writer, one `os.write` for each line, so a kill tears at most the last line.
 
-A new file always: nothing is ever appended behind a torn tail.  Times come in with each event, since only the caller
-knows which world's clock it was read from.
+Each writer makes a new file, so no line comes after a torn one.  The caller gives the time of each event, because only
+the caller knows from which world's clock it was read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay_evidence.lines import encode_line
 
 SCHEMA_VERSION = 1
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-_MODE = 0o644  # readable by the reporting user; the process's umask may take away more
+_MODE = 0o644  # readable by the user who reports; the process's umask may restrict it further
 
 E = TypeVar("E", bound=Event)
 
@@ -30,7 +30,7 @@ class Instant(Struct, frozen=True):
     """A reading of a clock.
 
     Args:
-        boot: Which clock `mono_ns` belongs to.
+        boot: The clock that `mono_ns` belongs to.
         mono_ns: Monotonic nanoseconds.
         wall_ns: Nanoseconds since the epoch.
         unc_ns: Uncertainty of both, plus or minus, in nanoseconds.
@@ -45,16 +45,16 @@ class Instant(Struct, frozen=True):
 class JournalWriter:
     """A writer's journal.  Threads may share it.
 
-    As a context manager it closes the journal: with an ``end`` record (at the last event's instant) when the block
-    ended well and `close` was not called, without one when the block raised, so that the reader knows.
+    As a context manager it closes the journal.  If the block ended without an exception and did not call `close`, the
+    journal gets an ``end`` record at the last event's instant.  After an exception it gets none, so the reader sees it.
 
     Args:
-        path: The file to make, ``<writer>.jsonl`` by custom; it must not be there yet.
+        path: The file to create, usually ``<writer>.jsonl``; it must not exist.
         run: The run's id.
         writer: The writer's name, unique in the run.
 
     Raises:
-        JournalError: The file is there already, or cannot be made.
+        JournalError: The file exists or cannot be created.
     """
 
     def __init__(self, path: Path, *, run: str, writer: str) -> None:
@@ -68,10 +68,10 @@ class JournalWriter:
         self._last: Instant | None = None
 
     def write(self, kind: type[E], at: Instant, *, scenario: str | None = None, **fields: Any) -> E:
-        """Write one event and give it back.
+        """Write one event and return it.
 
         Args:
-            kind: Which kind of event; the first must be `Begin`, and `End` is written by `close` only.
+            kind: The kind of event; the first must be `Begin`, and only `close` writes `End`.
             at: When it happened.
             scenario: The scenario's id; None outside of any.
             fields: The kind's own fields by name.
@@ -122,7 +122,7 @@ class JournalWriter:
         return event
 
     def close(self, at: Instant, writers: tuple[str, ...] = ()) -> None:
-        """Write the ``end`` record and close the file; on a closed journal nothing happens.
+        """Write the ``end`` record and close the file; has no effect on a closed journal.
 
         Args:
             at: When the journal ended.

@@ -1,15 +1,15 @@
-"""Bronze: every line of every journal accounted for, as parsed, quarantined or missing.
+"""Bronze: accounts for every line of every journal as parsed, quarantined or missing.
 
-A line is **parsed** when its checksum is that of its bytes, it is one JSON object of a kind that the schema knows, and
-it has every field that its kind must have.  Any other line is **quarantined**, whole, with its file and the reason: a
-blank one, two objects in one line, a torn tail, an altered byte.
+A line is **parsed** if its checksum fits its bytes, it is one JSON object of a kind that the schema knows, and it has
+every required field of its kind.  Any other line is **quarantined** with its file and the reason: for example a blank
+line, two objects in one line, a torn line, an altered byte.
 
-A line is **missing**, or there is one too many, where a writer's count shows it: numbers run from 0 without gaps, the
-first line is ``begin``, the last is ``end`` and says how many stand before it.  A writer that the controller's ``end``
-names and that has no file is missing with all its lines, and so is the controller where no ``end`` names writers.
+Missing and surplus lines show in each writer's count: numbers run from 0 without gaps, the first line is ``begin``, the
+last is ``end`` and has the number of lines before it.  A writer that the controller's ``end`` names and that has no
+file is **missing**.  So is the controller if no ``end`` names writers.
 
-Spark's own readers are not trusted with any of this: they drop blank lines and all but the first object of a line,
-and a misfit line becomes a row of nulls.  Lines are read as text and parsed by an expression.
+Lines are read as text and parsed by an expression, because Spark's own readers drop blank lines and all but the first
+object of a line, and make a row of nulls from a line that does not fit.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from functools import reduce
 import msgspec
 from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.schema import CHECKSUM, CORRUPT, KIND, event_schema, parsing_schema, required_fields
 
 CHECKSUM_FORM = r',"sum":"[0-9a-f]{8}"}$'
-"""How a line ends; `assay_evidence.lines` writes it so."""
+"""The end of a line, as `assay_evidence.lines` writes it."""
 CHECKSUM_OCTETS = 18
 RUN = ("folder", "run")
 WRITER = (*RUN, "writer")
 
 
 class Bronze(Struct, frozen=True):
-    """What became of the lines.
+    """The lines of all journals.
 
     Args:
-        events: The parsed ones: ``folder``, ``file`` and every field of every kind.
-        quarantine: The others: ``folder``, ``file``, ``reason``, ``line``.
-        missing: What the counts show: ``folder``, ``run``, ``writer``, ``reason``, ``lines`` (how many, where known).
+        events: The parsed lines: ``folder``, ``file`` and every field of every kind.
+        quarantine: The other lines: ``folder``, ``file``, ``reason``, ``line``.
+        missing: What the counts show: ``folder``, ``run``, ``writer``, ``reason``, ``lines`` (how many, if known).
         files: The files: ``folder``, ``file``.
     """
 
@@ -49,7 +49,7 @@ class Bronze(Struct, frozen=True):
 
 
 def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
-    """Read and check every line: ``folder``, ``file``, ``line``, ``reason`` (null when it is evidence), ``event``.
+    """Read and check every line: ``folder``, ``file``, ``line``, ``reason`` (null for evidence), ``event``.
 
     Args:
         spark: The session.
@@ -68,11 +68,11 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
 
 
 def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile]) -> Bronze:
-    """Part checked lines into parsed and quarantined ones, and find out which are missing.
+    """Divide checked lines into parsed and quarantined ones, and find the missing ones.
 
     Args:
         spark: The session.
-        lines: What `read_lines` gave, stored: it is read several times.
+        lines: The result of `read_lines`, stored, because it is read several times.
         files: Every file to be judged.
     """
     known = _known(spark, files)
@@ -90,12 +90,12 @@ def _known(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
 
 
 def _escaped(path: str) -> str:
-    """A path that Hadoop does not take for a pattern."""
+    """A path escaped so that Hadoop does not read it as a pattern."""
     return "".join(f"\\{character}" if character in r"\{}[]*?" else character for character in path)
 
 
 def _path(uri: Column) -> Column:
-    """The path in a file's address: Spark shows it percent-encoded, and a plus sign stands for itself."""
+    """The path in a file's address, which Spark percent-encodes except for plus signs."""
     decoded = F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
     return F.regexp_replace(decoded, "^file:/+", "/")
 
@@ -105,7 +105,7 @@ def _parsed(line: Column) -> Column:
 
 
 def _damage(line: Column, event: Column) -> Column:
-    """Why a line is not evidence; null when it is."""
+    """The reason why a line is not evidence; null if it is."""
     octets = line.cast("binary")
     body = F.substring(octets, F.lit(1), F.octet_length(octets) - CHECKSUM_OCTETS)
     computed = F.lpad(F.lower(F.hex(F.crc32(body))), 8, "0")
@@ -120,7 +120,7 @@ def _damage(line: Column, event: Column) -> Column:
 
 
 def _complete() -> Column:
-    """Whether an event has every field that its kind must have: one expression, since there are a hundred fields."""
+    """Whether an event has every required field of its kind, as one expression over about a hundred fields."""
     common = sorted(set.intersection(*(set(names) for names in required_fields().values())))
 
     def present(names: Iterable[str]) -> str:

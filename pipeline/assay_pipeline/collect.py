@@ -1,4 +1,4 @@
-"""What the driver asks of Spark: tables written, and the few figures that verdicts are made of."""
+"""Runs the Spark jobs: writes the tables, and collects the figures from which verdicts are made."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ from pathlib import Path
 
 from msgspec import Struct
 from pyspark.sql import DataFrame, Row, SparkSession, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.oracle import Limits, Outcome, Subject
+from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
+from assay_evidence.weighing import STEP_VERDICTS
 from assay_pipeline.bronze import Bronze, account, read_lines
 from assay_pipeline.history import CASE, History, build_history
+from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.rules import INVARIANTS, examine_all
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
 _LINES = "lines"
-"""Every line with what was read in it: a step on the way, as large as the journals, and taken away at the end."""
+"""Every line with its event: an intermediate table as large as the journals, removed at the end."""
 DAMAGE_SHOWN = 20
-"""How many sentences on a folder's damage are kept; the tables hold all of it."""
+"""How many sentences about a folder's damage are kept; the tables hold all damage."""
 
 
 class Collected(Struct, frozen=True):
-    """What came back from Spark.
+    """The figures that Spark returned.
 
     Args:
-        rules: The ids of the rules examined.
+        invariants: The invariants that were examined.
         runs: Every run found in the journals.
-        tallies: What was examined, by run.
-        remarks: What scenarios say of themselves, by run.
-        damage: What is wrong with the journals, by folder.
-        lines: Numbers of lines parsed and quarantined, and of findings of the counts.
-        tables: Rows of each table written.
-        subjects: Every subject by folder, where they were asked for.
+        tallies: The numbers of subjects, by run.
+        remarks: The remarks of scenarios, by run.
+        damage: The damage of the journals, by folder.
+        lines: The numbers of lines parsed, quarantined and missing.
+        tables: The number of rows of each table written.
+        subjects: Every subject by folder, if asked for.
     """
 
-    rules: tuple[str, ...]
+    invariants: tuple[Invariant, ...]
     runs: tuple[RunOf, ...]
     tallies: Mapping[RunOf, tuple[Tally, ...]]
     remarks: Mapping[RunOf, tuple[Remark, ...]]
@@ -57,15 +59,15 @@ def collect(
     Args:
         spark: The session.
         files: The journals.
-        place: Where the tables go, a folder each.
+        place: The folder for the tables, one folder each.
         limits: The limits in force.
-        subjects: Whether every subject comes back too, for the oracle.
+        subjects: Whether to return every subject too, for the oracle.
     """
     listed = tuple(files)
     tables: dict[str, DataFrame] = {}
 
     def store(name: str, table: DataFrame) -> DataFrame:
-        """Write a table and go on from what was written: the next plan starts there and stays small."""
+        """Write a table and read it back, so that the next plan starts from it and stays small."""
         table.write.parquet(str(place / name))
         tables[name] = spark.read.schema(table.schema).parquet(str(place / name))
         return tables[name]
@@ -79,7 +81,7 @@ def collect(
     runs = _runs(bronze, {file.folder for file in listed})
     rows = _rows(tables)
     collected = Collected(
-        rules=tuple(INVARIANTS),
+        invariants=tuple(INVARIANTS.values()),
         runs=tuple(sorted(runs.values())),
         tallies=_tallies(examined, runs),
         remarks=_remarks(bronze.events, runs),
@@ -97,7 +99,7 @@ def collect(
 
 
 def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
-    """The tables' numbers of rows, in one job."""
+    """Count the rows of all tables in one job."""
     counts = (
         table.agg(F.count("*").alias("rows")).select(F.lit(name).alias("table"), "rows")
         for name, table in tables.items()
@@ -106,18 +108,20 @@ def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
 
 
 def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf]:
-    """Every run of every folder; one whose first lines are gone has no backend to name, and its folder is damaged."""
+    """Every run of every folder.  A run without its first lines has the backend "unknown"; its folder is damaged."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(
-        F.min(F.when(begin, F.col("backend"))).alias("backend"), F.min(F.when(begin, F.col("client"))).alias("client")
+        *(F.min(F.when(begin, F.col(name))).alias(name) for name in ("backend", "client", "ours"))
     )
     runs = {
-        (row.folder, row.run): RunOf(row.folder, row.run, row.backend or "unknown", row.client or "unknown")
+        (row.folder, row.run): RunOf(
+            row.folder, row.run, row.backend or "unknown", row.client or "unknown", tuple(row.ours or ())
+        )
         for row in found.collect()
     }
     named = {folder for folder, _ in runs}
     for folder in set(folders) - named:
-        # A folder without one intact line still gets its verdicts.
+        # A folder without any intact line still gets verdicts.
         runs[folder, "unknown"] = RunOf(folder, "unknown", "unknown", "unknown")
     return runs
 
@@ -143,7 +147,7 @@ def _sentence(row: Row) -> str:
 def _everywhere(
     damage: Mapping[str, tuple[str, ...]], runs: Mapping[tuple[str, str], RunOf]
 ) -> dict[str, tuple[str, ...]]:
-    """Lines that no folder claims count against every folder."""
+    """Count damage of lines without a folder against every folder."""
     homeless = damage.get(None, ())  # type: ignore[call-overload]  # a left join's null
     folders = {folder for folder, _ in runs}
     told = {folder: (*damage.get(folder, ()), *homeless) for folder in folders}
@@ -181,20 +185,21 @@ def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict
 
 
 def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Remark, ...]]:
-    """What scenarios say of themselves: what they try, and why they could not."""
-    begun, lacking = F.col("kind") == "scenario", F.col("kind") == "unsupported"
+    """The remarks of scenarios: rules, missing capabilities, steps that were not done, and lateness."""
+    begun, ended, lacking = (F.col("kind") == kind for kind in ("scenario", "scenario-end", "unsupported"))
     steps = F.col("kind") == "step"
     told = (
-        events.where(begun | lacking | (steps & F.col("outcome").isin(list(_STEP_VERDICTS))))
+        events.where(begun | ended | lacking | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
         .groupBy(*CASE)
         .agg(
             F.first(F.when(begun, F.struct("rules", "judged", "strength")), ignorenulls=True).alias("begun"),
             F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),
+            *(F.sum(F.when(ended, F.col(name))).alias(name) for name in ("late_ns", "elapsed_ns")),
             *(
                 F.first(F.when(steps & (F.col("outcome") == word), F.col("detail")), ignorenulls=True).alias(word)
-                for word in _STEP_VERDICTS
+                for word in STEP_VERDICTS
             ),
-            *(F.count(F.when(steps & (F.col("outcome") == word), 1)).alias(f"{word}_steps") for word in _STEP_VERDICTS),
+            *(F.count(F.when(steps & (F.col("outcome") == word), 1)).alias(f"{word}_steps") for word in STEP_VERDICTS),
         )
         .where(F.col("begun").isNotNull() & F.col("scenario").isNotNull())
     )
@@ -204,16 +209,21 @@ def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[R
     return {run: tuple(found) for run, found in remarks.items()}
 
 
-_STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
-"""What a step's outcome makes of its scenario, worst first."""
-
-
 def _remark(row: Row) -> Remark:
     verdict, reason = Verdict.PASS, ""
     if row.lacking is not None:
         verdict, reason = Verdict.UNSUPPORTED, f"{row.lacking.capability} is missing: {row.lacking.reason}"
-    for word, of_step in _STEP_VERDICTS.items():
+    for word, of_step in STEP_VERDICTS.items():
         if row[f"{word}_steps"] and of_step.badness > verdict.badness:
             verdict, reason = of_step, f"A step was {word}: {row[word] or 'no reason was given'}"
     begun = row.begun
-    return Remark(row.scenario, tuple(begun.rules or ()), begun.judged, begun.strength, verdict, reason)
+    return Remark(
+        scenario=row.scenario,
+        rules=tuple(begun.rules or ()),
+        judged=begun.judged,
+        strength=begun.strength,
+        verdict=verdict,
+        reason=reason,
+        late_ns=row.late_ns or 0,
+        elapsed_ns=row.elapsed_ns or 0,
+    )

@@ -1,11 +1,11 @@
-"""What can go wrong before or while journals are judged, each as one sentence that says what to do.
+"""The errors of judging journals; each text is one sentence that says what to do.
 
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
     ├── ``JavaMissingError``     no Java that Spark can run on
     ├── ``NoJournalError``       a folder holds no journal
     ├── ``OutputError``          the results cannot be written
-    └── ``SparkFailedError``     Spark started and then gave up
+    └── ``SparkFailedError``     Spark failed
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SparkMissingError(PipelineError):
 
 
 class JavaMissingError(PipelineError):
-    """There is no Java, or one too old.
+    """No Java was found, or it is too old.
 
     Args:
         found: What was found instead, as a clause.
@@ -42,7 +42,7 @@ class JavaMissingError(PipelineError):
 
 
 class NoJournalError(PipelineError):
-    """A folder that should hold journals does not.
+    """A folder holds no journals.
 
     Args:
         folder: The folder.
@@ -57,7 +57,7 @@ class NoJournalError(PipelineError):
 
 
 class OutputError(PipelineError):
-    """The results cannot be written where they were asked for.
+    """The results cannot be written.
 
     Args:
         out: The folder.
@@ -70,10 +70,10 @@ class OutputError(PipelineError):
 
 
 class SparkFailedError(PipelineError):
-    """Spark gave up.
+    """Spark failed.
 
     Args:
-        why: The first line of what it said.
+        why: The first line of its error.
     """
 
     def __init__(self, why: str) -> None:

@@ -1,32 +1,32 @@
-"""History: from single events to what became of each message.
+"""History: tables of messages, sightings, watches and batches, made from single events.
 
-The rules look at these tables and at no event:
+The invariants read only these tables:
 
-- ``sends``: one row a message sent: where, with which mode, delay and time to live, in which unit of work; how the
-  call was answered, when the send was *confirmed* (answered, and its unit of work, where it has one, committed), and
-  the faults of its scenario;
-- ``sightings``: one row for each time that the application was handed a message, and for each time that a browse of
-  its own destination listed it (``look``): an administrator may well find it elsewhere, as on a staging queue;
-- ``watches``: one row for each span in which a consumer could have been handed a message, with the consumer's last
-  activity in it, and whether silence in it means anything (``telling``);
-- ``actors`` (what each consumer is), ``arrivals`` (when a consumer came to a destination, or began to watch it),
-  ``browses`` (when somebody looked at a destination), ``admins`` (when an administrator acted);
-- ``batches``: one row a batch, with the size that its listener was set with.
+- ``sends``: one row for each send: destination, mode, delay, time to live and unit of work; the call's answer; when the
+  send was *confirmed* (answered, and its unit of work, if any, committed); the faults of its scenario;
+- ``sightings``: one row for each time that a consumer received a message, and for each time that a browse of the
+  message's own destination listed it (``look``).  Other browses do not count: an administrator may find a message
+  elsewhere, for example on a staging queue;
+- ``watches``: one row for each span in which a consumer could have received a message, with the consumer's last
+  activity in it, and whether silence in it shows that no message came (``telling``);
+- ``actors``: the properties of each consumer; ``arrivals``: when a consumer was created on a destination or began to
+  watch it; ``browses``: when a destination was browsed; ``admins``: the commands of administrators;
+- ``batches``: one row for each batch, with the size of its listener.
 
-A scenario is one world: its messages, actors and destinations meet no others.  What happened outside of any scenario
-belongs to a scenario of no name.
+A scenario is one world: its messages, actors and destinations are separate from all others.  Events outside of any
+scenario belong to the scenario with the empty name.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.moments import any_of, duration, moment, no, number
 
 CASE = ("folder", "run", "scenario")
-"""What isolates: the key that every table and every join has."""
+"""The key that every table and every join has, because scenarios are separate."""
 IN_WRITER = (*CASE, "writer")
 MESSAGE = (*CASE, "kid")
 QUEUE, TOPIC = "queue://%", "topic://%"
@@ -46,7 +46,7 @@ class History(Struct, frozen=True):
 
 
 def build_history(events: DataFrame) -> History:
-    """Build the tables; nothing is computed yet.
+    """Build the tables; Spark computes them later.
 
     Args:
         events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
@@ -71,7 +71,7 @@ def build_history(events: DataFrame) -> History:
 
 
 def _calls(told: DataFrame) -> DataFrame:
-    """One row a call: what was called, and how it was answered; ``accepted`` is null where it was not answered."""
+    """One row for each call, with its answer; ``accepted`` is null if it was not answered."""
     called = F.col("kind") == "call"
     answered = F.col("kind") == "return"
 
@@ -106,7 +106,7 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         .withColumn("delay_ns", duration(F.col("args"), "delay_ms"))
         .withColumn("ttl_ns", duration(F.col("args"), "ttl_ms"))
     )
-    # A session that comes back counts its units from the start again, so a send's unit ends with its next event.
+    # A session that reconnects numbers its units from 0 again, so the unit's next event ends the unit of a send.
     units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
         *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
     )
@@ -182,7 +182,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
         .groupBy(*IN_WRITER, "id", "actor")
         .agg(F.max_by("act", "act.seq").alias("last"))
     )
-    # A listener that was handed a message and has not come back, or that raised, is silent for reasons of its own.
+    # A listener that has not returned, or that raised an error, may be silent for that reason.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
     telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
@@ -195,7 +195,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
 
 
 def _faults(told: DataFrame) -> DataFrame:
-    """One row a scenario: its faults, each with its begin and, where it is over, its end."""
+    """One row for each scenario: its faults, each with its begin, and its end if it is over."""
 
     def moment_of(phase: str) -> Column:
         return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True).alias(phase)
@@ -211,10 +211,10 @@ def _faults(told: DataFrame) -> DataFrame:
 
 
 def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
-    """Count each batch's messages; a callback with none before it ended an empty batch.
+    """Count each batch's messages; a callback without a message before it is an empty batch.
 
-    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their link and
-    by their turn on it, which ends with a callback.
+    A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by its
+    turn on it, which ends with a callback.
     """
     settings = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")

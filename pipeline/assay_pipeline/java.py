@@ -1,8 +1,8 @@
-"""The Java that Spark runs on, and the archive of classes that makes its second start quick.
+"""The Java that Spark runs on, and the class archive that makes later starts faster.
 
-Loading Spark's classes takes most of its start.  A class-data-sharing archive holds them ready to be mapped: it is
-made once for a Java and a set of jars, by the first session as it ends, and every later session maps it.  An archive
-that does not fit is passed over by the virtual machine, so it can never change a result.
+Loading Spark's classes takes most of its start time.  A class-data-sharing archive holds them ready to be mapped.  The
+first session with a Java and a set of jars writes it at its end, and later sessions map it.  The virtual machine
+ignores an archive that does not fit, so an archive cannot change a result.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _VERSION = re.compile(r'version "(\d+)')
 
 
 class Java(Struct, frozen=True):
-    """A Java that can be used.
+    """A Java that Spark can run on.
 
     Args:
         program: Its launcher.
-        version: What it says of itself, several lines.
+        version: The output of ``java -version``, several lines.
     """
 
     program: Path
@@ -37,10 +37,10 @@ class Java(Struct, frozen=True):
 
 
 def find_java() -> Java:
-    """Find the Java that Spark's launcher would take: JAVA_HOME's, or else the first on the path.
+    """Find the Java that Spark's launcher would use: JAVA_HOME's, or else the first on the path.
 
     Raises:
-        JavaMissingError: There is none, or it is too old.
+        JavaMissingError: No Java was found, or it is too old.
     """
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home, "bin", "java")) if home else shutil.which("java")
@@ -57,7 +57,7 @@ def find_java() -> Java:
 
 
 def cache_folder() -> Path:
-    """Where archives are kept: ``assay`` in the user's cache folder (XDG_CACHE_HOME, or ``~/.cache``)."""
+    """The folder of the archives: ``assay`` in the user's cache folder (XDG_CACHE_HOME, or ``~/.cache``)."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "assay"
 
@@ -78,9 +78,10 @@ class ClassArchive:
         self._fresh: Path | None = None
 
     def options(self) -> tuple[str, ...]:
-        """Options for the virtual machine: map the archive where there is one, or else write one at exit.
+        """Options for the virtual machine: map the archive if it exists, or else write one at exit.
 
-        Where the cache folder cannot be written, or has a space in its name, there is no archive, and starts are slow.
+        Without an archive starts are slow.  There is none if the cache folder cannot be written or has a space in its
+        name.
         """
         if " " in str(self.path):
             return ()
@@ -94,12 +95,12 @@ class ClassArchive:
         return (f"-XX:ArchiveClassesAtExit={self._fresh}",)
 
     def keep(self) -> None:
-        """After the virtual machine has ended well: put the archive that it wrote in its place, whole or not at all."""
+        """Move the archive that the virtual machine wrote to its place, atomically; call it after the machine ended."""
         if self._fresh is not None and self._fresh.exists():
             self._fresh.replace(self.path)
 
     def forget(self) -> None:
-        """Take away what was made on the way."""
+        """Remove temporary files."""
         if self._fresh is not None:
             shutil.rmtree(self._fresh.parent, ignore_errors=True)
             self._fresh = None

@@ -1,7 +1,7 @@
-"""The whole judgement: journals in, verdicts and tables out.
+"""The whole judgement: from journals to verdicts and tables.
 
-Everything is written to a folder beside the results' place and moved there at the end, so an interrupted judgement
-leaves nothing that could be taken for a result.
+The results are written to a temporary folder beside their place and moved there at the end, so an interrupted judgement
+leaves nothing that looks like a result.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from assay_evidence.oracle import LIMITS, Limits, Subject, examine
+from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
+from assay_evidence.subjects import LIMITS, Limits, Subject
 from assay_evidence.verdicts import Verdict, Verdicts, verdicts_json
 from assay_features import load_catalogue
 from assay_pipeline.errors import OutputError, SparkFailedError
@@ -43,8 +44,8 @@ class Judged(Struct, frozen=True):
     Args:
         folder: The folder that its journals came from.
         file: Its verdicts' file, within the output folder.
-        verdicts: What was decided.
-        damage: What is wrong with its journals, a sentence each.
+        verdicts: Its verdicts.
+        damage: The damage of its journals, a sentence each.
     """
 
     folder: str
@@ -54,11 +55,11 @@ class Judged(Struct, frozen=True):
 
 
 class Disagreement(Struct, frozen=True):
-    """A subject of which the pipeline and the oracle say different things.
+    """A subject that only the pipeline or only the oracle has.
 
     Args:
-        by: Who says it: ``spark`` or ``oracle``.
-        subject: What it says.
+        by: The one that has it: ``spark`` or ``oracle``.
+        subject: The subject.
     """
 
     by: str
@@ -69,9 +70,9 @@ class Result(Struct, frozen=True):
     """A judgement.
 
     Args:
-        out: Where it was written.
+        out: The folder it was written to.
         runs: Every run judged.
-        disagreements: Where the oracle says otherwise; None when it was not asked.
+        disagreements: The differences from the oracle; None if it was not asked.
     """
 
     out: Path
@@ -80,7 +81,7 @@ class Result(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """The command's exit code: 2 inconclusive, error, or the oracle disagrees; 1 a rule broken; else 0."""
+        """The command's exit code: 2 for inconclusive, error, or a disagreement of the oracle; 1 for a fail; else 0."""
         verdicts = {rule.verdict for run in self.runs for rule in run.verdicts.rules}
         if self.disagreements or not verdicts.isdisjoint({Verdict.INCONCLUSIVE, Verdict.ERROR}):
             return 2
@@ -88,24 +89,24 @@ class Result(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """What a judgement was made from, and what it wrote (``manifest.json``).
+    """The sources and results of a judgement (``manifest.json``).
 
     Args:
         schema: Version of this form.
         master: Where Spark ran.
         spark: Spark's version.
-        limits: The limits in force.
+        limits: The limits in force, by name.
         journals: Every file, with its size.
         lines: How many lines were parsed and quarantined, and how often a count showed something missing.
         verdicts: The verdicts' files by folder and run.
         tables: The Parquet tables with their numbers of rows.
-        disagreements: Where the oracle says otherwise; None when it was not asked.
+        disagreements: The differences from the oracle; None if it was not asked.
     """
 
     schema: int
     master: str
     spark: str
-    limits: Limits
+    limits: Mapping[str, int]
     journals: tuple[JournalFile, ...]
     lines: Mapping[str, int]
     verdicts: tuple[Mapping[str, str], ...]
@@ -125,16 +126,13 @@ def judge_runs(
 
     Args:
         folders: Output folders of runs, or folders of journals.
-        out: Where the results go; a folder that is new, empty, or holds an earlier judgement, which is replaced.
+        out: The folder for the results.  It must be new, be empty, or hold an earlier judgement, which is replaced.
         master: Where Spark runs: ``local[*]``, or a cluster's address.
-        oracle: Examine the same journals in plain Python too, and say where the two differ.
-        limits: What the documents leave to the run.
-
-    Returns:
-        What was decided, and where it was written.
+        oracle: Whether to examine the journals in plain Python too, and report the differences.
+        limits: The limits in force.
 
     Raises:
-        PipelineError: There is no journal, no Spark, no Java, or no way to write the results.
+        PipelineError: No journal, Spark or Java was found, Spark failed, or the results cannot be written.
     """
     files = find_journals(Path(folder) for folder in folders)
     with _output(Path(out)) as place, spark_session(master, octets=sum(file.octets for file in files)) as spark:
@@ -151,19 +149,19 @@ def judge_with(
     oracle: bool = False,
     limits: Limits = LIMITS,
 ) -> Result:
-    """Judge journals with a session that is there already.
+    """Judge journals with a given session.
 
     Args:
         spark: The session.
         files: The journals.
         place: An empty folder to write to.
-        out: What that folder will be called.
+        out: The final name of that folder.
         master: Where the session runs, for the manifest.
         oracle: Whether the oracle is asked too.
         limits: The limits in force.
 
     Raises:
-        SparkFailedError: Spark gave up.
+        SparkFailedError: Spark failed.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -181,11 +179,12 @@ def judge_with(
         (place / run.file).parent.mkdir(parents=True, exist_ok=True)
         (place / run.file).write_bytes(verdicts_json(run.verdicts))
     disagreements = tuple(_disagreements(collected, files, limits)) if oracle else None
+    used = {limit for invariant in collected.invariants for limit in invariant.limits}
     manifest = Manifest(
         schema=SCHEMA,
         master=master,
         spark=spark.version,
-        limits=limits,
+        limits={limit.name: limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
         journals=files,
         lines=collected.lines,
         verdicts=tuple(
@@ -206,7 +205,7 @@ def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
     for run in collected.runs:
         verdicts = conclude(
             run,
-            tuple(collected.rules),
+            collected.invariants,
             collected.tallies.get(run, ()),
             collected.remarks.get(run, ()),
             collected.damage.get(run.folder, ()),
@@ -218,7 +217,7 @@ def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """A folder's name, told apart by a number where two runs share theirs."""
+    """A folder's name, with a number if another run has the same name."""
     plain = re.sub(r"[^A-Za-z0-9._+-]", "_", name).lstrip(".") or "run"
     number, chosen = 1, plain
     while chosen in taken:
@@ -229,10 +228,11 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits: Limits) -> Iterator[Disagreement]:
-    """Compare with the oracle, folder by folder; damaged journals have no subjects that both could agree on."""
+    """Compare with the oracle, folder by folder, without damaged folders, whose lines the two read differently."""
+    forms = {invariant.rule: invariant.in_python for invariant in collected.invariants}
     for folder in sorted({file.folder for file in files} - collected.damage.keys()):
         journals = read_journals([Path(file.path) for file in files if file.folder == folder])
-        told = set(examine(journals.events, limits))
+        told = set(examine(journals.events, forms, limits))
         found = set(collected.subjects.get(folder, ()))
         yield from (Disagreement("spark", subject) for subject in sorted(found - told))
         yield from (Disagreement("oracle", subject) for subject in sorted(told - found))
@@ -240,7 +240,7 @@ def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits:
 
 @contextmanager
 def _output(out: Path) -> Generator[Path, None, None]:
-    """A folder to write to, which becomes the results' folder when all went well, and else goes away."""
+    """A temporary folder, which becomes the results' folder; removed after an error."""
     place: Path | None = None
     try:
         _refuse_foreign(out)

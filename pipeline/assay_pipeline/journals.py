@@ -1,4 +1,4 @@
-"""Which files are to be judged: found by the driver, so that an empty or missing one is noticed."""
+"""The journals to judge.  The driver lists the files, because Spark would not notice an empty or missing one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from assay_pipeline.errors import NoJournalError
 
 SUFFIX = ".jsonl"
 RUN_FOLDER = "journals"
-"""Where a run's output folder keeps its journals."""
+"""The folder of the journals in a run's output folder."""
 
 
 class JournalFile(Struct, frozen=True):
     """One writer's file.
 
     Args:
-        folder: The folder that was asked for, whose files are judged together.
+        folder: The folder that was named; its files are judged together.
         path: The file.
         octets: Its size in bytes.
     """

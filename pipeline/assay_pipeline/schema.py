@@ -1,9 +1,9 @@
 """The journal as one flat table: every field of every kind of event is a column.
 
-The schema is derived from the event types, so a field added there is a column here without another word.  A field has
-one name and one type in all kinds (`assay_evidence.events`); deriving refuses two types for one name.
+The schema is derived from the event types, so a new field there becomes a column here.  A field must have the same type
+in all kinds of event (`assay_evidence.events`).
 
-A value of mixed type (`Scalar`) becomes text as JSON writes it: ``true``, ``12``, ``abc``.
+A value of mixed type (`Scalar`) becomes text as in JSON: ``true``, ``12``, ``abc``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from assay_evidence import events
 KIND = "kind"
 CHECKSUM = "sum"
 CORRUPT = "_corrupt_record"
-"""Where `from_json` puts a line that does not fit; being asked for, it also keeps Spark from pruning the schema."""
+"""The column in which `from_json` puts a line that does not fit.  It also keeps Spark from pruning the schema."""
 
 _PLAIN: Mapping[type, DataType] = {str: StringType(), int: LongType(), bool: BooleanType()}
 
@@ -44,7 +44,7 @@ def _column_type(annotation: Any) -> DataType:
         return StringType()
     if origin in (Union, types.UnionType):
         kinds = {_column_type(argument).simpleString() for argument in arguments if argument is not type(None)}
-        # Scalars of several types have no column type of their own; JSON's text carries them all.
+        # No column type holds scalars of several types; text as in JSON holds them all.
         return StringType() if len(kinds) > 1 else _column_type(next(a for a in arguments if a is not type(None)))
     if origin is tuple:
         return ArrayType(_column_type(arguments[0]))
@@ -89,5 +89,5 @@ def event_schema() -> StructType:
 
 
 def parsing_schema() -> StructType:
-    """What `from_json` reads a line with: all fields, the checksum, and the place for a line that does not fit."""
+    """The schema with which `from_json` reads a line: all fields, the checksum, and `CORRUPT`."""
     return StructType([*event_schema().fields, StructField(CHECKSUM, StringType()), StructField(CORRUPT, StringType())])

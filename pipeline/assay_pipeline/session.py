@@ -1,7 +1,7 @@
-"""A Spark session that starts fast, listens on loopback only and leaves nothing behind.
+"""A Spark session that starts fast, listens on loopback only and leaves no files.
 
-Spark's virtual machine is started by us, so that what it prints goes to a file and not between the lines of the
-command; the file's end is shown when the start fails.
+This module starts Spark's virtual machine itself, so that its output goes to a file and not between the lines of the
+command.  If the start fails, the error shows a line of that file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 LOOPBACK = "127.0.0.1"
 SMALL_OCTETS = 64 * 1024 * 1024
-"""Below this much journal the quick compiler of the virtual machine wins by its start; above it loses by its code."""
+"""Up to this size of journals, a fast start of the virtual machine's compiler saves more time than fast code."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 _EXIT_SECONDS = 120
 
@@ -46,7 +46,7 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
         "spark.driver.host": LOOPBACK,
         "spark.local.dir": str(scratch / "spark"),
         "spark.master": master,
-        # Where in Python a column was made is asked for at each operator, and each question goes to the other process.
+        # Otherwise Spark asks Python for the place of each column operator, a call to the other process each time.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.adaptive.enabled": "false" if small else "true",
         # Compiling a plan costs more than running it over a small journal.
@@ -64,7 +64,7 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
 
 
 def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Change environment variables, None taking one away, and give back what undoes it."""
+    """Change environment variables (None removes one), and return the changes that undo it."""
     before = {name: os.environ.get(name) for name in changes}
     for name, value in changes.items():
         if value is None:
@@ -76,7 +76,7 @@ def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str |
 
 @contextmanager
 def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSession, None, None]:
-    """Start Spark, lend the session, and end Spark's virtual machine with all that it wrote for itself.
+    """Start Spark, give its session, then end its virtual machine and remove its files.
 
     Args:
         master: Where to run: ``local[*]``, or a cluster's address.
@@ -97,7 +97,7 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
     log = scratch / "spark.log"
     settings = _settings(master, octets, archive.options(), scratch)
     conf = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    # Spark's own choice of address may be an outer one; empty submit arguments keep it from starting at all.
+    # Spark might choose an external address; empty submit arguments would keep it from starting.
     before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None})
     try:
         gateway = _launch(conf, log)
@@ -139,9 +139,9 @@ def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
 
 @contextmanager
 def _own_interrupts() -> Generator[None, None, None]:
-    """Keep what Ctrl-C does in this process: pyspark puts a handler of its own there and never takes it away.
+    """Keep this process's handler for Ctrl-C, because pyspark replaces it and never restores it.
 
-    Its handler cancels all jobs and then raises as Python's does; here the session's end cancels them.
+    pyspark's handler cancels all jobs and then raises as Python's does; here the session's end cancels them.
     """
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -152,15 +152,15 @@ def _own_interrupts() -> Generator[None, None, None]:
 
 
 def _end(gateway: JavaGateway) -> None:
-    """Stop Spark and wait until its virtual machine is gone."""
+    """Stop Spark and wait until its virtual machine has ended."""
     from pyspark.core.context import SparkContext
 
     process = cast("Popen[bytes]", gateway.proc)
-    active = SparkContext._active_spark_context  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - asks without making one
+    active = SparkContext._active_spark_context  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - reads it without creating one
     if active is not None and process.poll() is None:
         active.stop()
-    # A virtual machine that has died cannot be asked to stop, but pyspark must forget it and its gateway all the same:
-    # it has no public way to.
+    # Even if the virtual machine has died and cannot be stopped, pyspark must forget it and its gateway; it has no
+    # public function for that.
     SparkContext._active_spark_context = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     gateway.shutdown()
     SparkContext._gateway = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]

@@ -1,27 +1,29 @@
-"""Verdicts from subjects: each rule that has an invariant, for each run on its backend.
+"""Verdicts from subjects: for each run, the verdict of each rule that has an invariant.
 
-- A journal that is damaged anywhere makes every rule of its runs *inconclusive*: what is missing may be what offends,
-  and what is there may be altered.
-- A rule of which nothing could be examined is *not-demonstrated*.
-- Otherwise each scenario in which something was examined *fails* where a subject offends, is *inconclusive* where one
-  is undecided and *passes* where all were kept.  A scenario of the rule's own that could not run, or whose steps did
-  not do, says so as well, as it does in the suite.  The rule's verdict is the worst of its scenarios.
+- In each scenario with subjects, an offending subject is a fail, an undecided one is inconclusive, and a kept one is a
+  pass.  A scenario of the rule that could not run, or with a step that was not done, also counts, as in the suite.
+- These findings are weighed as those of claims are (`assay_evidence.weighing`).  A scenario's verdict is the worst of
+  its findings, a rule's the worst of its scenarios.
+- A rule without any subject is *not-demonstrated*.
+- Damage anywhere in a folder makes every rule of its runs *inconclusive*: the missing or altered line may offend.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from assay_evidence.figures import counted, duration
-from assay_evidence.oracle import Limits, Outcome, Subject
+from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
+from assay_evidence.weighing import Circumstance, Kind, deciding, foreign_kit, held_up, weigh
 from assay_features import Catalogue
+from assay_features.rule import Rule
+from assay_pipeline.invariant import Invariant
 
 SCHEMA = 1
 SHOWN = 20
-"""How many offending or undecided subjects of a scenario are shown as findings; the tables hold all."""
+"""How many broken or undecided subjects of a scenario are shown as findings; the tables hold all."""
 _VERDICT_OF = {
     Outcome.KEPT: Verdict.PASS,
     Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
@@ -30,24 +32,35 @@ _VERDICT_OF = {
 
 
 class RunOf(Struct, frozen=True, order=True):
-    """One run in one folder: what one `Verdicts` is about."""
+    """One run in one folder; it has one `Verdicts`.
+
+    Args:
+        folder: The folder.
+        run: The run's id.
+        backend: The backend's name.
+        client: Name and version of the client.
+        ours: The parts of the pair that are ours (`Begin.ours`).
+    """
 
     folder: str
     run: str
     backend: str
     client: str
+    ours: tuple[str, ...] = ()
 
 
 class Remark(Struct, frozen=True):
-    """What a scenario says of itself.
+    """What a scenario's own events record about it.
 
     Args:
         scenario: Its id.
         rules: The rules that it tries.
         judged: ``client``, ``broker`` or ``client+broker``.
         strength: must, may or kit.
-        verdict: What its own events make of it, whatever was examined; pass where they say nothing.
-        reason: Why, in one sentence.
+        verdict: Unsupported, error or inconclusive if it could not run or a step was not done; otherwise pass.
+        reason: Why, in one sentence; empty for a pass.
+        late_ns: How late the harness was in it, in all.
+        elapsed_ns: How long it took.
     """
 
     scenario: str
@@ -56,15 +69,17 @@ class Remark(Struct, frozen=True):
     strength: str
     verdict: Verdict = Verdict.PASS
     reason: str = ""
+    late_ns: int = 0
+    elapsed_ns: int = 0
 
 
 class Tally(Struct, frozen=True):
-    """What was examined of one rule in one scenario.
+    """The numbers of subjects of one rule in one scenario.
 
     Args:
         rule: The rule's id.
         scenario: The scenario's id.
-        counts: How many subjects of each outcome.
+        counts: How many subjects have each outcome.
         shown: The first few that were not kept.
     """
 
@@ -74,37 +89,9 @@ class Tally(Struct, frozen=True):
     shown: tuple[Subject, ...] = ()
 
 
-class _Words(Struct, frozen=True):
-    """How a rule's figure reads: what it demands, and what a subject's figure says."""
-
-    demands: str
-    observed: str
-    ns: bool = True
-    one: str = ""
-    many: str = ""
-
-
-_WORDS: Mapping[str, _Words] = {
-    "DD-02": _Words("no sighting before the send call's start plus the delay", "{0} after it was due"),
-    "DD-56": _Words("no first sighting later than {expiry_ms} ms after the expiry", "first seen {0} after its expiry"),
-    "PD-11": _Words("a copy for every subscription open through the send", "{0}", ns=False, one="copy", many="copies"),
-    "PD-20": _Words("every confirmed message seen after the restart", "seen {0} after it", ns=False, one="time"),
-    "BT-04": _Words("from 1 message to the listener's size in each batch", "{0}", ns=False, one="message"),
-}
-
-
-def _observed(subject: Subject) -> str:
-    words = _WORDS[subject.rule]
-    if not words.ns:
-        return f"{subject.subject}: {words.observed.format(counted(subject.figure, words.one, words.many))}"
-    # A figure below zero lies before the moment that it is counted from.
-    side = words.observed if subject.figure >= 0 else words.observed.replace(" after ", " before ")
-    return f"{subject.subject}: {side.format(duration(abs(subject.figure)))}"
-
-
 def conclude(
     run: RunOf,
-    rules: Sequence[str],
+    invariants: Sequence[Invariant],
     tallies: Iterable[Tally],
     remarks: Iterable[Remark],
     damage: Sequence[str],
@@ -115,21 +102,21 @@ def conclude(
     """Decide one run.
 
     Args:
-        run: Which.
-        rules: The rules that have an invariant.
-        tallies: What was examined in the run.
-        remarks: What its scenarios say of themselves.
-        damage: What is wrong with its journals, a sentence each.
+        run: The run.
+        invariants: The invariants that were examined.
+        tallies: The numbers of subjects.
+        remarks: What its scenarios record about themselves.
+        damage: The damage of its journals, a sentence each.
         catalogue: The rules.
         limits: The limits in force.
     """
-    by_rule: dict[str, list[Tally]] = {rule: [] for rule in rules}
+    counted: dict[str, list[Tally]] = {invariant.rule: [] for invariant in invariants}
     for tally in tallies:
-        by_rule[tally.rule].append(tally)
+        counted[tally.rule].append(tally)
     known = {remark.scenario: remark for remark in remarks}
     decided = tuple(
-        _conclude_rule(rule, found, known, damage, catalogue=catalogue, limits=limits)
-        for rule, found in by_rule.items()
+        _RuleOf(run, invariant, catalogue.rule(invariant.rule), limits, damage).conclude(counted[invariant.rule], known)
+        for invariant in invariants
     )
     totals = {str(verdict): sum(rule.verdict is verdict for rule in decided) for verdict in Verdict}
     return Verdicts(
@@ -142,70 +129,93 @@ def conclude(
     )
 
 
-def _conclude_rule(
-    rule: str,
-    tallies: Sequence[Tally],
-    remarks: Mapping[str, Remark],
-    damage: Sequence[str],
-    *,
-    catalogue: Catalogue,
-    limits: Limits,
-) -> RuleVerdict:
-    entry = catalogue.rule(rule)
-    strength, judged = entry.strength.value, "+".join(part.value for part in entry.judged)
-    plain = Remark("", (rule,), judged, strength)
-    examined = {tally.scenario: tally for tally in tallies}
-    telling = {name for name, remark in remarks.items() if rule in remark.rules and remark.verdict is not Verdict.PASS}
-    scenarios = tuple(
-        _conclude_scenario(rule, name, examined.get(name), remarks.get(name, plain), damage=damage, limits=limits)
-        for name in sorted(examined.keys() | telling)
-    )
-    verdict = worst(scenario.verdict for scenario in scenarios) if examined else Verdict.NOT_DEMONSTRATED
-    return RuleVerdict(
-        id=rule,
-        verdict=Verdict.INCONCLUSIVE if damage else verdict,
-        strength=strength,
-        judged=judged,
-        profile=entry.profile.value,
-        scenarios=scenarios,
-    )
+class _RuleOf(Struct, frozen=True):
+    """One rule in one run."""
 
+    run: RunOf
+    invariant: Invariant
+    rule: Rule
+    limits: Limits
+    damage: Sequence[str]
 
-def _conclude_scenario(
-    rule: str, name: str, tally: Tally | None, remark: Remark, *, damage: Sequence[str], limits: Limits
-) -> ScenarioVerdict:
-    counts = tally.counts if tally else {}
-    own = remark.verdict if rule in remark.rules else Verdict.PASS
-    merged = worst((own, *(_VERDICT_OF[outcome] for outcome, count in counts.items() if count)))
-    verdict, reason = (Verdict.INCONCLUSIVE, damage[0]) if damage else (merged, _reason(counts, remark, merged))
-    demands = _WORDS[rule].demands.format(expiry_ms=limits.expiry_ms)
-    shown = tally.shown if tally else ()
-    findings = tuple(
-        Finding(
-            claim=subject.ref,
-            verdict=Verdict.INCONCLUSIVE if damage else _VERDICT_OF[subject.outcome],
-            reason=f"{subject.subject} is {subject.outcome}.",
-            expected=demands,
-            observed=_observed(subject),
+    @property
+    def judged(self) -> str:
+        """``client``, ``broker`` or ``client+broker``."""
+        return "+".join(part.value for part in self.rule.judged)
+
+    def conclude(self, tallies: Sequence[Tally], remarks: Mapping[str, Remark]) -> RuleVerdict:
+        """Decide the rule.
+
+        Args:
+            tallies: Its numbers of subjects, by scenario.
+            remarks: The remarks of the run's scenarios, by id.
+        """
+        examined = {tally.scenario: tally for tally in tallies}
+        failing = {name for name, remark in remarks.items() if self._own(remark) is not None}
+        plain = Remark("", (self.rule.id,), self.judged, self.rule.strength.value)
+        scenarios = tuple(
+            self._scenario(name, examined.get(name), remarks.get(name, plain))
+            for name in sorted(examined.keys() | failing)
         )
-        for subject in shown
-    )
-    kept, total = counts.get(Outcome.KEPT, 0), sum(counts.values())
-    return ScenarioVerdict(
-        scenario=name,
-        rules=(rule,),
-        verdict=verdict,
-        strength=remark.strength,
-        judged=remark.judged,
-        reason=reason,
-        expected=demands,
-        observed="; ".join((f"{kept} of {total} examined were kept", *(_observed(subject) for subject in shown[:1]))),
-        findings=findings,
-    )
+        verdict = worst(scenario.verdict for scenario in scenarios) if examined else Verdict.NOT_DEMONSTRATED
+        return RuleVerdict(
+            id=self.rule.id,
+            verdict=weigh(Finding(claim="", verdict=verdict), self._damaged()).verdict,
+            strength=self.rule.strength.value,
+            judged=self.judged,
+            profile=self.rule.profile.value,
+            scenarios=scenarios,
+        )
 
+    def _scenario(self, name: str, tally: Tally | None, remark: Remark) -> ScenarioVerdict:
+        counts = tally.counts if tally else {}
+        shown = tally.shown if tally else ()
+        demands = self.invariant.demands(self.limits)
+        wording = self.invariant.wording
+        circumstances = self._circumstances(remark)
+        kinds = ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts.get(outcome))
+        met = [] if (own := self._own(remark)) is None else [own]
+        met += [self._finding("", outcome, f"Examined: {kinds}.") for outcome, count in counts.items() if count]
+        because = deciding(weigh(finding, circumstances) for finding in met)
+        findings = (
+            structs.replace(
+                self._finding(subject.ref, subject.outcome, f"{subject.subject} is {subject.outcome}."),
+                expected=demands,
+                observed=wording.of(subject),
+            )
+            for subject in shown
+        )
+        kept, total = counts.get(Outcome.KEPT, 0), sum(counts.values())
+        return ScenarioVerdict(
+            scenario=name,
+            rules=(self.rule.id,),
+            verdict=because.verdict if because else Verdict.NOT_DEMONSTRATED,
+            strength=remark.strength,
+            judged=remark.judged,
+            reason=because.reason if because else "",
+            expected=demands,
+            observed="; ".join((f"{kept} of {total} examined were kept", *(wording.of(one) for one in shown[:1]))),
+            findings=tuple(weigh(finding, circumstances) for finding in findings),
+        )
 
-def _reason(counts: Mapping[Outcome, int], remark: Remark, verdict: Verdict) -> str:
-    if verdict is remark.verdict and remark.reason:
-        return remark.reason
-    kinds = ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts.get(outcome))
-    return f"Examined: {kinds}."
+    def _finding(self, ref: str, outcome: Outcome, reason: str) -> Finding:
+        certain = self.invariant.certain and outcome is Outcome.BROKEN
+        return Finding(claim=ref, verdict=_VERDICT_OF[outcome], reason=reason, certain=certain)
+
+    def _own(self, remark: Remark) -> Finding | None:
+        """The finding of a scenario of this rule that could not run, or not wholly; None for any other."""
+        if self.rule.id not in remark.rules or remark.verdict is Verdict.PASS:
+            return None
+        return Finding(claim="", verdict=remark.verdict, reason=remark.reason)
+
+    def _damaged(self) -> list[Circumstance]:
+        return [Circumstance(Kind.DAMAGED_HISTORY, sentence) for sentence in self.damage[:1]]
+
+    def _circumstances(self, remark: Remark) -> list[Circumstance]:
+        """The circumstances of a scenario.
+
+        The rule's own strength counts, since an invariant also examines the scenarios of other rules.
+        """
+        kit = foreign_kit(self.rule.strength.value, self.judged, self.run.ours)
+        busy = held_up(remark.late_ns, remark.elapsed_ns)
+        return [*self._damaged(), *(one for one in (kit, busy) if one is not None)]

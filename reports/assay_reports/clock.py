@@ -1,4 +1,4 @@
-"""Times of one scenario's events, counted from its first."""
+"""Times of a scenario's events, counted from its first event."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from assay_evidence.events import AnyEvent
 
 
 class ScenarioClock:
-    """Puts events of one scenario on one line of time.
+    """Measures the times of a scenario's events from its first event.
 
-    Events of the first event's boot are placed by their monotonic time; those of another by wall-clock time, whose
-    uncertainty the journal states.
+    Events of the first event's boot are placed by monotonic time, others by wall-clock time, whose uncertainty the
+    journal states.
 
     Args:
-        events: The scenario's events; the earliest is the zero.
+        events: The scenario's events; the earliest is at 0.
     """
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:

@@ -1,7 +1,7 @@
-"""What can go wrong with a report.
+"""The errors of reports.
 
 ReportError
-├── SourceError    a file that the report is made of cannot be used: path, text
+├── SourceError    an input file cannot be used: path, text
 └── OutputError    the report cannot be written: path, text
 """
 
@@ -18,14 +18,14 @@ class ReportError(Exception):
         self.path = path
         """The file or folder at fault."""
         self.text = text
-        """What is wrong there and what to do."""
+        """What is wrong with it and what to do."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"
 
 
 class SourceError(ReportError):
-    """A file that the report is made of cannot be used."""
+    """An input file cannot be used."""
 
 
 class OutputError(ReportError):

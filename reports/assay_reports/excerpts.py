@@ -1,4 +1,4 @@
-"""A scenario's part of the journal in lines that a person reads."""
+"""Excerpts: a scenario's part of the journal as readable lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from assay_reports.clock import ScenarioClock
 
 _ENVELOPE = frozenset(Event.__struct_fields__)
 LINES = 400
-"""How many lines an excerpt shows; a longer one loses its middle, and says so."""
+"""How many lines an excerpt shows; a longer one omits its middle and says so."""
 
 
 class Line(Struct, frozen=True):
@@ -37,9 +37,9 @@ class Line(Struct, frozen=True):
 
     Args:
         at: Time after the scenario's first event.
-        ref: ``writer:seq``, by which claims refer to it.
+        ref: The event's reference, ``writer:seq``.
         kind: The event's kind.
-        text: What it says.
+        text: The event in words.
         breaks: Whether the event breaks the rule.
     """
 
@@ -54,10 +54,10 @@ class Excerpt(Struct, frozen=True):
     """The lines of an excerpt.
 
     Args:
-        head: Lines from the start.
+        head: The first lines.
         left_out: How many lines between head and tail are not shown.
-        kept: Lines from between that break the rule.
-        tail: Lines up to the end.
+        kept: Lines between head and tail that break the rule.
+        tail: The last lines.
     """
 
     head: tuple[Line, ...]
@@ -67,7 +67,7 @@ class Excerpt(Struct, frozen=True):
 
     @property
     def lines(self) -> int:
-        """How many lines there are."""
+        """The number of lines, including those that are not shown."""
         return len(self.head) + self.left_out + len(self.kept) + len(self.tail)
 
 
@@ -77,7 +77,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
     Args:
         events: The scenario's events.
         limit: How many lines to show at most, besides those that break the rule.
-        offenders: References of the events that break the rule.
+        offenders: References of the events that break the rule; they are always shown.
     """
     scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)
@@ -111,7 +111,7 @@ def kind(event: AnyEvent) -> str:
 
 
 def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row for each kind
-    """Say in one line what an event holds."""
+    """Describe an event in one line."""
     match event:
         case Call(actor=actor, op=op, args=args, destination=destination, unit=unit, msg=msg):
             return _join(f"{actor} {op}", destination, _message(msg), _pairs(args), unit and f"in {unit}")

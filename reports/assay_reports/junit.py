@@ -1,8 +1,12 @@
-"""JUnit XML: what continuous integration reads.
+"""JUnit XML, for continuous integration.
 
-JUnit has four outcomes, verdicts are six.  A pass is a pass and a fail a failure; `error` and `inconclusive` are
-errors, because nothing is known and somebody must look; `unsupported` and `not-demonstrated` are skipped, because the
-rule was not tried, and that must not look like a pass.  The verdict itself stands in the element's `type`.
+JUnit has four outcomes for the six verdicts:
+
+- pass: a passed test; fail: a failure;
+- error and inconclusive: an error, because the result is unknown and a person must look;
+- unsupported and not-demonstrated: skipped, because the rule was not tried and must not look passed.
+
+The element's `type` has the verdict itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -90,7 +94,7 @@ def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdi
     if scenario.disclosed:
         _property(properties, "disclosed", scenario.disclosed)
     if element := _ELEMENTS.get(scenario.verdict):
-        # JUnit's readers show the message in lists: it names the verdict, since several share one element.
+        # The message names the verdict, since JUnit viewers show it in lists and several verdicts share one element.
         message = visible(f"{scenario.verdict}: {scenario.reason}" if scenario.reason else scenario.verdict)
         outcome = ET.SubElement(case, element, type=scenario.verdict, message=message)
         outcome.text = visible(_details(scenario))

@@ -6,9 +6,9 @@ from assay_features import Catalogue
 
 
 def rules_json(catalogue: Catalogue) -> bytes:
-    """Write the catalogue's entries: what `assay rules --json` prints.
+    """Encode the catalogue's entries, as `assay rules --json` prints them.
 
     Returns:
-        A JSON list with one object for each rule, in the catalogue's order, indented, with a line end at its end.
+        A JSON list with one object for each rule, in the catalogue's order, indented, with a newline at its end.
     """
     return msgspec.json.format(msgspec.json.encode(catalogue.rules), indent=2) + b"\n"

@@ -1,4 +1,4 @@
-"""What happens in a scenario at one moment or for a while, for its time line and for the words below it."""
+"""The moments and intervals of a scenario, for its time line and the text below it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BESIDE = "the rest"
 
 
 class Moment(Struct, frozen=True):
-    """Something that happened at one moment.
+    """An event of a time line.
 
     Args:
-        kind: What it was; an `event` is drawn only because it breaks the rule.
-        actor: Whose lane it is in.
+        kind: The kind of mark; an `event` is drawn only because it breaks the rule.
+        actor: The actor, whose lane it is in.
         at_ns: Time after the scenario's first event.
-        label: A few words to stand beside its mark.
-        text: A sentence.
+        label: A few words for its mark.
+        text: A sentence that describes it.
         breaks: Whether it breaks the rule.
     """
 
@@ -132,7 +132,7 @@ class Moments:
         return Moment("refused" if refused else "send", call.actor, self._clock.at_ns(call), kid, text, breaks)
 
     def _look(self, call: Call, answer: Return | None) -> Moment:
-        """A browse counts at the moment of its answer: what it lists was there no later than that."""
+        """Make the moment of a browse, which counts at its answer."""
         at_ns = self._clock.at_ns(answer or call)
         kids = [self._plain(kid) for kid in answer.kids] if answer is not None else []
         refused = answer is not None and answer.refused is not None

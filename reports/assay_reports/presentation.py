@@ -1,4 +1,4 @@
-"""How the six verdicts look to a reader: a symbol and a word, never colour alone."""
+"""Symbols, words and colours of the six verdicts; colour is never the only sign."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay_evidence.verdicts import Verdict
 
 
 class Face(Struct, frozen=True):
-    """The looks of a verdict.
+    """The presentation of a verdict.
 
     Args:
         key: Name of its CSS class and its value in filters.
         symbol: One character.
         word: The verdict in words.
-        meaning: What it says, in one sentence.
+        meaning: Its meaning, in one sentence.
     """
 
     key: str
@@ -60,7 +60,7 @@ READING_ORDER = (
     Verdict.UNSUPPORTED,
     Verdict.PASS,
 )
-"""Worst first."""
+"""The verdicts, worst first."""
 
 STRENGTHS = {
     "must": "A breach is a failure.",
@@ -72,7 +72,7 @@ STRENGTHS = {
 
 
 class Count(Struct, frozen=True):
-    """How many there are of a verdict."""
+    """The number of results with one verdict."""
 
     face: Face
     count: int
@@ -80,7 +80,7 @@ class Count(Struct, frozen=True):
 
 
 def counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
-    """Count the verdicts that occur, passes first, then worst first."""
+    """Count the verdicts that occur: passes first, then from the worst on."""
     found = Counter(verdicts)
     total = found.total()
     order = (Verdict.PASS, *(verdict for verdict in READING_ORDER if verdict is not Verdict.PASS))

@@ -1,4 +1,4 @@
-"""Verdicts as people read them: names of messages and destinations as the feature has them."""
+"""Verdicts for readers, with the names of messages and destinations that the feature uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdi
 
 
 def readable(verdicts: Verdicts) -> Verdicts:
-    """Take the scenarios' tokens out of every text of a run's verdicts."""
+    """Remove the scenarios' tokens from every text of a run's verdicts."""
     return structs.replace(
         verdicts,
         rules=tuple(_rule(rule) for rule in verdicts.rules),

@@ -1,6 +1,7 @@
-"""The lines of a journal's excerpt as rows of a table: nine in ten of all values in a report stand there.
+"""The lines of an excerpt as rows of an HTML table.
 
-Each is made fit to be shown and escaped, as the templates' other values are; a line of plain words costs one look.
+Nine in ten values of a report are in these rows, so they are built here and not in a template.  A line without special
+characters needs one check; others are made visible and escaped, as templates do.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from assay_reports.excerpts import Line
 from assay_reports.text import visible
 
 _SPECIAL = re.compile(r"""[^ -~·µ]|[&<>"']""")
-"""What has to be escaped, or may have to be written out."""
+"""Characters that must be escaped or may have to be made visible."""
 
 
 def rows(lines: Iterable[Line]) -> Markup:
     """Write the rows.
 
     Args:
-        lines: What they say; any text.
+        lines: The lines; any text.
     """
-    return Markup("".join(map(_row, lines)))  # noqa: S704 - every value in it is fit to be shown, and escaped
+    return Markup("".join(map(_row, lines)))  # noqa: S704 - every value in it is visible and escaped
 
 
 def _row(line: Line) -> str:

@@ -24,7 +24,7 @@ from assay_reports.views.pairs import pairs_of
 from assay_reports.views.rules import rule_page
 
 MANIFEST = "site.json"
-"""Names every file of the site, so that a later report knows which ones it may replace."""
+"""The file that lists the site's files, so that a later report knows which files it may replace."""
 _FIT = (Markup, int, float)
 _ASSETS = ("style.css", "report.js")
 
@@ -40,14 +40,14 @@ def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
 
     Args:
         runs: The runs, one for each pair of client and broker, in the order of the matrix's columns.
-        out: The site's folder; made where it is absent. A report that is there is replaced.
+        out: The site's folder; created if it is missing. An earlier report there is replaced.
 
     Returns:
         The start page.
 
     Raises:
         SourceError: A run's verdicts name a rule that the catalogue does not have.
-        OutputError: There is no run to report on, the folder cannot be written, or it holds something else.
+        OutputError: No run was given, the folder cannot be written, or it holds files of something else.
     """
     if not runs:
         raise OutputError(out, "there is no run to report on; name a folder that `assay run` has written.")
@@ -109,15 +109,15 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Make every value that a template puts out fit to be shown; escaping follows."""
+    """Make special characters of a template's value visible; escaping follows."""
     return value if isinstance(value, _FIT) else visible(str(value))
 
 
 def _clear(out: Path) -> None:
-    """Remove the report that is there, and nothing else.
+    """Remove an earlier report, and nothing else.
 
     Raises:
-        OutputError: The folder holds something that is not a report.
+        OutputError: The folder holds files that are not of a report.
     """
     manifest = out / MANIFEST
     if not manifest.is_file():

@@ -1,4 +1,4 @@
-"""What a report is made of: one run on one pair, read from its output folder and from nowhere else."""
+"""The input of a report: one run on one pair, read from its output folder alone."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _T = TypeVar("_T")
 
 
 class KnownOutcome(Struct, frozen=True):
-    """An outcome that is expected of a backend, and why.
+    """An expected outcome of a backend, with its reason.
 
     Args:
-        scenario: Pattern over scenario ids, with ``*`` and ``?``; brackets are themselves.
-        verdict: What is expected.
+        scenario: Pattern for scenario ids, with ``*`` and ``?``; brackets have no special meaning.
+        verdict: The expected verdict.
         reason: Why, in one sentence.
-        reference: Where that can be read.
-        owner: Who looks after the entry.
+        reference: The document or issue that says so.
+        owner: The person or team that maintains the entry.
         expires: ISO date from which the entry no longer counts.
     """
 
@@ -44,7 +44,7 @@ class KnownOutcome(Struct, frozen=True):
     expires: str = ""
 
     def covers(self, scenario: str) -> bool:
-        """Whether the entry speaks of this scenario."""
+        """Whether the entry matches this scenario."""
         return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
 
 
@@ -81,13 +81,13 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
     """One run on one pair of client and broker.
 
     Args:
-        verdicts: What `judge` says.
+        verdicts: The verdicts of `judge`.
         events: The journals' events, each writer's in the order of `seq`.
         catalogue: The catalogue that the verdicts refer to.
-        damage: Where the journals cannot be relied on.
-        known: Outcomes expected of the backend.
-        kills: Which scenario catches which defect, where that was tried.
-        folder: The run's output folder, to which the report links; None where there is none.
+        damage: The damage of the journals.
+        known: Expected outcomes of the backend.
+        kills: The scenarios that catch each defect, if that was tried.
+        folder: The run's output folder, to which the report links; None without one.
     """
 
     verdicts: Verdicts
@@ -100,11 +100,11 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
 
     @property
     def begin(self) -> Begin | None:
-        """The first opening line: environment, seed, capabilities; None where no journal has one."""
+        """The first `Begin` event: environment, seed, capabilities; None if no journal has one."""
         return next((event for event in self.events if isinstance(event, Begin)), None)
 
     def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
-        """Sort the events by scenario."""
+        """Group the events by scenario."""
         found: dict[str, list[AnyEvent]] = {}
         for event in self.events:
             if event.scenario is not None:
@@ -113,11 +113,11 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
 
 
 def read_run(folder: Path, journals: Journals | None = None, verdicts: Verdicts | None = None) -> RunEvidence:
-    """Read all that a run has left in its output folder.
+    """Read a run's output folder.
 
     Args:
         folder: The output folder, or one backend's folder in it.
-        journals: Its journals, where the caller has read them; None to read them.
+        journals: Its journals, if the caller has read them; None to read them.
         verdicts: Its verdicts, likewise.
 
     Raises:
@@ -141,7 +141,7 @@ def read_run(folder: Path, journals: Journals | None = None, verdicts: Verdicts 
 
 
 def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
-    """Read `known.json` of an output folder; an absent file is an empty one.
+    """Read `known.json` of an output folder; a missing file counts as an empty one.
 
     Raises:
         SourceError: The file cannot be read or is not of that form.
@@ -153,7 +153,7 @@ def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
 
 
 def read_kills(folders: Iterable[Path]) -> KillMatrix:
-    """Read the first `defects.json` of these folders; where none has one the matrix is empty.
+    """Read the first `defects.json` of these folders; the matrix is empty if none has one.
 
     Raises:
         SourceError: The file cannot be read or is not of that form.

@@ -1,4 +1,4 @@
-"""Text from journals made fit to be shown: nothing in it may hide, reorder or break what stands around it."""
+"""Makes text from journals safe to show: no character may hide, reorder or break the text around it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import unicodedata
 
 _ESCAPED_CATEGORIES = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
 _KEPT = frozenset("\n\t")
-# Format characters that reorder text (bidirectional controls) or cannot be seen (zero-width ones, the byte order mark).
-# Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+# Format characters that reorder text (bidirectional controls) or are invisible (zero-width ones, the byte order mark).
+# Joiners (U+200C, U+200D) are not among them, because scripts and emoji need them.
 _UNSEEN = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
 _UNPLAIN = re.compile(r"[^\x20-\x7e\n\t]")
 _SLUG = re.compile(r"[^a-z0-9]+")
@@ -16,7 +16,7 @@ _SLUG_LENGTH = 80
 
 
 def visible(text: str) -> str:
-    r"""Write out what cannot be seen or would reorder its neighbours: ``\x00``, ``\u202e``.
+    r"""Replace characters that are invisible or reorder text by their escapes: ``\x00``, ``\u202e``.
 
     The result holds only characters that both HTML and XML 1.0 permit.
     """

@@ -1,8 +1,8 @@
 """A scenario's sends, due moments, sightings, looks, watches and faults as geometry for an inline SVG.
 
-Only figures are made here; the drawing is `templates/timeline.html`, where every text is escaped.  Places along the
-time are per cent of the drawing's width, so it fits a telephone and a sheet of paper without scrolling.  A label has a
-tier: it is shown everywhere, or only where the drawing is wide enough for it.
+This module computes positions; `templates/timeline.html` draws them and escapes every text.  Positions along the time
+are percentages of the drawing's width, so it fits a phone and a sheet of paper without scrolling.  A label has a tier:
+it is shown always, or only if the drawing is wide enough for it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ AXIS = 34
 LANES = 12
 MARKS = 400
 TOLD = 3
-"""So many events that break the rule are told in words."""
+"""How many events that break the rule are described in words."""
 NARROW_PX = 244
 WIDE_PX = 620
-"""The widths for which labels are placed: a telephone's, and that of a window or a sheet."""
+"""The widths for which labels are placed: that of a phone, and that of a window or a sheet of paper."""
 _LABEL_CHARACTER = 6.4
 _NAME_CHARACTERS = 18
 _TICKS_AT_MOST = 7
@@ -53,9 +53,9 @@ class Label(Struct, frozen=True):
     """A few words beside a mark.
 
     Args:
-        text: The words; empty where they would cover others.
-        end: Whether they end at the mark and do not begin there.
-        tier: Where there is room for them.
+        text: The words; empty if they would cover others.
+        end: Whether they end at the mark instead of beginning there.
+        tier: The widths at which there is room for them.
     """
 
     text: str = ""
@@ -64,14 +64,14 @@ class Label(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """Something that happened at one moment in one lane.
+    """The mark of an event in a lane.
 
     Args:
-        kind: What it was.
-        x: Where it stands, in per cent.
+        kind: The kind of event.
+        x: Its position, in per cent.
         y: The height of its lane's line.
         label: The message.
-        text: A sentence, shown by browsers as a tip.
+        text: A sentence, which browsers show as a tooltip.
         breaks: Whether it breaks the rule.
     """
 
@@ -84,7 +84,7 @@ class Mark(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """Something that lasted: a watch in its lane, a fault across all of them."""
+    """A watch in its lane, or a fault across all lanes."""
 
     x: float
     width: float
@@ -93,7 +93,7 @@ class Span(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """A figure on the axis, or a due moment, with its label."""
+    """A time on the axis, or a due moment, with its label."""
 
     x: float
     label: str
@@ -102,14 +102,14 @@ class Tick(Struct, frozen=True):
 
 
 class Lane(Struct, frozen=True):
-    """One actor."""
+    """The lane of one actor."""
 
     y: float
     name: str
 
 
 class Key(Struct, frozen=True):
-    """An entry of the legend: a symbol, what it stands for, and how many there are."""
+    """An entry of the legend: a symbol, its meaning, and how many marks have it."""
 
     name: str
     symbol: str
@@ -120,11 +120,11 @@ class Timeline(Struct, frozen=True, kw_only=True):
     """The drawing.
 
     Args:
-        summary: What it shows, in words, for those who do not see it.
+        summary: The drawing in words, for readers who cannot see it.
         breaches: The first events that break the rule, a sentence each.
         breaches_left_out: How many more there are.
-        absent: Whether the rule is broken and the verdict names no event: something did not happen, for one.
-        left_out: How many marks and lanes found no room.
+        absent: Whether the rule is broken but the verdict names no event, for example because something did not happen.
+        left_out: How many marks and lanes are not shown for lack of room.
     """
 
     height: int
@@ -151,7 +151,7 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
         broken: Whether the scenario's verdict is a fail.
 
     Returns:
-        The drawing; None where there is nothing that time says something about: no delay, sighting, watch or fault.
+        The drawing; None without any delay, sighting, watch or fault.
     """
     clock = ScenarioClock(events)
     ordered = sorted(events, key=clock.at_ns)
@@ -204,7 +204,7 @@ class _Scale:
 
 
 def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
-    """Every lane in the order of time; where not all find room, those of events that break the rule go first."""
+    """The lanes in the order of time; if not all have room, those of events that break the rule come first."""
     names = list(dict.fromkeys([moment.actor for moment in moments] + [watch.name for watch in watches]))
     if len(names) <= LANES:
         return names
@@ -213,7 +213,7 @@ def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
 
 
 def _chosen(moments: Sequence[Moment]) -> list[Moment]:
-    """The moments to draw, in the order of time; those that break the rule whatever happens."""
+    """The moments to draw, in the order of time; those that break the rule are always drawn."""
     if len(moments) <= MARKS:
         return list(moments)
     breaking = [index for index, moment in enumerate(moments) if moment.breaks][:MARKS]
@@ -222,13 +222,13 @@ def _chosen(moments: Sequence[Moment]) -> list[Moment]:
 
 
 class _Room:
-    """Which stretches of one line of labels are free, at both widths."""
+    """The free parts of one line of labels, at both widths."""
 
     def __init__(self) -> None:
         self._taken: dict[int, list[tuple[float, float]]] = {NARROW_PX: [], WIDE_PX: []}
 
     def tier(self, x: float, before_px: float, after_px: float, *, at_least: Tier = "wide") -> Tier:
-        """Take the room from so many pixels before a place to so many after it, and say at which widths there is."""
+        """Reserve the pixels before and after a position, and return the tier of widths that have room for them."""
         wide = self._is_free(WIDE_PX, x, before_px, after_px)
         narrow = wide and self._is_free(NARROW_PX, x, before_px, after_px)
         tier: Tier = "all" if narrow else "wide" if wide else ""

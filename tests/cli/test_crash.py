@@ -11,9 +11,9 @@ from tests.cli.conftest import Assay
 
 from assay.campaign.campaign import Campaign, CampaignOptions
 from assay.campaign.defects import STORE_DEFECTS
-from assay.campaign.keeper import BrokerDownError, Keeper
 from assay.campaign.phases import Halt, Phase
 from assay.campaign.server import BrokerOrder
+from assay.campaign.supervisor import BrokerDownError, Supervisor
 from assay.exits import Exit
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_sdk.runners.real import MachineClock
@@ -81,14 +81,14 @@ def test_a_broker_that_cannot_be_started_again_has_lost_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_room(tmp_path / "out")
-    start = Keeper.start
+    start = Supervisor.start
 
-    def only_once(keeper: Keeper) -> None:
-        if keeper.start_ns:
+    def only_once(supervisor: Supervisor) -> None:
+        if supervisor.start_ns:
             raise BrokerDownError("The store cannot be opened: its file is damaged.")
-        start(keeper)
+        start(supervisor)
 
-    monkeypatch.setattr(Keeper, "start", only_once)
+    monkeypatch.setattr(Supervisor, "start", only_once)
     with Campaign(CampaignOptions(out=tmp_path / "out", kills=1)) as campaign:
         tally = campaign.run()
     assert "damaged" in tally.down
@@ -98,36 +98,36 @@ def test_a_broker_that_cannot_be_started_again_has_lost_everything(
     assert any("its file is damaged" in finding.observed for one in verdicts.scenarios for finding in one.findings)
 
 
-class TestKeeper:
+class TestSupervisor:
     """The broker's process alone."""
 
     def test_it_stops_where_it_is_told_to_and_is_killed_there(self, tmp_path: Path) -> None:
-        keeper = self.keeper(tmp_path)
-        keeper.start()
-        assert keeper.kill() is Phase.IDLE
-        keeper.start()
-        keeper.arm(Halt(Phase.WRITTEN, 1))
-        assert not keeper.await_halt(0.05), "nobody writes anything"
-        keeper.stop()
-        assert dict(keeper.kills) == {Phase.IDLE: 1}
+        supervisor = self.supervisor(tmp_path)
+        supervisor.start()
+        assert supervisor.kill() is Phase.IDLE
+        supervisor.start()
+        supervisor.arm(Halt(Phase.WRITTEN, 1))
+        assert not supervisor.await_halt(0.05), "nobody writes anything"
+        supervisor.stop()
+        assert dict(supervisor.kills) == {Phase.IDLE: 1}
 
     def test_a_store_that_refuses_is_told_in_its_own_words(self, tmp_path: Path) -> None:
         (tmp_path / "data").write_text("no folder")
-        keeper = self.keeper(tmp_path)
+        supervisor = self.supervisor(tmp_path)
         with pytest.raises(BrokerDownError, match="The store cannot be opened: "):
-            keeper.start()
-        keeper.abandon()
+            supervisor.start()
+        supervisor.abandon()
 
     def test_a_process_that_ends_by_itself_is_told_so(self, tmp_path: Path) -> None:
-        keeper = self.keeper(tmp_path)
-        keeper.start()
-        assert keeper.process.pid is not None
-        keeper.process.terminate()
+        supervisor = self.supervisor(tmp_path)
+        supervisor.start()
+        assert supervisor.process.pid is not None
+        supervisor.process.terminate()
         with pytest.raises(BrokerDownError, match="ended by itself"):
-            keeper.await_halt(5)
-        keeper.abandon()
+            supervisor.await_halt(5)
+        supervisor.abandon()
 
     @staticmethod
-    def keeper(folder: Path) -> Keeper:
+    def supervisor(folder: Path) -> Supervisor:
         order = BrokerOrder(folder=folder, store="sqlite", defect=None)
-        return Keeper(order, multiprocessing.get_context("forkserver"), MachineClock())
+        return Supervisor(order, multiprocessing.get_context("forkserver"), MachineClock())

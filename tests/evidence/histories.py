@@ -1,4 +1,4 @@
-"""Miniature histories: a scenario's evidence told by hand, with a clock that stands still until it is moved.
+"""Miniature histories: a scenario's evidence written by hand, with a clock that moves only when it is set.
 
     story = Story()
     send = story.send("m", delay_ms=500)
@@ -29,7 +29,7 @@ E = TypeVar("E", bound=ev.Event)
 
 
 class Sink(Protocol):
-    """What a story writes to: a `JournalWriter`, or `Memory`."""
+    """The journal that a story writes to: a `JournalWriter`, or `Memory`."""
 
     def write(self, kind: type[E], at: Instant, *, scenario: str | None = None, **fields: Any) -> E:
         """Write one event."""
@@ -208,7 +208,7 @@ class Story:
         fields: dict[str, ev.Scalar] | None = None,
         of: str = QUEUE,
     ) -> ev.Seen:
-        """An actor is handed a message."""
+        """An actor receives a message."""
         return self.tell(
             ev.Seen,
             actor=actor,
@@ -236,7 +236,7 @@ class Story:
 
     @contextmanager
     def watching(self, actor: str = "receiver", of: str = QUEUE) -> Iterator[ev.Watch]:
-        """A watch around what is told meanwhile."""
+        """A watch around the events of the block."""
         watch = self.watch(actor, of)
         yield watch
         self.unwatch(watch)
@@ -250,11 +250,11 @@ class Story:
         return self.tell(ev.Disk, source="simulated disk", op=op, kids=kids)
 
     def claim(self, predicate: ev.Predicate, of: dict[str, str], **bounds: int) -> ev.Claim:
-        """A Then-step claims something."""
+        """A Then-step makes a claim."""
         return self.tell(ev.Claim, rule=self.rule, predicate=predicate, of=of, bounds=bounds, text="so it is")
 
     def finds(self, predicate: ev.Predicate, of: dict[str, str], *others: Story, **bounds: int) -> Finding:
-        """A Then-step claims something and asks at once.
+        """A Then-step makes a claim, which is decided at once.
 
         Args:
             predicate: Which predicate decides.

@@ -1,4 +1,4 @@
-"""Whatever befalls one line of a complete journal, no rule passes that would not have passed on the whole."""
+"""Damage to any line of a complete journal never turns another verdict into a pass."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_whole_journal_gives_every_kind_of_verdict_that_damage_could_better(
 
 
 def hold(folder: Path, files: Files, whole: dict[str, Verdict]) -> None:
-    """Judge these files; no pass may come of them that the whole does not give."""
+    """Judge these files; they must give no pass that the whole journal does not give."""
     for name, lines in files.items():
         (folder / name).write_bytes(b"".join(lines))
     verdicts = judged(folder)

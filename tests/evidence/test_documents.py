@@ -1,4 +1,4 @@
-"""What the documentation says of journals, predicates and schemas is what the code does."""
+"""The documentation of journals, predicates and schemas agrees with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What proves silence, at the edges."""
+"""Edge cases of quiet watches."""
 
 from __future__ import annotations
 

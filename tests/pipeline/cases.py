@@ -1,4 +1,4 @@
-"""What each invariant must say of which miniature: kept, broken, undecided, or nothing."""
+"""Miniature scenarios, each with the subjects and outcomes that an invariant must find in it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from msgspec import Struct
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
 from assay_evidence import events as ev
-from assay_evidence.oracle import Outcome
+from assay_evidence.subjects import Outcome
 
 KEPT, BROKEN, UNDECIDED = Outcome.KEPT, Outcome.BROKEN, Outcome.UNDECIDED
 
 
 class Case(Struct, frozen=True):
-    """One miniature.
+    """One miniature scenario.
 
     Args:
         rule: The rule it is about.
         name: What happens, as a sentence.
-        telling: How it is told.
-        subjects: What the rule must have examined, and with which outcome.
+        telling: Writes its events.
+        subjects: The subjects that the invariant must find, with their outcomes.
     """
 
     rule: str
@@ -215,7 +215,7 @@ def _committed_late(tale: Tale) -> None:
 
 
 def _unit_name_again(tale: Tale) -> None:
-    """The session's first unit never ended; after its return it counts from the start again and commits."""
+    """The session's first unit of work never ended; after it reconnects, the next one has its name and commits."""
     tale.consumes("a", TOPIC)
     watch = tale.listens("a", TOPIC)
     tale.ends_unit("u", "begin")
@@ -345,7 +345,7 @@ def _link_again(tale: Tale) -> None:
 
 
 def _ends_late(tale: Tale) -> None:
-    """A connection was lost within a callback, which ends when the new link's first batch is being handed over."""
+    """A connection was lost within a callback, which ends while the new link's first batch is delivered."""
     watch = tale.listens(size=2)
     tale.handed("1-a", batch=0, link=1)
     tale.handed("2-a", batch=0, link=2)
@@ -356,7 +356,7 @@ def _ends_late(tale: Tale) -> None:
 
 
 def _called_for_nothing(tale: Tale) -> None:
-    """A batch, and then a callback under its number that is handed nothing."""
+    """A batch, and then a callback with its number and no message."""
     watch = tale.listens(size=2)
     tale.handed("a", batch=0)
     tale.returns(batch=0)
@@ -470,4 +470,4 @@ CASES = (
         {"receiver-1/0/0": KEPT, "receiver-1/1/0": BROKEN},
     ),
 )
-"""All of them."""
+"""All miniature scenarios."""

@@ -1,4 +1,4 @@
-"""One judgement of many runs, which the tests look at from all sides."""
+"""One judgement of many runs, shared by the tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from tests.pipeline.cases import CASES, Case
 from tests.pipeline.random_tales import telling
-from tests.pipeline.tales import Tale, write_run
+from tests.pipeline.tales import Tale, Telling, write_run
 
+from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.job import Judged, Result, judge_with
 from assay_pipeline.journals import find_journals
+from assay_pipeline.rules import INVARIANTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +24,12 @@ RANDOM = "random"
 RANDOM_SCENARIOS = 600
 WHOLE = "whole"
 REMARKED = "remarked"
+HELD_UP = "held up"
+BREACHES = [
+    next(case.telling for case in CASES if case.rule == rule and Outcome.BROKEN in case.subjects.values())
+    for rule in INVARIANTS
+]
+"""For each invariant a scenario that breaks it."""
 
 
 class Judgement(Struct, frozen=True):
@@ -30,7 +38,7 @@ class Judgement(Struct, frozen=True):
     result: Result
     runs: dict[str, Judged]
     spoilt: dict[str, str]
-    """Every damaged run, with what was done to it in a word."""
+    """The damaged runs, each with the kind of damage."""
     root: Path
 
     def verdict(self, folder: str, rule: str) -> Verdict:
@@ -49,6 +57,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
         write_run(root / folder_of(case), [case.telling])
     write_run(root / RANDOM, [telling(number) for number in range(RANDOM_SCENARIOS)])
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
+    write_run(root / HELD_UP, map(_held_up, BREACHES))
     spoilt = dict(_spoil(root))
     files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
     result = judge_with(spark, files, place, place, oracle=True)
@@ -75,10 +84,18 @@ def _broken(tale: Tale) -> None:
     tale.step("broken", "the container died")
 
 
+def _held_up(telling: Telling) -> Telling:
+    def tell(tale: Tale) -> None:
+        tale.starts()
+        telling(tale)
+        tale.ends(late_ns=1_600_000_000)
+
+    return tell
+
+
 def _spoil(root: Path) -> Iterator[tuple[str, str]]:
     """Make copies of a run that breaks every rule, each damaged in one place."""
-    breaches = {case.rule: case.telling for case in CASES if folder_of(case) in _BREACHES}
-    whole = write_run(root / WHOLE, list(breaches.values())).read_bytes().splitlines(keepends=True)
+    whole = write_run(root / WHOLE, BREACHES).read_bytes().splitlines(keepends=True)
 
     def write(name: str, lines: list[bytes], how: str) -> tuple[str, str]:
         (root / name).mkdir()
@@ -98,12 +115,3 @@ def _spoil(root: Path) -> Iterator[tuple[str, str]]:
     yield write("bare", [b"{}\n", *whole], "bare")
     yield write("empty", [], "empty")
     yield write("foreign bytes", [*whole[:3], b"\xff\xfe\x00\n", *whole[3:]], "foreign")
-
-
-_BREACHES = {
-    "DD-02 a waiting receiver sees it a nanosecond early",
-    "DD-56 an expired message is handed over",
-    "PD-11 one subscription misses its copy",
-    "PD-20 it is lost by the kill",
-    "BT-04 a batch too large",
-}

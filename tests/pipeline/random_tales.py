@@ -1,4 +1,4 @@
-"""Histories nobody thought of: random scenarios over a few messages, consumers and faults."""
+"""Random scenarios with a few messages, consumers and faults."""
 
 from __future__ import annotations
 
@@ -81,5 +81,5 @@ def _tell(seed: int, tale: Tale) -> None:
 
 
 def telling(seed: int) -> Telling:
-    """The scenario of a number: on one queue or topic, always the same."""
+    """Make the random scenario of a seed, on one queue or topic."""
     return partial(_tell, seed)

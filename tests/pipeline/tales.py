@@ -1,4 +1,4 @@
-"""Miniature runs for the pipeline: scenarios told by hand, and written as whole journals."""
+"""Miniature runs for the pipeline: scenarios written by hand, as whole journals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Telling = Callable[["Tale"], object]
 
 
 class Tale(Story):
-    """A scenario in the words of the steps' recorder: arguments, actors and watches as it writes them."""
+    """A scenario with the arguments, actors and watches that the steps' recorder writes."""
 
     def sends(
         self,
@@ -47,7 +47,7 @@ class Tale(Story):
         shared: bool = False,
         no_local: bool = False,
     ) -> None:
-        """A consumer is made."""
+        """A consumer is created."""
         args: dict[str, ev.Scalar] = {
             "selector": selector,
             "durability": "durable" if name else "non-durable",
@@ -58,24 +58,24 @@ class Tale(Story):
         self.answer(self.call("consumer", actor, args=args, destination=of))
 
     def listens(self, actor: str = "receiver", of: str = QUEUE, *, size: int | None = None) -> str:
-        """A listener is set, or a batch listener, and the consumer watches from then on; the watch's id."""
+        """Set a listener or a batch listener, and begin a watch; returns the watch's id."""
         op = "listen" if size is None else "listen-batch"
         args: dict[str, ev.Scalar] = {"on": True} if size is None else {"on": True, "size": size, "timeout_ms": 100}
         self.answer(self.call(op, actor, args=args, destination=of))
         return self.watches(actor, of)
 
     def watches(self, actor: str = "receiver", of: str = QUEUE) -> str:
-        """A consumer starts to watch; the watch's id."""
+        """Begin a watch; returns its id."""
         watch = self.name("watch")
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="begin")
         return watch
 
     def stops(self, watch: str, actor: str = "receiver", of: str = QUEUE) -> None:
-        """The watch is over."""
+        """End a watch."""
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="end")
 
     def handed(self, kid: str = "m", actor: str = "receiver", batch: int | None = None, link: int = 1) -> None:
-        """The application is handed a message."""
+        """The application receives a message."""
         self.tell(
             ev.Seen,
             actor=actor,
@@ -98,14 +98,14 @@ class Tale(Story):
         self.tell(ev.Callback, actor=actor, link=f"{actor}-{link}", batch=batch, ended=ended)
 
     def suffers(self, what: str = "kill", took_ms: int = 10) -> None:
-        """A fault of the broker begins now; the clock goes on to its end."""
+        """A fault of the broker begins now and ends after some time."""
         fault = self.name("fault")
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="begin")
         self.now_ns += took_ms * 1_000_000
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="end")
 
     def browses(self, *kids: str, of: str = QUEUE) -> None:
-        """Somebody looks at a queue."""
+        """A browse of a queue lists these messages."""
         self.answer(self.call("browse", "browser", destination=of), kids=kids)
 
     def ends_unit(self, unit: str, op: Literal["begin", "prepare", "recover", "commit", "rollback"] = "commit") -> None:
@@ -114,7 +114,7 @@ class Tale(Story):
 
 
 def write_run(folder: Path, tellings: Iterable[Telling], *, run: str = "run-1") -> Path:
-    """Write a run of one process, a scenario for each telling; the journal's path."""
+    """Write a run of one process with these scenarios; returns the journal's path."""
     folder.mkdir(parents=True)
     path = folder / "main.jsonl"
     with JournalWriter(path, run=run, writer="main") as journal:
@@ -124,7 +124,7 @@ def write_run(folder: Path, tellings: Iterable[Telling], *, run: str = "run-1") 
 
 
 def write_scenarios(journal: Sink, tellings: Iterable[Telling]) -> None:
-    """Write the begin record and a scenario for each telling, each in a world of its own."""
+    """Write the begin record and the scenarios, each in a world of its own."""
     begin(journal)
     for number, telling in enumerate(tellings):
         telling(Tale(journal, f"scenario-{number}", boot=f"virtual:{number}"))

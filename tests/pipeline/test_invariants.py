@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import pytest
 from tests.pipeline.cases import CASES, Case
-from tests.pipeline.judgement import RANDOM, REMARKED, WHOLE, Judgement, folder_of
+from tests.pipeline.judgement import HELD_UP, RANDOM, REMARKED, WHOLE, Judgement, folder_of
 
-from assay_evidence.oracle import Outcome, examine
+from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
+from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
+from assay_pipeline.rules import INVARIANTS
 
 pytestmark = pytest.mark.spark
-RULES = ("DD-02", "DD-56", "PD-11", "PD-20", "BT-04")
+RULES = tuple(INVARIANTS)
 
 
 def expected(case: Case) -> Verdict:
@@ -42,7 +44,10 @@ def test_the_oracle_agrees_on_every_undamaged_history(judgement: Judgement) -> N
 
 def test_the_random_histories_break_and_keep_every_rule(judgement: Judgement) -> None:
     """Histories that no rule could examine would agree on nothing."""
-    examined = examine(read_journals(judgement.root / RANDOM).events)
+    examined = examine(
+        read_journals(judgement.root / RANDOM).events,
+        {rule: invariant.in_python for rule, invariant in INVARIANTS.items()},
+    )
     tried = {(subject.rule, subject.outcome) for subject in examined}
     assert tried >= {(rule, outcome) for rule in RULES for outcome in (Outcome.KEPT, Outcome.BROKEN)}
 
@@ -79,6 +84,17 @@ def test_a_scenario_that_could_not_run_speaks_for_itself(judgement: Judgement) -
     }
     assert rule.verdict is Verdict.ERROR
     assert "the container died" in rule.scenarios[1].reason
+
+
+def test_a_harness_that_was_late_decides_only_what_no_delay_can_cause(judgement: Judgement) -> None:
+    certain = {rule for rule in RULES if judgement.verdict(HELD_UP, rule) is Verdict.FAIL}
+    assert certain == {rule for rule, invariant in INVARIANTS.items() if invariant.certain} == {"DD-02", "BT-04"}
+    assert all(judgement.verdict(HELD_UP, rule) is Verdict.INCONCLUSIVE for rule in set(RULES) - certain)
+    rule = next(rule for rule in judgement.runs[HELD_UP].verdicts.rules if rule.id == "PD-20")
+    assert rule.scenarios[0].reason == (
+        "The machine was too busy: the harness came 1.6 s late in 2.0 s (ask for fewer --workers);"
+        " it had found: Examined: 1 broken."
+    )
 
 
 def test_a_verdict_names_its_figures(judgement: Judgement) -> None:

@@ -8,15 +8,21 @@ from tests.pipeline.cases import CASES, Case
 from tests.pipeline.tales import Tale
 
 from assay_evidence.figures import counted
-from assay_evidence.oracle import Outcome, examine
+from assay_evidence.oracle import examine
+from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
+from assay_pipeline.rules import INVARIANTS
+
+FORMS = {rule: invariant.in_python for rule, invariant in INVARIANTS.items()}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}: {case.name}")
 def test_the_oracle_says_what_the_miniature_was_made_for(case: Case) -> None:
     journal = Memory()
     case.telling(Tale(journal))
-    found = {subject.subject: subject.outcome for subject in examine(journal.events) if subject.rule == case.rule}
+    found = {
+        subject.subject: subject.outcome for subject in examine(journal.events, FORMS) if subject.rule == case.rule
+    }
     assert found == case.subjects
 
 
@@ -34,7 +40,7 @@ def test_the_claim_about_batches_says_what_the_oracle_says(turns: list[tuple[str
             tale.handed(batch=batch, link=link)
         else:
             tale.returns(batch=batch)
-    found = [subject.outcome for subject in examine(tale.events) if subject.rule == "BT-04"]
+    found = [subject.outcome for subject in examine(tale.events, FORMS) if subject.rule == "BT-04"]
     claimed = tale.finds("batch-shape", {"actor": "receiver"}, max=2)
     assert claimed.verdict is (Verdict.FAIL if Outcome.BROKEN in found else Verdict.PASS)
     assert claimed.observed.startswith(counted(len(found), "batch", "batches"))

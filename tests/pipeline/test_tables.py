@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.pipeline.judgement import Judgement
 
-from assay_evidence.oracle import Outcome
+from assay_evidence.subjects import Outcome
 from assay_pipeline.job import MANIFEST, Manifest
 
 if TYPE_CHECKING:

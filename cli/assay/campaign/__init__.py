@@ -1,6 +1,7 @@
-"""The crash campaign: a broker process under load, killed at random instants and at chosen ones, judged from journals.
+"""The crash campaign: kills a broker process under load, at random and chosen moments, and judges it from journals.
 
-`phases` says where in its work the broker was; `server` is the broker's process and `keeper` starts and kills it;
-`families` are the kinds of load and `acts` what clients do of each, in processes of their own (`client`); `accounts`
-makes the claims, from what the clients wrote down; `campaign` is the whole of it.
+- `server` is the broker's process, `supervisor` starts and kills it, `phases` records what the broker was doing;
+- `families` are the kinds of load, `acts` the operations of clients, which run in processes of their own (`client`);
+- `accounts` works out from the clients' journals how often each message may be seen, `claims` claims it;
+- `campaign` runs all of it.
 """

@@ -1,17 +1,20 @@
-"""What became of every message of a round, from what its clients wrote down.
+"""Accounts: how often each message of a round may be seen, worked out from its clients' journals.
 
-A copy of a message is what one queue, or one subscription, owes.  Of its send it is known that it was *confirmed* (the
-answer has come, or its unit of work was committed), is *void* (refused, or its unit was rolled back, or lost before
-anybody committed it), or is in *doubt* (the broker was killed before the answer).  Each time a copy was handed over,
-the same three are known of its acknowledgement.  So the rules leave a number of times that a copy may be seen:
+Each queue and each subscription has its own copy of a message.  The *fate* of its send is
 
-- once, and once more for each time it was handed over and not acknowledged for certain before it first was;
-- exactly so often, where it was owed: confirmed, or seen and given back;
-- at most so often, where it may be gone: non-persistent, or in doubt at either end;
-- never, where it is void.
+- *confirmed*: the answer came, or its unit of work was committed;
+- *void*: it was refused, or its unit of work was rolled back or was lost without a commit;
+- *in doubt*: the broker was killed before the answer.
 
-Nothing of what was seen after an acknowledgement enters these numbers, so a message that comes again behind one has
-come too often.
+Each delivery of a copy has a fate too, that of its acknowledgement.  From these fates follows how often a copy may be
+seen: once, and once more for each delivery before the first confirmed acknowledgement.
+
+- It must be seen exactly so often if its send was confirmed, or if it was seen and given back.
+- It may be seen at most so often if it may be lost: it is non-persistent, or its send or acknowledgement is in doubt.
+- It must never be seen if its send is void.
+
+Deliveries after a confirmed acknowledgement do not raise the number, so a message that comes again after one came too
+often.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ LOST = "connection-lost"
 
 
 class Fate(Enum):
-    """What is known of a send, or of an acknowledgement."""
+    """The fate of a send, an acknowledgement or a commit."""
 
     CONFIRMED = "confirmed"
     VOID = "void"
@@ -43,9 +46,9 @@ class Sending(Struct, frozen=True):
     """A message sent.
 
     Args:
-        call: The send.
-        kid: The message.
-        fate: What is known of it.
+        call: The send call.
+        kid: The message's kid.
+        fate: The fate of the send.
     """
 
     call: Call
@@ -54,13 +57,13 @@ class Sending(Struct, frozen=True):
 
     @property
     def delay_ms(self) -> int:
-        """Its delay."""
+        """Its delivery delay."""
         delay = self.call.args.get("delay_ms")
         return delay if isinstance(delay, int) else 0
 
 
 class Sighting(Struct):
-    """A copy handed over; its fate is that of its acknowledgement."""
+    """A delivery of a copy; its fate is that of its acknowledgement."""
 
     seen: Seen
     unit: str | None
@@ -68,16 +71,16 @@ class Sighting(Struct):
 
 
 class Unit(Struct):
-    """A unit of work, local or a branch: what it sent and took, and what is known of its commit.
+    """A unit of work, local or a branch of a global one.
 
     Args:
         end: The call that ended it.
-        prepared: The call that is known to have prepared it.
-        decisions: The calls by which its transaction manager decided on it.
-        fate: What is known of its commit.  A branch that was to be committed was known to be prepared, and its
-            transaction manager comes back until it is in doubt no longer: then it is committed, whatever was answered.
-        sent: What it sent, by kid.
-        taken: What it took, by kid.
+        prepared: The call that prepared it, if that was confirmed.
+        decisions: The calls with which its transaction manager committed it or rolled it back.
+        fate: The fate of its commit.  A commit call alone confirms that of a branch: the branch was prepared, and its
+            transaction manager repeats the decision until the branch is no longer in doubt.
+        sent: The kids of the messages that it sent.
+        taken: The kids of the messages that it received.
     """
 
     end: Call | None = None
@@ -89,7 +92,7 @@ class Unit(Struct):
 
 
 class Accounts:
-    """The books of one scenario.
+    """The sends, deliveries and units of work of one scenario, with their fates.
 
     Args:
         events: Its events, of all writers.
@@ -98,10 +101,10 @@ class Accounts:
     def __init__(self, events: Iterable[AnyEvent]) -> None:
         self.sendings: list[Sending] = []
         self.sightings: defaultdict[tuple[str, str], list[Sighting]] = defaultdict(list)
-        """By kid and holder, in order of time: a subscription's name, or nothing for a queue."""
+        """The deliveries in order of time, by kid and holder: a subscription's name, or empty for a queue."""
         self.units: defaultdict[str, Unit] = defaultdict(Unit)
         self.recoveries: list[tuple[Call, str]] = []
-        """Each time that somebody asked for branches in doubt, with one that must have been."""
+        """Each recover call, with a branch that must have been in doubt then."""
         ordered = sorted(events, key=lambda event: (event.writer, event.seq))
         self._history = History(ordered)
         self._last = max(ordered, key=lambda event: event.mono_ns, default=None)
@@ -122,17 +125,17 @@ class Accounts:
         self._close(sends)
 
     def undecided(self) -> list[Unit]:
-        """Branches that are prepared for certain, and on which nobody has decided."""
+        """Branches that are certainly prepared and were neither committed nor rolled back."""
         return [unit for unit in self.units.values() if unit.prepared is not None and not unit.decisions]
 
     def answered(self, call: Call) -> Return | None:
-        """What a call gave, unless the connection was lost or nothing came back."""
+        """The answer to a call; None without one, or if the connection was lost."""
         answer = self._answers.get((call.writer, call.id))
         lost = answer is None or (answer.refused is not None and answer.refused.kind == LOST)
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
-        """For which part of the time from a send's answer to its due moment somebody watched for it, 0 to 1."""
+        """The share of the time from a send's answer to its due moment in which its message was watched for, 0 to 1."""
         answer = self._answers.get((sending.call.writer, sending.call.id))
         if self._last is None or answer is None:
             return 0.0
@@ -164,7 +167,7 @@ class Accounts:
             self._branch(call)
 
     def _branch(self, call: Call) -> None:
-        """Somebody asks for something about branches."""
+        """Record a call about branches."""
         if call.op == "xa-recover":
             answer = self._answers.get((call.writer, call.id))
             for name in answer.value if answer is not None else ():
@@ -203,9 +206,9 @@ class Bound(Struct, frozen=True):
     """How often a copy may be seen.
 
     Args:
-        predicate: Exactly or at most; or never.
+        predicate: Exactly, at most, or never.
         times: How often.
-        unanswered: Whether its send was cut off before the answer.
+        unanswered: Whether its send is in doubt.
     """
 
     predicate: Predicate
@@ -214,12 +217,12 @@ class Bound(Struct, frozen=True):
 
 
 def bound(sending: Sending, sightings: Sequence[Sighting], *, passing: bool) -> Bound:
-    """How often the rules let a copy be seen.
+    """Work out how often the rules let a copy be seen.
 
     Args:
         sending: Its send.
-        sightings: Each time it was handed over, in order.
-        passing: Whether it is non-persistent, and so may be lost with the broker's process.
+        sightings: Its deliveries, in order.
+        passing: Whether it is non-persistent and so may be lost with the broker's process.
     """
     if sending.fate is Fate.VOID:
         return Bound("never-seen", 0, unanswered=False)

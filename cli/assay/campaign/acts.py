@@ -1,6 +1,6 @@
-"""What the clients do: one act at a time, drawn from a seed, each with evidence of every call.
+"""The acts of clients: sends, receives and units of work, chosen at random from a seed.  Every call is in the journal.
 
-An act ends early when the broker is gone (`LostError`): what it had begun is then in doubt, and the journal says so.
+An act ends early if the broker is gone (`LostError`); the journal then shows that its calls are in doubt.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
+from assay.campaign.connection import ClientConnection
 from assay.campaign.families import LONGEST_DELAY_MS, SHORTEST_DELAY_MS, SUBSCRIPTIONS, Family, place
 from assay.campaign.manager import Case, Manager
-from assay.campaign.seat import Seat
 from assay_adapters.ports.client import AckMode, Draft, Mode, Origin, Seen, Setting
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
@@ -19,20 +19,20 @@ from assay_steps.cast.branches import Branch
 POLL_MS = 15
 """How long an act waits for a message."""
 WATCH_MS = 200
-"""How long one waits who has nothing else to do."""
+"""How long a client waits that has nothing else to do."""
 _LARGE = 90_000
 """Octets of a large body: more than a store keeps in one piece."""
 
 LARGE_PERCENT = 2
 COMMIT_PERCENT, ROLLBACK_PERCENT = 75, 20
-"""How units of work end; the rest is lost with its connection."""
+"""How units of work end, in per cent; the others are lost with their connection."""
 UNDECIDED_PERCENT = 25
-"""So many branches are left prepared, for their transaction manager to come back to."""
+"""How many branches are left prepared for a later decision, in per cent."""
 ACKNOWLEDGE_PERCENT, RECOVER_PERCENT = 85, 10
-"""What becomes of what was taken; the rest is lost with its connection, and comes again."""
+"""How received messages are settled, in per cent; the others lose their connection and come again."""
 
-TakeSeat = Callable[[Family, str, AckMode, str | None], Seat]
-"""Gives the seat of a family by name, mode and client id; the same one each time."""
+ConnectionOf = Callable[[Family, str, AckMode, str | None], ClientConnection]
+"""Gets the connection of a family by name, mode and client id; the same one each time."""
 
 
 def subscription(number: int, name: str) -> Origin:
@@ -40,27 +40,27 @@ def subscription(number: int, name: str) -> Origin:
     return Origin(address=place(Family.TOPIC, number), durability=Durability.DURABLE, name=name)
 
 
-class Player:
-    """One client's part in one round.
+class Acts:
+    """The acts of one client in one round.
 
     Args:
         name: The client's name, unique in the run.
-        number: The round's.
-        rng: Whatever is random.
-        seat: Where it sits.
+        number: The round's number.
+        rng: The source of all random choices.
+        connection: Gets its connections.
     """
 
-    def __init__(self, name: str, number: int, rng: random.Random, seat: TakeSeat) -> None:
+    def __init__(self, name: str, number: int, rng: random.Random, connection: ConnectionOf) -> None:
         self._name = name
         self._number = number
         self._rng = rng
-        self._seat = seat
+        self._connection = connection
         self._kids = 0
         self._branches = 0
         self._manager = Manager()
 
     def perform(self) -> None:
-        """One act.
+        """Perform one act, chosen at random.
 
         Raises:
             LostError: The broker is gone.
@@ -83,32 +83,32 @@ class Player:
     # queues -----------------------------------------------------------------------------------------------------------
 
     def send(self) -> None:
-        """A persistent message to the queue."""
+        """Send a persistent message to the queue."""
         self._send(Family.QUEUE, place(Family.QUEUE, self._number), Mode.PERSISTENT)
 
     def send_passing(self) -> None:
-        """A non-persistent one to a queue of its own."""
+        """Send a non-persistent message to a separate queue."""
         self._send(Family.PASSING, place(Family.PASSING, self._number), Mode.NON_PERSISTENT)
 
     def send_delayed(self) -> None:
-        """A persistent one with a delay."""
+        """Send a persistent message with a delay."""
         delay_ms = self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)
         self._send(Family.DELAYED, place(Family.DELAYED, self._number), Mode.PERSISTENT, delay_ms)
 
     def feed(self) -> None:
-        """A persistent one that a unit of work is to take."""
+        """Send a persistent message for units of work to receive."""
         self._send(Family.UNITS, place(Family.UNITS, self._number, "IN"), Mode.PERSISTENT)
 
     def feed_branch(self) -> None:
-        """A persistent one that a branch is to take."""
+        """Send a persistent message for branches to receive."""
         self._send(Family.BRANCHES, place(Family.BRANCHES, self._number, "IN"), Mode.PERSISTENT)
 
     def consume(self) -> None:
-        """Take one from the queue; most are acknowledged."""
+        """Receive a message from the queue, and mostly acknowledge it."""
         self._consume(Family.QUEUE, Origin(address=place(Family.QUEUE, self._number)), POLL_MS)
 
     def consume_passing(self) -> None:
-        """Take a non-persistent one."""
+        """Receive a non-persistent message."""
         self._consume(Family.PASSING, Origin(address=place(Family.PASSING, self._number)), POLL_MS)
 
     def watch(self) -> None:
@@ -118,74 +118,74 @@ class Player:
     # units of work ----------------------------------------------------------------------------------------------------
 
     def work(self) -> None:
-        """Take some, send some, and commit or not."""
-        seat = self._seat(Family.UNITS, f"{self._name}.units", AckMode.TRANSACTED, None)
-        self._take_and_send(Family.UNITS, seat)
+        """Receive and send in a unit of work, then commit it, roll it back or lose it."""
+        connection = self._connection(Family.UNITS, f"{self._name}.units", AckMode.TRANSACTED, None)
+        self._take_and_send(Family.UNITS, connection)
         end = self._percent()
         if end < COMMIT_PERCENT:
-            seat.done(seat.session.commit())
+            connection.done(connection.session.commit())
         elif end < COMMIT_PERCENT + ROLLBACK_PERCENT:
-            seat.done(seat.session.rollback())
+            connection.done(connection.session.rollback())
         else:
-            seat.abort()
+            connection.abort()
 
     # branches of global units of work ---------------------------------------------------------------------------------
 
     def branch(self) -> None:
-        """Take some and send some in a branch, have it prepared, and decide on it, mostly at once."""
-        seat = self._managing()
+        """Receive and send in a branch, prepare it, and mostly decide on it at once."""
+        connection = self._managing()
         self._branches += 1
         name = f"{self._name}-{self._number}-branch-{self._branches}"
-        case = Case(Branch(seat.recorder, name, seat.session), self._percent() < COMMIT_PERCENT)
-        seat.done(case.branch.start())
-        self._take_and_send(Family.BRANCHES, seat)
-        seat.done(case.branch.end())
-        self._manager.prepare(case, seat)
+        case = Case(Branch(connection.recorder, name, connection.session), self._percent() < COMMIT_PERCENT)
+        connection.done(case.branch.start())
+        self._take_and_send(Family.BRANCHES, connection)
+        connection.done(case.branch.end())
+        self._manager.prepare(case, connection)
         if self._percent() >= UNDECIDED_PERCENT:
-            self._manager.decide(case, seat)
+            self._manager.decide(case, connection)
 
     def resolve(self) -> None:
         """Decide on every branch that is in doubt."""
         self._manager.resolve(self._managing())
 
-    def _managing(self) -> Seat:
-        return self._seat(Family.BRANCHES, f"{self._name}.branches", AckMode.XA, None)
+    def _managing(self) -> ClientConnection:
+        return self._connection(Family.BRANCHES, f"{self._name}.branches", AckMode.XA, None)
 
-    def _take_and_send(self, family: Family, seat: Seat) -> None:
-        """What a unit of work does, of either kind."""
+    def _take_and_send(self, family: Family, connection: ClientConnection) -> None:
+        """Receive and send within a unit of work or a branch."""
         source = Origin(address=place(family, self._number, "IN"))
         for _ in range(self._rng.randint(0, 2)):
-            seat.receive(source, f"{self._name}.{family.value}.taker", POLL_MS)
+            connection.receive(source, f"{self._name}.{family.value}.taker", POLL_MS)
         target = place(family, self._number, "OUT")
         for _ in range(self._rng.randint(1, 3)):
-            seat.done(seat.producer(target).send(self._draft(family), mode=Mode.PERSISTENT))
+            connection.done(connection.producer(target).send(self._draft(family), mode=Mode.PERSISTENT))
 
     # topics -----------------------------------------------------------------------------------------------------------
 
     def publish(self, delay_ms: int | None = None) -> None:
-        """A persistent publication; one in three has a delay, unless it is given."""
+        """Publish a persistent message; without a given delay, one in three is delayed."""
         if delay_ms is None:
             delay_ms = self._rng.choice((0, 0, self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)))
         self._send(Family.TOPIC, place(Family.TOPIC, self._number), Mode.PERSISTENT, delay_ms)
 
     def subscribe(self) -> None:
-        """Make both durable subscriptions, and leave one alone then."""
+        """Create both durable subscriptions, and disconnect the subscriber of one."""
         for name in SUBSCRIPTIONS:
             self.subscriber(name).consumer(subscription(self._number, name), name)
         self.subscriber("away").leave()
 
     def attend(self) -> None:
-        """Take a publication as the active subscriber."""
+        """Receive a publication as the active subscriber."""
         self._settle(self.subscriber("active"), subscription(self._number, "active"), "active", WATCH_MS)
 
-    def subscriber(self, name: str) -> Seat:
-        """The seat of a subscriber."""
-        return self._seat(Family.TOPIC, f"{name}.seat", AckMode.CLIENT, f"crash-{self._number}-{name}")
+    def subscriber(self, name: str) -> ClientConnection:
+        """Get the connection of a subscriber."""
+        return self._connection(Family.TOPIC, f"{name}.seat", AckMode.CLIENT, f"crash-{self._number}-{name}")
 
     # the end ----------------------------------------------------------------------------------------------------------
 
     def drain(self, family: Family, address: Address, timeout_ms: int) -> bool:
-        """Take one of what is left on a queue; whether there was one.
+        """Receive one of the messages that are left on a queue; returns whether there was one.
 
         Raises:
             LostError: The broker is gone.
@@ -195,7 +195,7 @@ class Player:
         )
 
     def drain_subscription(self, name: str, timeout_ms: int) -> bool:
-        """Take one of what is left for a subscription; whether there was one.
+        """Receive one of the messages that are left for a subscription; returns whether there was one.
 
         Raises:
             LostError: The broker is gone.
@@ -207,15 +207,15 @@ class Player:
     def _percent(self) -> float:
         return self._rng.random() * 100
 
-    def _drainer(self, family: Family) -> Seat:
-        return self._seat(family, f"{self._name}.{family.value}.drain", AckMode.CLIENT, None)
+    def _drainer(self, family: Family) -> ClientConnection:
+        return self._connection(family, f"{self._name}.{family.value}.drain", AckMode.CLIENT, None)
 
     def _send(self, family: Family, to: Address, mode: Mode, delay_ms: int = 0) -> None:
-        seat = self._seat(family, f"{self._name}.{family.value}.sender", AckMode.AUTO, None)
-        producer = seat.producer(to)
+        connection = self._connection(family, f"{self._name}.{family.value}.sender", AckMode.AUTO, None)
+        producer = connection.producer(to)
         if family in {Family.DELAYED, Family.TOPIC}:
-            seat.done(producer.set(Setting.DELAY, delay_ms))
-        seat.done(producer.send(self._draft(family), mode=mode))
+            connection.done(producer.set(Setting.DELAY, delay_ms))
+        connection.done(producer.send(self._draft(family), mode=mode))
 
     def _draft(self, family: Family) -> Draft:
         self._kids += 1
@@ -224,25 +224,25 @@ class Player:
         return Draft(kid=kid, body=f"{kid}: {self._rng.getrandbits(256):064x}", size=size)
 
     def _consume(self, family: Family, origin: Origin, timeout_ms: int) -> None:
-        seat = self._seat(family, f"{self._name}.{family.value}.taker", AckMode.CLIENT, None)
-        self._settle(seat, origin, f"{self._name}.{family.value}", timeout_ms)
+        connection = self._connection(family, f"{self._name}.{family.value}.taker", AckMode.CLIENT, None)
+        self._settle(connection, origin, f"{self._name}.{family.value}", timeout_ms)
 
-    def _settle(self, seat: Seat, origin: Origin, name: str, timeout_ms: int) -> None:
-        """Take one; acknowledge it, or have it come again, or be lost with it."""
-        seen = seat.receive(origin, name, timeout_ms)
+    def _settle(self, connection: ClientConnection, origin: Origin, name: str, timeout_ms: int) -> None:
+        """Receive a message; then acknowledge it, recover the session, or lose the connection."""
+        seen = connection.receive(origin, name, timeout_ms)
         if seen is None:
             return
         end = self._percent()
         if end < ACKNOWLEDGE_PERCENT:
-            seat.done(seat.session.acknowledge(seen))
+            connection.done(connection.session.acknowledge(seen))
         elif end < ACKNOWLEDGE_PERCENT + RECOVER_PERCENT:
-            seat.done(seat.session.recover())
+            connection.done(connection.session.recover())
         else:
-            seat.abort()
+            connection.abort()
 
     @staticmethod
-    def _take(seat: Seat, origin: Origin, name: str, timeout_ms: int) -> bool:
-        seen: Seen | None = seat.receive(origin, name, timeout_ms)
+    def _take(connection: ClientConnection, origin: Origin, name: str, timeout_ms: int) -> bool:
+        seen: Seen | None = connection.receive(origin, name, timeout_ms)
         if seen is not None:
-            seat.done(seat.session.acknowledge(seen))
+            connection.done(connection.session.acknowledge(seen))
         return seen is not None

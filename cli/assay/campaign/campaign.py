@@ -1,7 +1,6 @@
-"""The campaign itself: rounds of load and kills, then a drain, and the claims that follow from what was written down.
+"""Runs the campaign: rounds of load and kills, each with a drain and the claims that follow from the journals.
 
-Everything that is judged stands in journals: each client has one of its own, and this process's holds the plan, the
-kills and the claims.
+Each client has a journal of its own; the journal of this process has the plan, the kills and the claims.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from assay.campaign.claims import Claiming, claims, in_doubt
 from assay.campaign.client import LAST, LEAVE, ClientOrder, Drain, Play, Resolve, Role
 from assay.campaign.clients import Clients
 from assay.campaign.families import LONGEST_DELAY_MS, SUBSCRIPTIONS, TRIALS, Family, place, planned, scenario_id
-from assay.campaign.keeper import BrokerDownError, Keeper
 from assay.campaign.phases import Halt, Phase
 from assay.campaign.server import BrokerOrder
+from assay.campaign.supervisor import BrokerDownError, Supervisor
 from assay_adapters.clients.sdk import identity
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_evidence import events
@@ -45,39 +44,39 @@ BACKEND = "reference+local"
 """The pair's name: the reference broker in a process of its own, over a Unix socket."""
 
 PLACED = (Phase.WRITTEN, Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED, Phase.BEFORE_WRITE, Phase.ANSWERED)
-"""Where a kill that is placed may fall; twice means twice as often."""
+"""The phases at which a placed kill may happen; a phase named twice is chosen twice as often."""
 PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
-"""The same, while a unit of work is being committed: half of it on disk would show here."""
+"""The same for kills during a commit, which would show a unit of work that is half on disk."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
-"""A placed kill falls when the broker has come to its phase so often, from and to."""
+"""A placed kill happens when the broker has reached its phase this often: least and most."""
 SPAN_S = (0.0, 0.3)
-"""A kill that is not placed falls so long after the start, from and to, in seconds."""
+"""A kill at random happens this long after the start, in seconds: least and most."""
 COMMITS_PERCENT = 40
-"""So many of the placed kills fall while a unit of work is being committed ..."""
+"""How many of the placed kills happen during a commit, in per cent."""
 COMMITS_RARER = 10
-"""... of which there are fewer, so that they are waited for less often."""
+"""Commits are rarer, so these kills wait for this many times fewer occurrences of their phase."""
 UP_S = 0.1
-"""For so long at least the broker is up between two kills, in seconds, or nobody could watch for what is delayed."""
+"""How long the broker is up at least between two kills, in seconds, so that delayed messages can be watched for."""
 HALT_LIMIT_S = 3.0
 
 CALM_MS = 200
-"""How long after the last message could have become due the drain goes on."""
+"""How long the drain continues after the last message could have become due."""
 
 ROLES = (Role.MIXED, Role.MIXED, Role.WATCHER, Role.SUBSCRIBER)
 
 
 class CampaignOptions(Struct, frozen=True, kw_only=True):
-    """What to do.
+    """The options of a campaign.
 
     Args:
         out: The folder of evidence, with an empty folder for journals.
-        kills: How many.
-        kills_a_round: How many at most in a round.
-        seed: Of whatever is random.
+        kills: The number of kills.
+        kills_a_round: The most kills in a round.
+        seed: The seed of all random choices.
         store: The broker's store.
-        defect: A planted bug of the store; None for none.
-        gap_ms: Between two acts of a client, at most, in milliseconds.
+        defect: A defect planted in the store; None for none.
+        gap_ms: The longest pause between two acts of a client, in milliseconds.
     """
 
     out: Path
@@ -90,14 +89,14 @@ class CampaignOptions(Struct, frozen=True, kw_only=True):
 
 
 class Tally(Struct, frozen=True, kw_only=True):
-    """What was done.
+    """The figures of a campaign.
 
     Args:
-        kills: How many kills fell at which phase.
-        messages: How many messages were sent, by family.
-        fates: What is known of messages and units of work, counted.
+        kills: The number of kills by phase.
+        messages: The number of messages sent, by family.
+        fates: The number of messages and of units of work, by fate.
         start_ms: How long each start of the broker took, in milliseconds.
-        down: Why the campaign ended early; empty when it did not.
+        down: Why the campaign ended early; empty if it did not.
     """
 
     kills: dict[Phase, int]
@@ -108,11 +107,11 @@ class Tally(Struct, frozen=True, kw_only=True):
 
 
 class Campaign:
-    """A campaign, as a context: at its end no process of it is left.
+    """A campaign, as a context that ends all of its processes.
 
     Args:
-        options: What to do.
-        told: Called after each kill, with how many there were.
+        options: Its options.
+        told: Called after each kill with the number of kills.
     """
 
     def __init__(self, options: CampaignOptions, told: Callable[[int], None] = lambda _: None) -> None:
@@ -120,13 +119,13 @@ class Campaign:
         self._told = told
         self._run = new_run_id()
         self._clock = MachineClock()
-        self._rng = random.Random(options.seed)  # noqa: S311 - a load is to be repeatable
+        self._rng = random.Random(options.seed)  # noqa: S311 - the load must be repeatable
         self._folder = tempfile.TemporaryDirectory(prefix="assay-crash-")
         self._journal = JournalWriter(self._path(MAIN), run=self._run, writer=MAIN)
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["__main__", "assay.campaign.client", "assay.campaign.server"])
         order = BrokerOrder(folder=Path(self._folder.name), store=options.store, defect=options.defect)
-        self._keeper = Keeper(order, context, self._clock)
+        self._supervisor = Supervisor(order, context, self._clock)
         self._order = order
         self._context: ForkServerContext = context
         self._clients: Clients | None = None
@@ -144,14 +143,14 @@ class Campaign:
     ) -> None:
         if self._clients is not None:
             self._clients.abandon()
-        self._keeper.abandon()
+        self._supervisor.abandon()
         self._folder.cleanup()
 
     def run(self) -> Tally:
-        """Do it all, and close the journals.
+        """Run all rounds, and close the journals.
 
         Raises:
-            ClientDownError: A client's process broke.
+            ClientDownError: A client's process failed.
         """
         options = self._options
         rounds = -(-options.kills // options.kills_a_round)
@@ -161,10 +160,10 @@ class Campaign:
         self._clients = clients = Clients(self._orders(begin), self._context)
         down = ""
         try:
-            self._keeper.start()
+            self._supervisor.start()
             for number in range(1, rounds + 1):
                 self._round(number, clients)
-            self._keeper.stop()
+            self._supervisor.stop()
         except BrokerDownError as error:
             down = str(error)
             clients.tell(LEAVE)
@@ -172,17 +171,17 @@ class Campaign:
         names = (*clients.names, MAIN)
         self._journal.close(instant(self._clock), writers=names)
         return Tally(
-            kills={phase: self._keeper.kills[phase] for phase in Phase},
+            kills={phase: self._supervisor.kills[phase] for phase in Phase},
             messages=dict(self._messages),
             fates=dict(self._fates),
-            start_ms=[ns / 1e6 for ns in self._keeper.start_ns],
+            start_ms=[ns / 1e6 for ns in self._supervisor.start_ns],
             down=down,
         )
 
     # rounds -----------------------------------------------------------------------------------------------------------
 
     def _round(self, number: int, clients: Clients) -> None:
-        """Load and kills, a drain, and the claims."""
+        """Run a round: load and kills, a drain, and the claims."""
         begun_ns = self._clock.monotonic_ns()
         for family in Family:
             trial = TRIALS[family]
@@ -200,7 +199,8 @@ class Campaign:
                 self._write(events.ScenarioEnd, scenario=scenario, elapsed_ns=elapsed_ns, waited_ns=0)
 
     def _suffer(self, number: int, clients: Clients) -> None:
-        clients.tell(Play(number), (Role.SUBSCRIBER, Role.WATCHER))  # nobody publishes before there is a subscription
+        # The subscriptions must exist before the first publication.
+        clients.tell(Play(number), (Role.SUBSCRIBER, Role.WATCHER))
         clients.tell(Play(number), (Role.MIXED,))
         options = self._options
         for _ in range(min(options.kills_a_round, options.kills - self._kills)):
@@ -215,32 +215,34 @@ class Campaign:
         self._claim(number, written)
 
     def _kill(self, number: int) -> None:
-        """One kill, placed or at random, and the start after it."""
+        """Kill the broker, at a placed or random moment, and start it again."""
         self._pass(UP_S)
         if self._rng.random() * 100 < PLACED_PERCENT:
             commits = self._rng.random() * 100 < COMMITS_PERCENT
             times = self._rng.randint(*TIMES) // (COMMITS_RARER if commits else 1)
-            self._keeper.arm(Halt(self._rng.choice(PLACED_AT_COMMIT if commits else PLACED), max(times, 1), commits))
-            self._keeper.await_halt(HALT_LIMIT_S)
+            self._supervisor.arm(
+                Halt(self._rng.choice(PLACED_AT_COMMIT if commits else PLACED), max(times, 1), commits)
+            )
+            self._supervisor.await_halt(HALT_LIMIT_S)
         else:
             self._pass(self._rng.uniform(*SPAN_S))
         self._kills += 1
         fault = {"id": f"kill-{self._kills}", "what": "kill", "target": "broker"}
         self._everywhere(number, events.Fault, phase="begin", **fault)
-        phase = self._keeper.kill()
-        self._keeper.start()
+        phase = self._supervisor.kill()
+        self._supervisor.start()
         self._everywhere(number, events.Fault, phase="end", **fault)
         text = f"the broker's process was killed: {phase.words}"
         self._everywhere(number, events.Step, keyword="When", text=text, outcome="done")
         self._told(self._kills)
 
     def _pass(self, seconds: float) -> None:
-        """Let time pass, unless the broker has something to say, which then is that it is broken.
+        """Wait, and watch the broker's process meanwhile.
 
         Raises:
-            BrokerDownError: It is.
+            BrokerDownError: The process failed.
         """
-        self._keeper.await_halt(seconds)
+        self._supervisor.await_halt(seconds)
 
     def _drain(self, number: int, clients: Clients) -> None:
         calm_ns = self._clock.monotonic_ns() + (LONGEST_DELAY_MS + CALM_MS) * 1_000_000
@@ -259,13 +261,13 @@ class Campaign:
         clients.each([Drain(queues, subscriptions, calm_ns) for queues, subscriptions in parts])
 
     def _drain_branches(self, number: int, clients: Clients) -> None:
-        """Take what the last branches have let go."""
+        """Receive the messages that the last branches released."""
         queues = tuple((Family.BRANCHES, place(Family.BRANCHES, number, end)) for end in ("IN", "OUT"))
         calm_ns = self._clock.monotonic_ns()
         clients.each([Drain(queues if order == 0 else (), (), calm_ns) for order in range(len(ROLES))])
 
     def _claim(self, number: int, written: dict[str, list[AnyEvent]]) -> None:
-        """Claim what the rules say of every message that was sent."""
+        """Write the claims about every message of the round."""
         for name, more in self._written(number).items():
             written[name] += more
         for family in Family:
@@ -282,7 +284,7 @@ class Campaign:
             self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
-        """The broker cannot be started on what it left behind: all that it was trusted with is lost."""
+        """Claim that the broker started again, which it did not: all its messages are lost."""
         scenario = scenario_id(Family.QUEUE, number)
         call = self._write(
             events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"
@@ -302,7 +304,7 @@ class Campaign:
     # journals ---------------------------------------------------------------------------------------------------------
 
     def _written(self, number: int) -> dict[str, list[AnyEvent]]:
-        """What the clients wrote down in this round, and the kills, by scenario."""
+        """The new events of the clients' journals, and the kills, by scenario."""
         found: dict[str, list[AnyEvent]] = {
             name: self._own.pop(name, []) for name in (scenario_id(family, number) for family in Family)
         }
@@ -317,7 +319,7 @@ class Campaign:
         return found
 
     def _begin(self) -> dict[str, Any]:
-        """The first line of every journal of the run."""
+        """The fields of the first line of every journal of the run."""
         client = identity("simplified")
         details = {"store": self._options.store, "clock": "real", "kills": str(self._options.kills)}
         return {
@@ -349,7 +351,7 @@ class Campaign:
         return self._options.out / JOURNALS / f"{writer}.jsonl"
 
     def _everywhere(self, number: int, kind: type[events.Fault | events.Step], **fields: Any) -> None:
-        """The same event in each family's scenario."""
+        """Write the same event in each family's scenario."""
         at = instant(self._clock)
         for family in Family:
             event = self._journal.write(kind, at, scenario=scenario_id(family, number), **fields)

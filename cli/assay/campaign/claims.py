@@ -1,4 +1,4 @@
-"""What is claimed of each family's scenario, from its accounts: the rules, with the numbers that they leave."""
+"""Makes the claims about each family's scenario from its accounts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from assay_steps.cast.branches import IN_DOUBT
 from assay_steps.cast.claims import listed
 
 AT_ONCE = 40
-"""Messages of one claim at most: a person is to read what failed."""
+"""The most messages in one claim, so that a person can read a failed one."""
 WATCHED_PERCENT = 25
-"""How much of a delay must have been watched, or it was not tried: kills take the watchers away."""
+"""How much of a delay must have been watched to try it; less than usual, because kills interrupt the watchers."""
 
 _RULES: Mapping[Family, str] = {
     Family.QUEUE: "PD-20",
@@ -28,7 +28,7 @@ _RULES: Mapping[Family, str] = {
     Family.TOPIC: "PD-23",
     Family.BRANCHES: "BT-13",
 }
-"""The rule by which copies are counted, where no other is named for them."""
+"""The rule of the claims about how often copies are seen, unless `_rule` names another."""
 
 _SENTENCES: Mapping[str, str] = {
     "delivered-exactly": "each is delivered until it is acknowledged, and never again",
@@ -38,14 +38,14 @@ _SENTENCES: Mapping[str, str] = {
 
 
 class Claiming(Struct, frozen=True, kw_only=True):
-    """A claim to be made.
+    """A claim to be written.
 
     Args:
-        rule: By which rule.
-        predicate: Which predicate decides.
+        rule: The rule's id.
+        predicate: The predicate that decides it.
         of: Its references.
-        bounds: Its numbers.
-        text: What is claimed.
+        bounds: Its bounds.
+        text: Its sentence.
     """
 
     rule: str
@@ -56,13 +56,13 @@ class Claiming(Struct, frozen=True, kw_only=True):
 
 
 def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """What is claimed of a family's scenario.
+    """Make the claims about a family's scenario.
 
     Args:
-        family: Which.
-        accounts: Its accounts.
+        family: The family.
+        accounts: The scenario's accounts.
     """
-    if accounts.sightings or family is not Family.PASSING:  # what may be lost may all be lost
+    if accounts.sightings or family is not Family.PASSING:  # all non-persistent messages may be lost
         yield Claiming(
             rule=TRIALS[family].rules[0],
             predicate="only-sent",
@@ -77,7 +77,7 @@ def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """How often each copy is seen, many in one claim."""
+    """Claim how often each copy is seen, many copies in one claim."""
     alike: defaultdict[tuple[str, str, Bound], list[str]] = defaultdict(list)
     for sending in accounts.sendings:
         for holder in SUBSCRIPTIONS if family is Family.TOPIC else ("",):
@@ -95,7 +95,7 @@ def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
-    """The rule that says so."""
+    """The rule of a claim about how often a copy is seen."""
     match family:
         case Family.QUEUE if taken:
             return "QS-08"
@@ -110,9 +110,10 @@ def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
 
 
 def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """That no delayed message was early: of each that was watched for in between the kills, and of any that was early.
+    """Claim that no delayed message was early.
 
-    Of the others nobody can tell; where there are only such, one stands for them, so that the round says so.
+    The claims are about messages that were watched for between the kills, and about any that was early; the others show
+    nothing.  If all show nothing, one claim is made, whose finding says so.
     """
     if family is not Family.DELAYED:
         return
@@ -134,7 +135,7 @@ def _is_early(sending: Sending, accounts: Accounts) -> bool:
 
 
 def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """That every unit of work whose commit was cut off came about as a whole or not at all."""
+    """Claim that each unit of work whose commit had no answer took effect as a whole or not at all."""
     if family is not Family.UNITS:
         return
     for unit in accounts.units.values():
@@ -152,7 +153,7 @@ def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
-    """That of branches which are prepared, and not decided on, nothing is seen: to be claimed before they are.
+    """Claim that no message of a branch in doubt is seen; must be claimed before the decisions.
 
     Args:
         accounts: The accounts of the branches' scenario, after a drain.
@@ -173,7 +174,7 @@ def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _decided(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """That a prepared branch is in doubt until it is decided on, and then does as it is told."""
+    """Claim that a prepared branch is in doubt until it is decided, and that the decision is accepted."""
     if family is not Family.BRANCHES:
         return
     for call, name in accounts.recoveries:

@@ -1,4 +1,4 @@
-"""A client's process: its part of each round, with a journal of its own."""
+"""A client's process: it takes part in each round and writes its own journal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from assay.campaign.acts import Player
+from assay.campaign.acts import Acts
+from assay.campaign.connection import ClientConnection, LostError
 from assay.campaign.families import Family, scenario_id
-from assay.campaign.seat import LostError, Seat
 from assay_adapters.clients.sdk import SdkClient
 from assay_adapters.ports.client import AckMode, Endpoint
 from assay_evidence import events
@@ -32,36 +32,36 @@ T = TypeVar("T")
 
 DONE, LAST, LEAVE, END = "done", "last", "leave", "end"
 RETRY_S = 0.01
-"""How long a client waits before it looks again for a broker that is gone."""
+"""How long a client waits before it tries again to reach the broker."""
 INSIST_NS = 60_000_000_000
-"""How long a client believes that a broker which is gone will be back."""
+"""How long a client tries to reach the broker before it gives up."""
 DRAIN_MS = 100
-"""How long silence is listened to."""
+"""How long a drain waits for each message."""
 
 
 class Role(StrEnum):
-    """Which part of the load a client plays."""
+    """The role of a client in the load."""
 
     MIXED = "mixed"
-    """Sends and takes of every kind."""
+    """Sends and receives messages of every kind."""
     WATCHER = "watcher"
     """Waits for delayed messages."""
     SUBSCRIBER = "subscriber"
-    """Has the durable subscriptions."""
+    """Holds the durable subscriptions."""
 
 
 class ClientOrder(Struct, frozen=True, kw_only=True):
-    """Who a client is.
+    """The configuration of a client.
 
     Args:
         name: Its name, as a writer of the run.
-        role: Its part.
+        role: Its role.
         run: The run's id.
         journals: The folder of journals.
-        url: Where the broker is.
-        begin: What its journal says first.
+        url: The broker's URL.
+        begin: The fields of its journal's first line.
         seed: The run's seed.
-        gap_ms: Between two acts, at most, in milliseconds.
+        gap_ms: The longest pause between two acts, in milliseconds.
     """
 
     name: str
@@ -75,10 +75,10 @@ class ClientOrder(Struct, frozen=True, kw_only=True):
 
 
 class Play(Struct, frozen=True):
-    """Play a round until the next word comes.
+    """Take part in a round until the next command comes.
 
     Args:
-        number: The round's.
+        number: The round's number.
     """
 
     number: int
@@ -89,12 +89,12 @@ class Resolve(Struct, frozen=True):
 
 
 class Drain(Struct, frozen=True):
-    """Take what is left.
+    """Receive the messages that are left.
 
     Args:
-        queues: From these queues, by family.
-        subscriptions: For these subscriptions.
-        calm_ns: When nothing can become due any more: monotonic nanoseconds.
+        queues: The queues to drain, by family.
+        subscriptions: The subscriptions to drain.
+        calm_ns: The time after which no message can become due, in monotonic nanoseconds.
     """
 
     queues: tuple[tuple[Family, Address], ...]
@@ -103,15 +103,15 @@ class Drain(Struct, frozen=True):
 
 
 def play(order: ClientOrder, control: Connection) -> None:
-    """Be a client until told to end; to be run in a process of its own.
+    """Run a client until the campaign ends it; runs in a process of its own.
 
     Args:
-        order: Who to be.
-        control: The way to the campaign: words come in, `DONE` goes out when each was followed.
+        order: Its configuration.
+        control: The connection to the campaign: it sends commands, and gets `DONE` after each.
     """
-    logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # connections are lost all the time here
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the campaign's, and so is what follows
-    with suppress(EOFError), _cranked() as runner:  # the campaign is gone: the journal stays without its end
+    logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign handles Ctrl-C and ends its clients
+    with suppress(EOFError), _real_runner() as runner:  # if the campaign is gone, the journal gets no end record
         path = order.journals / f"{order.name}.jsonl"
         with JournalWriter(path, run=order.run, writer=order.name) as journal:
             journal.write(events.Begin, instant(runner.clock), **order.begin)
@@ -133,8 +133,8 @@ def play(order: ClientOrder, control: Connection) -> None:
 
 
 @contextmanager
-def _cranked() -> Generator[RealRunner, None, None]:
-    """A real crank for the length of a block."""
+def _real_runner() -> Generator[RealRunner, None, None]:
+    """Give a real runner within a block."""
     runner = RealRunner()
     try:
         yield runner
@@ -146,32 +146,32 @@ class Part:
     """A client's part of one round.
 
     Args:
-        order: Who it is.
-        number: The round's.
-        journal: Where it writes.
-        runner: Its crank.
+        order: The client's configuration.
+        number: The round's number.
+        journal: The client's journal.
+        runner: The client's runner.
     """
 
     def __init__(self, order: ClientOrder, number: int, journal: JournalWriter, runner: RealRunner) -> None:
         self._order = order
         self._number = number
         self._runner = runner
-        self._rng = random.Random(f"{order.seed}/{order.name}/{number}")  # noqa: S311 - a load is to be repeatable
+        self._rng = random.Random(f"{order.seed}/{order.name}/{number}")  # noqa: S311 - the load must be repeatable
         self._recorders = {
             family: Recorder(ScenarioJournal(journal, scenario_id(family, number), runner.clock)) for family in Family
         }
-        self._seats: dict[str, Seat] = {}
-        self._player = Player(order.name, number, self._rng, self._seat)
+        self._connections: dict[str, ClientConnection] = {}
+        self._acts = Acts(order.name, number, self._rng, self._connection)
 
     def play(self, control: Connection) -> None:
-        """Act until the next word comes."""
-        player = self._player
-        act: Callable[[], None] = player.perform
+        """Act until the next command comes."""
+        acts = self._acts
+        act: Callable[[], None] = acts.perform
         if self._order.role is Role.SUBSCRIBER:
-            self._insist(player.subscribe)
-            act = player.attend
+            self._insist(acts.subscribe)
+            act = acts.attend
         elif self._order.role is Role.WATCHER:
-            act = player.watch
+            act = acts.watch
         control.send(DONE)
         pause = self._pause()
         while not control.poll(pause):
@@ -182,28 +182,28 @@ class Part:
                 pause = RETRY_S
 
     def last(self) -> None:
-        """One more message of each kind, which no kill keeps anybody from watching for, so that none is without any."""
-        player = self._player
+        """Send one more message of each kind after the last kill, so that each kind has one that no kill disturbs."""
+        acts = self._acts
         if self._order.role is Role.MIXED:
-            for act in (player.send_delayed, player.send, player.send_passing, player.work, player.branch):
+            for act in (acts.send_delayed, acts.send, acts.send_passing, acts.work, acts.branch):
                 self._insist(act)
-            self._insist(partial(player.publish, delay_ms=0))
+            self._insist(partial(acts.publish, delay_ms=0))
 
     def leave(self) -> None:
         """Close every connection."""
-        for seat in self._seats.values():
-            seat.leave()
+        for connection in self._connections.values():
+            connection.leave()
 
     def resolve(self) -> None:
-        """Leave no branch in doubt."""
-        self._insist(self._player.resolve)
+        """Decide on every branch that is in doubt."""
+        self._insist(self._acts.resolve)
 
     def drain(self, word: Drain) -> None:
-        """Take what is left, until there is nothing and nothing can come."""
+        """Receive messages until none is left and none can come."""
         for family, address in word.queues:
-            self._until_silent(partial(self._player.drain, family, address, DRAIN_MS), word)
+            self._until_silent(partial(self._acts.drain, family, address, DRAIN_MS), word)
         for name in word.subscriptions:
-            self._until_silent(partial(self._player.drain_subscription, name, DRAIN_MS), word)
+            self._until_silent(partial(self._acts.drain_subscription, name, DRAIN_MS), word)
 
     def _until_silent(self, take: Callable[[], bool], word: Drain) -> None:
         while True:
@@ -212,10 +212,10 @@ class Part:
                 return
 
     def _insist(self, act: Callable[[], T]) -> T:
-        """Do something that needs a broker, however often it is killed meanwhile.
+        """Repeat an act until the broker survives it.
 
         Raises:
-            LostError: There is none for a long time.
+            LostError: The broker could not be reached for `INSIST_NS`.
         """
         clock = self._runner.clock
         limit_ns = clock.monotonic_ns() + INSIST_NS
@@ -231,11 +231,11 @@ class Part:
     def _pause(self) -> float:
         return self._rng.random() * self._order.gap_ms / 1_000
 
-    def _seat(self, family: Family, name: str, ack: AckMode, client_id: str | None) -> Seat:
-        if name not in self._seats:
+    def _connection(self, family: Family, name: str, ack: AckMode, client_id: str | None) -> ClientConnection:
+        if name not in self._connections:
             client = SdkClient("simplified", LocalDriver(), self._runner)
             to = Endpoint(self._order.url)
-            self._seats[name] = Seat(
+            self._connections[name] = ClientConnection(
                 name,
                 client,
                 to,
@@ -244,4 +244,4 @@ class Part:
                 runner=self._runner,
                 client_id=client_id,
             )
-        return self._seats[name]
+        return self._connections[name]

@@ -1,4 +1,4 @@
-"""The client processes of a campaign, spoken to all at once."""
+"""The client processes of a campaign."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PATIENCE_S = 120.0
 
 
 class ClientDownError(Exception):
-    """A client's process does not do what it must, which says nothing of the broker.
+    """A client's process failed, which says nothing about the broker.
 
     Args:
-        why: One sentence.
+        why: The reason, in one sentence.
     """
 
 
@@ -31,8 +31,8 @@ class Clients:
     """Every client of a campaign.
 
     Args:
-        orders: Who they are.
-        context: How processes are made.
+        orders: Their configurations.
+        context: Creates their processes.
     """
 
     def __init__(self, orders: Sequence[ClientOrder], context: ForkServerContext) -> None:
@@ -44,10 +44,10 @@ class Clients:
         return tuple(one.order.name for one in self._running)
 
     def tell(self, word: object, roles: Collection[Role] = tuple(Role)) -> None:
-        """Say something to everybody of these roles, and wait until each has followed.
+        """Send a command to the clients of these roles, and wait until each has done it.
 
         Raises:
-            ClientDownError: One did not.
+            ClientDownError: A client did not do it.
         """
         meant = [one for one in self._running if one.order.role in roles]
         for one in meant:
@@ -56,10 +56,10 @@ class Clients:
             self._await(one)
 
     def each(self, words: Sequence[object]) -> None:
-        """Say something else to each, in their order, and wait until each has followed.
+        """Send each client its own command, in their order, and wait until each has done it.
 
         Raises:
-            ClientDownError: One did not.
+            ClientDownError: A client did not do it.
         """
         for one, word in zip(self._running, words, strict=True):
             one.control.send(word)
@@ -67,10 +67,10 @@ class Clients:
             self._await(one)
 
     def end(self) -> None:
-        """Have each close its journal.
+        """Make each client close its journal and end.
 
         Raises:
-            ClientDownError: One did not.
+            ClientDownError: A client did not.
         """
         for one in self._running:
             one.control.send(END)
@@ -81,7 +81,7 @@ class Clients:
             one.control.close()
 
     def abandon(self) -> None:
-        """End those that are left, however they are."""
+        """Kill the clients that still run."""
         for one in self._running:
             if one.process.is_alive():
                 one.process.kill()

@@ -1,4 +1,4 @@
-"""Planted store bugs: what the campaign must be able to find, each a store around the real one."""
+"""Defects of stores, which the campaign must find; each is a wrapper around the real store."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from assay_broker.stores import Store
 from assay_sdk.time import Runner
 
 LATE_NS = 20_000_000
-"""How much later than its answer a record is on disk: about as long as an operating system may keep it to itself."""
+"""How long after its answer a record reaches the disk: about as long as an operating system may buffer it."""
 
 Plant = Callable[[Store, Runner], Store]
 
 
 class StoreDefect(Struct, frozen=True):
-    """A bug of a store.
+    """A defect of a store.
 
     Args:
-        text: What it does.
-        plant: Puts it around a store; the runner is the broker's.
+        text: What it does wrong.
+        plant: Wraps a store with it; the runner is the broker's.
     """
 
     text: str
@@ -29,7 +29,7 @@ class StoreDefect(Struct, frozen=True):
 
 
 class _Around:
-    """A store that leaves everything to the one behind it."""
+    """A wrapper that passes every call to the store."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -51,7 +51,7 @@ class _Around:
 
 
 class _NoFlush(_Around):
-    """Flushes nothing until enough has come together."""
+    """Flushes nothing until enough records have been written."""
 
     _ENOUGH = 64
 
@@ -70,7 +70,7 @@ class _NoFlush(_Around):
 
 
 class _AnswerFirst(_Around):
-    """Says that everything is on disk, and puts it there a little later."""
+    """Answers at once, and writes to disk a little later."""
 
     def __init__(self, store: Store, runner: Runner) -> None:
         super().__init__(store)
@@ -88,7 +88,7 @@ class _AnswerFirst(_Around):
 
 
 class _Swapped(_Around):
-    """Flushes what was written last first, and each batch by itself: a kill between two leaves a later one alone."""
+    """Flushes the last batch first, one by one, so a kill can leave a later batch on disk without an earlier one."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -115,4 +115,4 @@ STORE_DEFECTS: Mapping[str, StoreDefect] = {
         "puts records on disk in the wrong order, one by one", lambda store, _: _Swapped(store)
     ),
 }
-"""Name to bug."""
+"""The defects by name."""

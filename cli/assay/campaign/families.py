@@ -1,4 +1,4 @@
-"""The kinds of load: what each tries, by which rules it is judged, and on which destinations it plays."""
+"""The kinds of load, with their rules, scenarios and destinations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from assay_sdk.model.message import Address, AddressKind
 LONGEST_DELAY_MS = 900
 SHORTEST_DELAY_MS = 500
 SUBSCRIPTIONS = ("active", "away")
-"""Of two durable subscriptions one has a subscriber throughout, the other only at the beginning and the end."""
+"""The two durable subscriptions: one has a subscriber throughout, the other only at the beginning and the end."""
 
 
 class Family(StrEnum):
-    """A kind of load; each is a scenario of its own in every round."""
+    """The kinds of load; each is a separate scenario in every round."""
 
     QUEUE = "queue"
     PASSING = "passing"
@@ -27,13 +27,13 @@ class Family(StrEnum):
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What a family's scenario says.
+    """The scenario of a family.
 
     Args:
-        title: What is tried, as a scenario's name.
-        rules: By which it is judged.
+        title: Its name.
+        rules: The rules that it tries.
         strength: must or may.
-        judged: Which part of the pair.
+        judged: The judged part of the pair.
     """
 
     title: str
@@ -66,7 +66,7 @@ def scenario_id(family: Family, number: int) -> str:
 
 
 def planned(family: Family, number: int) -> PlannedScenario:
-    """How the plan lists it."""
+    """The entry of a family's scenario in the plan."""
     trial = TRIALS[family]
     return PlannedScenario(scenario_id(family, number), trial.rules, trial.strength, trial.judged)
 

@@ -1,7 +1,7 @@
-"""Where a broker process is in its work, told so that a kill can be placed, and counted afterwards.
+"""The phase of a broker process, recorded so that kills can be placed and counted by phase.
 
-The process keeps its phase on a page of memory that outlives it.  Told to halt at a phase, it stops itself there, so
-that the kill which follows lands nowhere else.
+The process writes its phase to a memory page that survives it.  If it is told to halt at a phase, it stops itself there
+with SIGSTOP, so the following kill happens exactly at that phase.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 IDLE_AFTER_NS = 2_000_000
-"""So long after the last answer, with nothing asked meanwhile, a broker is idle."""
+"""How long after its last answer a broker without a new command counts as idle."""
 
 _PAGE = struct.Struct("<Bq")
 _ASKING = (Send, Settle, Commit, Prepare, CommitXa, RollbackXa)
-"""Commands that may have something written."""
+"""The commands that may write records."""
 
 
 class Phase(IntEnum):
-    """What the broker was last seen to begin."""
+    """The phases of a broker's work."""
 
     IDLE = 0
     BEFORE_WRITE = 1
@@ -56,7 +56,7 @@ class Phase(IntEnum):
 
     @property
     def words(self) -> str:
-        """For people."""
+        """The phase in words."""
         return _WORDS[self]
 
 
@@ -70,16 +70,16 @@ _WORDS = {
 }
 
 BETWEEN = frozenset({Phase.WRITTEN, Phase.FLUSHING, Phase.FLUSHED})
-"""Between write and answer: what is on disk then, nobody was promised; what was promised must be there."""
+"""The phases between write and answer, when records are on disk for which no answer was given."""
 
 
 class Halt(Struct, frozen=True):
-    """Where to stop.
+    """The moment at which the process must stop itself.
 
     Args:
-        phase: At which phase.
-        times: When it has come to it so often since it was told.
-        commits: Whether only those times count at which a commit was the last that was asked for.
+        phase: The phase.
+        times: How often it must have reached the phase since then.
+        commits: Whether it counts only if the last command was a commit or prepare.
     """
 
     phase: Phase
@@ -88,7 +88,7 @@ class Halt(Struct, frozen=True):
 
 
 class Page:
-    """The page, in a file that two processes have mapped.
+    """The memory page with the phase, a file that two processes map.
 
     Args:
         path: The file.
@@ -100,19 +100,19 @@ class Page:
 
     @classmethod
     def make(cls, path: Path) -> Page:
-        """A fresh one, idle."""
+        """Create a page with the phase idle."""
         path.write_bytes(_PAGE.pack(Phase.IDLE, 0))
         return cls(path)
 
     def turn(self, phase: Phase, now_ns: int) -> None:
-        """The broker has come to a phase."""
+        """Record that the broker has reached a phase."""
         _PAGE.pack_into(self._memory, 0, phase, now_ns)
 
     def phase(self, now_ns: int) -> Phase:
-        """Where the broker is, or was when it was killed.
+        """The phase of the broker, or that in which it was killed.
 
         Args:
-            now_ns: Monotonic nanoseconds, of now or of the kill.
+            now_ns: The time now, or of the kill, in monotonic nanoseconds.
         """
         number, since_ns = _PAGE.unpack_from(self._memory, 0)
         phase = Phase(number)
@@ -120,12 +120,12 @@ class Page:
 
 
 class Progress:
-    """A broker's way through the phases.
+    """Records the phases of a broker, and halts its process.
 
     Args:
-        page: Where it is told.
+        page: The page to record them on.
         now: Reads the monotonic clock, in nanoseconds.
-        halted: Called just before stopping.
+        halted: Called just before the process stops itself.
     """
 
     def __init__(self, page: Page, now: Callable[[], int], halted: Callable[[], None]) -> None:
@@ -138,12 +138,12 @@ class Progress:
         self._commit = False
 
     def arm(self, halt: Halt) -> None:
-        """Stop there, from now on."""
+        """Set the moment at which to stop; counting begins now."""
         self._times = 0
         self._halt = halt
 
     def asked(self, command: DriverCommand) -> None:
-        """A command has come."""
+        """Record a command."""
         if not isinstance(command, _ASKING):
             return
         self._commit = isinstance(command, Commit | Prepare | CommitXa)
@@ -151,21 +151,21 @@ class Progress:
             self._come_to(Phase.BEFORE_WRITE)
 
     def written(self) -> None:
-        """Records were handed to the store."""
+        """Record that the store has taken records."""
         self._written = True
         self._come_to(Phase.WRITTEN)
 
     def flushing(self) -> None:
-        """The flush begins."""
+        """Record the begin of a flush."""
         self._come_to(Phase.FLUSHING)
 
     def flushed(self) -> None:
-        """The flush is over."""
+        """Record the end of a flush."""
         self._written = False
         self._come_to(Phase.FLUSHED)
 
     def answered(self) -> None:
-        """A command was answered."""
+        """Record an answer."""
         if not self._written:
             self._come_to(Phase.ANSWERED)
 
@@ -179,12 +179,12 @@ class Progress:
                 os.kill(os.getpid(), signal.SIGSTOP)
 
 
-class ToldStore:
-    """A store that tells its phases.
+class ObservedStore:
+    """A wrapper around a store that reports its phases.
 
     Args:
-        store: The store behind.
-        progress: Who is told.
+        store: The store.
+        progress: Gets the reports.
     """
 
     def __init__(self, store: Store, progress: Progress) -> None:
@@ -192,7 +192,7 @@ class ToldStore:
         self._progress = progress
 
     def write(self, records: Sequence[Record]) -> None:
-        """Take records."""
+        """Write records."""
         self._store.write(records)
         self._progress.written()
 
@@ -203,24 +203,24 @@ class ToldStore:
         self._progress.flushed()
 
     def drop(self) -> None:
-        """Lose what was not flushed."""
+        """Lose the records that were not flushed."""
         self._store.drop()
 
     def load(self) -> tuple[Record, ...]:
-        """What is durable."""
+        """Load the durable records."""
         return self._store.load()
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets are anywhere."""
+        """Whether the store holds these octets anywhere."""
         return self._store.holds(octets)
 
 
-class ToldDriver:
-    """A driver that tells what is asked and answered.
+class ObservedDriver:
+    """A wrapper around a driver that reports commands and answers.
 
     Args:
-        driver: The driver behind.
-        progress: Who is told.
+        driver: The driver.
+        progress: Gets the reports.
     """
 
     def __init__(self, driver: Driver, progress: Progress) -> None:
@@ -233,17 +233,17 @@ class ToldDriver:
         return self._driver.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start an attempt."""
+        """Start to connect."""
 
         def tell(event: DriverEvent) -> None:
             sink(event)
             if isinstance(event, Done | Failed):
                 self._progress.answered()
 
-        return _ToldWire(self._driver.connect(target, tell, runner), self._progress)
+        return _ObservedWire(self._driver.connect(target, tell, runner), self._progress)
 
 
-class _ToldWire:
+class _ObservedWire:
     def __init__(self, wire: Wire, progress: Progress) -> None:
         self._wire = wire
         self._progress = progress

@@ -1,4 +1,4 @@
-"""The broker's process: a reference broker on a store that outlives it, for clients in other processes."""
+"""The broker's process: a reference broker for clients in other processes, on a store that survives it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.campaign.defects import STORE_DEFECTS
-from assay.campaign.phases import Halt, Page, Progress, ToldDriver, ToldStore
+from assay.campaign.phases import Halt, ObservedDriver, ObservedStore, Page, Progress
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer
 from assay_broker.mqsc.defaults import default_settings
@@ -23,28 +23,28 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.runners.real import RealRunner
 
 READY, HALTED, STOP = "ready", "halted", "stop"
-"""What goes between the keeper and the process; anything else that comes from it says what is wrong."""
+"""Messages between supervisor and process; any other message from the process is an error text."""
 
 NAME = "CRASH"
-"""The queue manager's."""
+"""The queue manager's name."""
 
 SETTINGS = default_settings(NAME)
-"""Worked out once, where this module is imported ahead of every start."""
+"""Computed at import, which happens once in the fork server and not at every start."""
 
 STORES: Mapping[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder, NAME),
     "memory": lambda _: MemoryStore(),
 }
-"""The stores by name; one in memory has lost everything after a kill, and is there to be found out."""
+"""The stores by name.  The one in memory loses everything in a kill, which the campaign must find."""
 
 
 class BrokerOrder(Struct, frozen=True, kw_only=True):
-    """What to serve.
+    """The configuration of the broker.
 
     Args:
-        folder: Where data, socket and page are.
-        store: Which store.
-        defect: A planted bug of the store; None for none.
+        folder: The folder of data, socket and page.
+        store: The store's name.
+        defect: A defect planted in the store; None for none.
     """
 
     folder: Path
@@ -53,37 +53,37 @@ class BrokerOrder(Struct, frozen=True, kw_only=True):
 
     @property
     def socket(self) -> Path:
-        """Where clients connect."""
+        """The socket to which clients connect."""
         return self.folder / "socket"
 
     @property
     def page(self) -> Path:
-        """Where the phase is told."""
+        """The file of the phase's page."""
         return self.folder / "page"
 
 
 def serve(order: BrokerOrder, control: Connection) -> None:
-    """Be the broker until told to stop, or until whoever started this is gone; to be run in a process of its own.
+    """Run the broker until the supervisor stops it or is gone; runs in a process of its own.
 
     Args:
-        order: What to serve.
-        control: The way to the keeper.
+        order: Its configuration.
+        control: The connection to the supervisor.
     """
 
     def raised(error: BaseException) -> None:
         control.send("".join(traceback.format_exception(error)))
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the campaign's, which then kills this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign handles Ctrl-C and kills this process
     runner = RealRunner(raised)
     progress = Progress(Page(order.page), runner.clock.monotonic_ns, lambda: control.send(HALTED))
     brokers: list[QueueManager] = []
 
     def start() -> None:
         try:
-            store: Store = ToldStore(STORES[order.store](order.folder / "data"), progress)
+            store: Store = ObservedStore(STORES[order.store](order.folder / "data"), progress)
             planted = store if order.defect is None else STORE_DEFECTS[order.defect].plant(store, runner)
             broker = QueueManager(runner, planted, SETTINGS)
-            LocalServer(order.socket, ToldDriver(InProcessDriver(broker), progress), runner)
+            LocalServer(order.socket, ObservedDriver(InProcessDriver(broker), progress), runner)
         except StoreError as error:
             control.send(f"The store cannot be opened: {error}")
             return
@@ -95,13 +95,13 @@ def serve(order: BrokerOrder, control: Connection) -> None:
         while isinstance(word := control.recv(), Halt):
             progress.arm(word)
     except EOFError:
-        os._exit(1)  # the campaign is gone, and nobody will ever come to this broker again
+        os._exit(1)  # the campaign is gone, so no client will come
     runner.call_soon(lambda: _stop(brokers, control))
-    control.poll(None)  # until the keeper hangs up
+    control.poll(None)  # until the supervisor closes its end
 
 
 def _stop(brokers: list[QueueManager], control: Connection) -> None:
-    """Shut down in order."""
+    """Shut down cleanly."""
     for broker in brokers:
         broker.stop()
     control.send(STOP)

@@ -1,4 +1,4 @@
-"""``assay backends``: what can be tested here, with capabilities, and why something cannot."""
+"""``assay backends``: the backends, with capabilities, and why one cannot run here."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class BackendReport(Struct, frozen=True):
     """One backend.
 
     Args:
-        name: What ``--backend`` takes.
+        name: Its name for ``--backend``.
         available: Whether it can be started here.
-        detail: What it is; or what is missing, and what to do about it.
-        capabilities: What can be tried with it, and how we know.
-        lacks: What cannot, and why.
+        detail: Its description; or what is missing, and what to do about it.
+        capabilities: Its capabilities, each with the source.
+        lacks: The capabilities that it lacks, each with the reason.
     """
 
     name: str

@@ -76,11 +76,11 @@ def broker(
 
 @contextmanager
 def told() -> Generator[None]:
-    """Say what a server has to complain about in the command's own way.
+    """Turn a server's errors into those of the command.
 
     Raises:
-        UsageProblem: What was asked for cannot be meant.
-        CannotRunError: This machine stands in the way, or lacks a package.
+        UsageProblem: An option or a file is wrong.
+        CannotRunError: This machine prevents it, or lacks a package.
     """
     try:
         yield
@@ -116,7 +116,7 @@ def _say(ready: Ready) -> None:
 
 
 def _add_user(name: str, file: str | None) -> Exit:
-    """Write a user into a users' file; the password comes from whoever sits there, or from standard input."""
+    """Add a user to a users' file; the password is read from the terminal or from standard input."""
     from assay_broker.server.accounts import add_user
 
     if file is None:

@@ -1,4 +1,4 @@
-"""``assay crash``: the reference broker under load, killed again and again, judged from what its clients wrote down."""
+"""``assay crash``: kills the reference broker under load, and judges it from its clients' journals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from assay_steps.plugin.folder import make_room, room
 from assay_steps.plugin.run import conclude
 
 LINES = 10
-"""About so many lines tell of a campaign's progress."""
+"""How many lines of progress a campaign prints, about."""
 
 
 def crash(
@@ -58,10 +58,10 @@ def crash(
 
 
 def suffer(options: CampaignOptions) -> Tally:
-    """Do the campaign, and say how far it is.
+    """Run the campaign and show its progress.
 
     Raises:
-        CannotRunError: A client's process broke, which says nothing of the broker.
+        CannotRunError: A client's process failed, which says nothing about the broker.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     every = max(1, options.kills // LINES)
@@ -78,7 +78,7 @@ def suffer(options: CampaignOptions) -> Tally:
 
 
 def histogram(tally: Tally) -> Table:
-    """At which phase of the broker's work the kills fell."""
+    """The number of kills by phase of the broker's work."""
     table = Table("the broker was killed", "times", box=None, pad_edge=False)
     for phase in Phase:
         table.add_row(phase.words, str(tally.kills[phase]))
@@ -86,7 +86,7 @@ def histogram(tally: Tally) -> Table:
 
 
 def spoken(tally: Tally) -> str:
-    """The campaign's figures in a few lines."""
+    """The campaign's figures as a few lines."""
     kills = sum(tally.kills.values())
     between = sum(number for phase, number in tally.kills.items() if phase in BETWEEN)
     messages = ", ".join(f"{family.value} {number}" for family, number in tally.messages.items())

@@ -69,7 +69,7 @@ def defects(
 
 
 def show(matrix: KillMatrix, console: Console) -> None:
-    """Print the matrix, rule by rule, and then whatever is wrong with it."""
+    """Print the matrix by rule, and then its problems."""
     for rule in matrix.rules:
         _show_rule(rule, console)
     _show_wrong(matrix, console)
@@ -109,7 +109,7 @@ def _show_wrong(matrix: KillMatrix, console: Console) -> None:
 
 
 def show_place(written: Path, console: Console) -> None:
-    """Say where the matrix is, and how it gets into the report."""
+    """Print where the matrix is, and how to add it to a report."""
     console.print(f"kill matrix: {written}", markup=False)
     if (written.parent / JOURNALS).is_dir():
         console.print(f"`assay report {written.parent}` shows it in the run's report.", markup=False)

@@ -1,4 +1,4 @@
-"""``assay judge``: the same rules as invariants over the history of a run, on Spark."""
+"""``assay judge``: checks invariants on the history of runs, on Spark."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def judge(
 
 
 def show(result: Result, console: Terminal) -> None:
-    """Print each run's verdicts, what is wrong with its journals, and where the oracle differs."""
+    """Print each run's verdicts, the damage of its journals, and the differences from the oracle."""
     for run in result.runs:
         console.print(f"{run.folder}: run {run.verdicts.run} on {run.verdicts.backend}", markup=False, style="bold")
         console.print(rules_table(run.verdicts, load_catalogue()))

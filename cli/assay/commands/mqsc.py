@@ -1,4 +1,4 @@
-"""``assay mqsc``: a script of MQSC against a fresh queue manager, or one that a server has."""
+"""``assay mqsc``: runs an MQSC script on a new queue manager or on a server's."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _on_fresh(settings: Settings, script: str) -> Exit:
 
 
 def _on_server(manager: RemoteManager, script: str) -> Exit:
-    """Have one command after the other carried out: a request holds one."""
+    """Execute the commands one by one, since a request holds one command."""
     read = wrong = refused = 0
     for item in source_commands(script):
         if isinstance(item, Remark):
@@ -88,7 +88,7 @@ def _on_server(manager: RemoteManager, script: str) -> Exit:
         if item.ends:
             read -= 1
             break
-        if item.fault is not None:  # its lines make no command that could be sent
+        if item.fault is not None:  # its lines are not a command that could be sent
             wrong += 1
             _write("\n".join(run_command(read, item, _nobody, Host()).lines))
             continue
@@ -106,7 +106,7 @@ def _nobody(change: Change) -> Refused:
 
 
 def _placed(text: str, column: int, command: SourceCommand) -> str:
-    """An answer with the place in the script instead of that in the command, where it names one."""
+    """An answer with its position in the script instead of that in the command, if it names one."""
     if not column:
         return text
     at = command.position(column - 1)
@@ -132,7 +132,7 @@ def _settings(platform: str, level: str, begin: str, name: str | None) -> Settin
 
 
 def _script(file: str) -> str:
-    """The script's text.
+    """Read the script.
 
     Raises:
         UsageProblem: It cannot be read.
@@ -148,7 +148,7 @@ def _script(file: str) -> str:
 
 
 def _write(text: str) -> None:
-    """Write answers as they are, for people and for a file."""
+    """Write answers unchanged, to a terminal or a file."""
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()

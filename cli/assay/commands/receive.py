@@ -1,4 +1,4 @@
-"""``assay receive``: messages from a queue or a topic."""
+"""``assay receive``: receives messages from a queue or a topic."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def receive(
 
 
 def _taken(context: Context, message: Message[Body], *, json: bool) -> bool:
-    """Acknowledge a message once it is written; what nobody has seen is for somebody else.
+    """Write a message and then acknowledge it; a message that was not written stays for another consumer.
 
     Returns:
-        Whether somebody reads on.
+        Whether the reader of standard output is still there.
 
     Raises:
-        OSError: Standard output takes nothing more.
+        OSError: Standard output cannot be written.
     """
     seen = False
     try:
@@ -72,7 +72,7 @@ def _written(message: Message[Body], *, json: bool) -> bool:
     """Write a message to standard output.
 
     Returns:
-        Whether somebody reads it.
+        Whether the reader of standard output is still there.
     """
     octets = msgspec.json.encode(_shown(message)) if json else _octets(message.body)
     try:

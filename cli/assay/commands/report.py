@@ -1,4 +1,4 @@
-"""``assay report``: the site and the machine-readable forms, from evidence that is already there."""
+"""``assay report``: writes verdicts, JUnit XML and the site again, from the evidence of earlier runs."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def report(
 
 @contextmanager
 def writable(folder: Path) -> Generator[None, None, None]:
-    """Tell what the operating system refuses as a mistake in the folder's choice.
+    """Turn the operating system's errors into one about the folder.
 
     Raises:
-        UsageProblem: It cannot be written.
+        UsageProblem: The folder cannot be written.
     """
     try:
         yield
@@ -63,7 +63,7 @@ def writable(folder: Path) -> Generator[None, None, None]:
 
 
 def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
-    """What is not as the run's own known outcomes say, which its report shows; today decides which have expired.
+    """The verdicts that differ from the run's own known outcomes; today's date decides which of these have expired.
 
     Raises:
         SourceError: The run's known outcomes are malformed.
@@ -77,18 +77,18 @@ def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
 
 
 def write_reports(ended: Mapping[Path, Concluded], out: Path) -> Path:
-    """Write the reports of runs that have just ended; the site's start page.
+    """Write the reports of runs that have just ended, and return the site's start page.
 
     Args:
-        ended: What each came to, by its folder.
-        out: Where the report goes.
+        ended: The outcome of each run, by its folder.
+        out: The folder for the report.
     """
     runs = [read_run(folder, concluded.journals, concluded.verdicts) for folder, concluded in ended.items()]
     return write_site(tuple(ended), runs, out)
 
 
 def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path) -> Path:
-    """Write ``junit.xml`` beside each folder's verdicts, and one site for all of them; the site's start page."""
+    """Write ``junit.xml`` beside each folder's verdicts and one site for all; return the site's start page."""
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
     with collect_rarely():

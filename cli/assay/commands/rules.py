@@ -1,4 +1,4 @@
-"""``assay rules``: the catalogue."""
+"""``assay rules``: shows the catalogue."""
 
 from __future__ import annotations
 

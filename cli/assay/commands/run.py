@@ -1,4 +1,4 @@
-"""``assay run``: the suite, on one backend or several."""
+"""``assay run``: runs the suite on one or several backends."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 STOPPED = "Ctrl-C or SIGTERM"
 REFERENCE = "reference"
-"""The backend that runs in this process; the default one."""
+"""The default backend, which runs in this process."""
 CORES = 4
-"""More processes than that start for longer than they save."""
+"""The most processes for a run in this process: starting more takes longer than they save."""
 REAL_WORKERS = 12
-"""Scenarios on a real broker wait most of their time, so many more of them than cores run at once."""
+"""Processes for a real broker: its scenarios mostly wait, so many more run at once than there are cores."""
 OWN_WORKERS = 24
-"""On our own server, which answers while a JVM still warms up, the more of them wait at once the better."""
+"""Processes for our own server, which starts faster than a JVM, so more scenarios can wait at once."""
 FEW_WORKERS = 4
-"""Where pytest is told what to try, that is little as a rule."""
+"""Processes if pytest's arguments select the scenarios, usually few."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
-"""Arguments with which pytest shows something instead of trying."""
+"""Arguments with which pytest prints information and runs no scenario."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
-"""Arguments of pytest-xdist, which would start processes that this command knows nothing of."""
+"""Arguments of pytest-xdist, which would start processes that this command does not know."""
 EACH = 4
-"""Scenarios for which it pays to start a process that waits for them."""
+"""How many scenarios justify one more process for a backend that waits."""
 
 
 def run(
@@ -107,16 +107,16 @@ def run(
 
 
 def with_features(arguments: Sequence[str]) -> Iterator[str]:
-    """What goes to pytest, with the feature files in a folder in the folder's place.
+    """Replace folders among pytest's arguments by the feature files in them.
 
     Args:
-        arguments: What stands behind ``--``.
+        arguments: The arguments after ``--``.
 
     Raises:
         UsageProblem: A folder holds no feature file.
     """
     for before, argument in pairwise(("", *arguments)):
-        # Behind an option, a folder may be that option's value.
+        # After an option, a folder may be the option's value.
         if before.startswith("-") or not Path(argument).is_dir():
             yield argument
             continue
@@ -129,10 +129,10 @@ def with_features(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def check(options: SuiteOptions) -> None:
-    """Refuse what cannot be run, before anything is started or written.
+    """Refuse a run that is impossible, before anything is started or written.
 
     Raises:
-        UsageProblem: Something that was named is unknown.
+        UsageProblem: A name is unknown.
         CannotRunError: The backend cannot be started here.
         KnownOutcomesError: The backend's known outcomes are malformed.
     """
@@ -156,11 +156,11 @@ def check(options: SuiteOptions) -> None:
 
 
 def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
-    """Try one backend after the other; one that cannot be tried keeps none of the others from it.
+    """Run the suite on one backend after the other; a backend that cannot run does not stop the others.
 
     Raises:
-        CommandError: None could be tried.
-        KeyboardInterrupt: Ctrl-C, before anything was tried.
+        CommandError: No backend could run.
+        KeyboardInterrupt: Ctrl-C, before any scenario ran.
     """
     terminal = Terminal()
     tried: dict[Path, Concluded] = {}
@@ -194,14 +194,14 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
 
 
 def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]:
-    """Try one backend, and show what came out.
+    """Run the suite on one backend and show its outcome.
 
     Returns:
-        How that ends, and what it is.
+        The exit code and the outcome.
 
     Raises:
-        CommandError: It could not be tried.
-        StoppedError: It was not tried to the end.
+        CommandError: The suite could not run.
+        StoppedError: The run was stopped.
     """
     started = time.perf_counter()
     stopped: StoppedError | None = None
@@ -224,17 +224,17 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
 
 
 def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
-    """One sentence for each rule that was asked for by its id and has no scenario: nothing run is never a pass."""
+    """One sentence for each rule that was selected by its id and has no scenario."""
     tried = {rule.id for rule in verdicts.rules}
     return [f"{rule} has no scenario yet; leave it out." for rule in options.rules if rule not in tried]
 
 
 class StoppedError(Exception):
-    """A run was not done to its end.
+    """A run was stopped before its end.
 
     Args:
-        why: Who stopped it.
-        concluded: What was done until then; None where there are no verdicts of it.
+        why: The cause.
+        concluded: The outcome until then; None without verdicts.
     """
 
     def __init__(self, why: str, concluded: Concluded | None) -> None:
@@ -246,9 +246,9 @@ def attempt(options: SuiteOptions) -> Concluded:
     """Run the suite.
 
     Raises:
-        UsageProblem: What was said to pytest is wrong, or selects no scenario.
+        UsageProblem: pytest's arguments are wrong or select no scenario.
         CannotRunError: The suite could not run.
-        StoppedError: It ended before its end.
+        StoppedError: The run was stopped.
     """
     result = RunResult()
     with RunProgress(options.backend) as progress:
@@ -256,7 +256,7 @@ def attempt(options: SuiteOptions) -> Concluded:
     concluded = result.concluded
     empty = concluded is not None and not concluded.verdicts.scenarios
     if empty:
-        (options.out / VERDICTS).unlink()  # it would be a report on nothing
+        (options.out / VERDICTS).unlink()  # a report without a result
         concluded = None
     if result.unreadable:
         raise UsageProblem(f"The scenarios cannot be read: {result.unreadable[0]}")
@@ -278,15 +278,15 @@ def attempt(options: SuiteOptions) -> Concluded:
 
 
 def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
-    """How many processes a run has where the call does not say.
+    """The number of processes of a run without ``--workers``.
 
-    Real brokers are waited for, but a process takes longer to start than a few scenarios take.  A run in this process
-    computes, and a process for each core pays from some hundred scenarios on.
+    Scenarios on real brokers mostly wait, but starting a process takes longer than a few scenarios.  A run in this
+    process computes, so one process for each core is worth its start from some hundred scenarios on.
 
     Args:
         backend: The backend's name.
-        scenarios: How many the call asks for at most; None for all.
-        by_pytest: Whether pytest is told which of them, so that nobody knows how many.
+        scenarios: How many scenarios are selected at most; None for all.
+        by_pytest: Whether pytest's arguments select scenarios, so that their number is unknown.
     """
     whole = scenarios is None and not by_pytest
     if backend != REFERENCE:
@@ -297,16 +297,16 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
 
 
 def with_workers(options: SuiteOptions) -> SuiteOptions:
-    """What is asked for, in as many processes as pay for it."""
+    """Set the default number of processes for the selected scenarios."""
     scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args)
     return replace(options, workers=default_workers(options.backend, scenarios=scenarios, by_pytest=by_pytest))
 
 
 def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
-    """How many scenarios try these rules, those of several counted for each; None for all.
+    """The number of scenarios of these rules, counted for each of their rules; None for all.
 
     Raises:
-        LookupError: There is no such rule or profile.
+        LookupError: A rule or profile does not exist.
     """
     if profile is None and not rules:
         return None

@@ -1,4 +1,4 @@
-"""``assay send``: a message to a queue or a topic."""
+"""``assay send``: sends a message to a queue or a topic."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def send(
     try:
         _show(receipt)
         sys.stdout.flush()
-    except OSError as error:  # nobody is to send it again for that
+    except OSError as error:  # the message is sent, so the exit code must not suggest sending it again
         hush()
         if not isinstance(error, BrokenPipeError):
             why = f"standard output takes nothing more ({error.strerror})"
@@ -63,7 +63,7 @@ def send(
 
 
 def _body(text: str) -> Body:
-    """The text that is given, or what standard input has: text where it is UTF-8, octets where it is not.
+    """The given text, or the content of standard input: text if it is UTF-8, otherwise octets.
 
     Raises:
         UsageProblem: Standard input cannot be read.
@@ -81,7 +81,7 @@ def _body(text: str) -> Body:
 
 
 def _show(receipt: Receipt) -> None:
-    """Print the id alone on standard output, for scripts; the due time goes to standard error, for people."""
+    """Print the id on standard output, for scripts, and the due time on standard error, for people."""
     Terminal(soft_wrap=True).print(receipt.message_id, markup=False)
     if receipt.delivery_time is not None:
         due = datetime.fromtimestamp(receipt.delivery_time / 1_000, UTC)

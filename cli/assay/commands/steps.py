@@ -1,4 +1,4 @@
-"""``assay steps``: the step vocabulary, for writers of features."""
+"""``assay steps``: shows the step vocabulary."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def steps(
 
 
 def lines(found: Handbook) -> Iterator[Text]:
-    """What is printed: topics with their steps, then the options, terms and kinds of words.
+    """The printed lines: topics with their steps, then the options, terms and kinds of words.
 
     Args:
-        found: What of the vocabulary is shown.
+        found: The parts of the vocabulary to show.
     """
     for topic in found.topics:
         yield Text(topic.title, style="bold")

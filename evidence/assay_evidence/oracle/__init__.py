@@ -1,11 +1,10 @@
-"""The oracle: the five invariants of the pipeline a second time, in plain Python and with no line of code in common.
+"""The oracle: examines journals in plain Python, to check the pipeline.
 
-Where the pipeline joins tables, this walks through one scenario after the other.  Both give `Subject`s, and a test
-and ``assay judge --oracle`` hold them equal.  The rules' definitions stand in the pipeline's modules
-(``assay_pipeline.rules``), one a module.
+Where the pipeline joins tables, the oracle goes through one scenario after the other.  The two share no code: each
+invariant has both forms (`assay_pipeline.rules`).  A test and ``assay judge --oracle`` compare their subjects.
 """
 
-from assay_evidence.oracle.examine import INVARIANTS, examine
-from assay_evidence.oracle.subjects import LIMITS, Limits, Outcome, Subject
+from assay_evidence.oracle.examine import Examined, InPython, examine
+from assay_evidence.oracle.story import Story
 
-__all__ = ["INVARIANTS", "LIMITS", "Limits", "Outcome", "Subject", "examine"]
+__all__ = ["Examined", "InPython", "Story", "examine"]

@@ -1,15 +1,16 @@
-"""One scenario as the oracle sees it: sends, sightings, watches and faults, each with the events it is made of."""
+"""A scenario for the oracle: its sends, sightings, watches and faults, each with its events."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
 
 from assay_evidence.events import Admin, AnyEvent, Call, Callback, Event, Fault, Return, Seen, Unit, Watch
-from assay_evidence.oracle.moments import NS_PER_MS, elapsed
+from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes
+from assay_evidence.subjects import DEFINE
 
 FOREVER = 2**62
 
@@ -19,30 +20,45 @@ class Send(Struct, frozen=True, kw_only=True):
 
     Args:
         call: The send's call.
-        answer: Its return, where it came back.
-        confirmed: The event from which the broker answers for the message: the return, or its unit's commit.
-        times: How often a message of this kid was sent.
+        answer: Its return; None if it did not return.
+        ending: The first event after it that ended its unit of work: a commit, a rollback, or the begin of another
+            unit of the same name; None if there is none.
+        times: How often a message with this kid was sent.
     """
 
     call: Call
     kid: str
     answer: Return | None
-    confirmed: Event | None
+    ending: Unit | None
     times: int
 
     @property
     def accepted(self) -> bool:
-        """Whether it came back without refusal."""
+        """Whether it returned without a refusal."""
         return self.answer is not None and self.answer.refused is None
 
     @property
     def refused(self) -> bool:
-        """Whether it came back with one."""
+        """Whether it returned with a refusal."""
         return self.answer is not None and self.answer.refused is not None
 
     @property
+    def confirmed(self) -> Event | None:
+        """The event from which the broker is responsible for the message: its return, or its unit's commit."""
+        if not self.accepted:
+            return None
+        if self.call.unit is None:
+            return self.answer
+        return self.ending if self.ending is not None and self.ending.op == "commit" else None
+
+    @property
+    def rolled_back(self) -> bool:
+        """Whether its unit of work was rolled back."""
+        return self.ending is not None and self.ending.op == "rollback"
+
+    @property
     def destination(self) -> str:
-        """Where it was sent."""
+        """The destination that it was sent to."""
         return self.call.destination or ""
 
     @property
@@ -52,7 +68,7 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def delay_ns(self) -> int:
-        """Its delay."""
+        """Its delivery delay."""
         return _number(self.call, "delay_ms") * NS_PER_MS
 
     @property
@@ -60,8 +76,15 @@ class Send(Struct, frozen=True, kw_only=True):
         """Its time to live."""
         return _number(self.call, "ttl_ms") * NS_PER_MS
 
+    @property
+    def due(self) -> int:
+        """The latest time at which a confirmed message becomes available, in nanoseconds since the send call."""
+        assert self.answer is not None  # noqa: S101 - a confirmed send has both; this says so to the type checker
+        assert self.confirmed is not None  # noqa: S101 - as above
+        return max(self.since(self.confirmed), self.since(self.answer) + self.delay_ns)
+
     def since(self, event: Event) -> int:
-        """Nanoseconds from the start of the send call."""
+        """Nanoseconds from the start of the send call to an event."""
         return elapsed(self.call, event)
 
 
@@ -71,7 +94,7 @@ def _number(call: Call, name: str) -> int:
 
 
 class Sighting(Struct, frozen=True):
-    """A message handed over, or listed by a browse (``look``)."""
+    """A message that a consumer received or a browse listed (``look``)."""
 
     at: Event
     actor: str
@@ -79,22 +102,22 @@ class Sighting(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """A watch that began and ended, with the consumer's last activity in it."""
+    """A watch that began and ended, with the consumer's last activity in it, if any."""
 
     begin: Watch
     end: Watch
     last: Seen | Callback | None
 
 
-class Trouble(Struct, frozen=True):
-    """A fault, and its end where it is over."""
+class FaultSpan(Struct, frozen=True):
+    """A fault, and its end if it is over."""
 
     begin: Fault
     end: Fault | None
 
 
 class Consumer(Struct, frozen=True):
-    """What an actor is, from its accepted calls."""
+    """The properties of an actor as a consumer, from its accepted calls."""
 
     consumes: bool = False
     selects: bool = False
@@ -134,18 +157,26 @@ class Story:
                 call=call,
                 kid=call.msg.kid,
                 answer=answer,
-                confirmed=self._confirmed(call, answer),
+                ending=self._ending(call),
                 times=times[call.msg.kid],
             )
             for call, answer in sent
             if call.msg is not None
         ]
 
-    def _confirmed(self, call: Call, answer: Return | None) -> Event | None:
-        if answer is None or answer.refused is not None:
-            return None
+    def lasting(self, scheme: str) -> Iterator[Send]:
+        """The confirmed sends of messages that never expire and were sent once.
+
+        Args:
+            scheme: ``queue://`` or ``topic://``.
+        """
+        for send in self.sends:
+            if send.destination.startswith(scheme) and send.confirmed and send.ttl_ns == 0 and send.times == 1:
+                yield send
+
+    def _ending(self, call: Call) -> Unit | None:
         if call.unit is None:
-            return answer
+            return None
         later = [
             event
             for event in self.events
@@ -155,8 +186,7 @@ class Story:
             and event.seq > call.seq
             and event.op in ("begin", "commit", "rollback")
         ]
-        ending = min(later, key=lambda event: event.seq, default=None)
-        return ending if ending is not None and ending.op == "commit" else None
+        return min(later, key=lambda event: event.seq, default=None)
 
     @cached_property
     def sightings(self) -> dict[str, list[Sighting]]:
@@ -168,7 +198,7 @@ class Story:
         sent_to = {(send.kid, send.destination) for send in self.sends}
         for call, answer in self.accepted("browse"):
             for kid in answer.kids:
-                # An administrator may well find a message elsewhere, as on a staging queue.
+                # An administrator may find a message elsewhere, for example on a staging queue.
                 if (kid, call.destination) in sent_to:
                     found[kid].append(Sighting(answer, call.actor, look=True))
         return found
@@ -207,19 +237,23 @@ class Story:
         return [span for span in self.watches if span.begin.destination == destination]
 
     @cached_property
-    def faults(self) -> list[Trouble]:
+    def faults(self) -> list[FaultSpan]:
         """Every fault."""
         ends = {e.id: e for e in self.events if isinstance(e, Fault) and e.phase == "end"}
-        return [Trouble(e, ends.get(e.id)) for e in self.events if isinstance(e, Fault) and e.phase == "begin"]
+        return [FaultSpan(e, ends.get(e.id)) for e in self.events if isinstance(e, Fault) and e.phase == "begin"]
 
     @cached_property
     def admins(self) -> list[Admin]:
-        """What an administrator did."""
+        """The commands of administrators."""
         return [event for event in self.events if isinstance(event, Admin)]
+
+    def withheld(self, send: Send) -> bool:
+        """Whether an administrator may have kept a message back: by any command but a definition before the send."""
+        return any(not act.command.startswith(DEFINE) or precedes(send.call, act) for act in self.admins)
 
     @cached_property
     def consumers(self) -> dict[str, Consumer]:
-        """Every actor that called, as a consumer."""
+        """Every actor that called, by name."""
         known: dict[str, Consumer] = {call.actor: Consumer() for call, _ in self.calls}
         for actor in known:
             made = [call for call, _ in self.accepted("consumer") if call.actor == actor]
@@ -236,33 +270,33 @@ class Story:
         return known
 
     def consumer(self, actor: str) -> Consumer:
-        """What an actor is; nothing, where it never called."""
+        """An actor as a consumer; all false if it never called."""
         return self.consumers.get(actor, Consumer())
 
     # silence ---------------------------------------------------------------------------------------------------------
 
     def telling(self, span: Span) -> bool:
-        """Whether silence in a watch says that there was nothing to hand over."""
+        """Whether silence in a watch shows that the broker had no message for the consumer."""
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)
         raised = isinstance(span.last, Callback) and span.last.ended == "raised"
         return who.consumes and not (who.selects or who.batches or working or raised)
 
     def disturbed(self, send: Send, start: int, end: int) -> bool:
-        """Whether a fault lies in part between two times, in nanoseconds since the send call."""
+        """Whether a fault overlaps the time between two moments, in nanoseconds since the send call."""
         return any(
             send.since(fault.begin) < end and (send.since(fault.end) if fault.end else FOREVER) > start
             for fault in self.faults
         )
 
     def quiet(self, send: Send, span: Span, start: int, quiet_ns: int) -> bool:
-        """Whether a watch has a tail, from a time on, in which nothing came and something could have come."""
+        """Whether the end of a watch, from a time on, is long enough, quiet, and able to show a message."""
         tail = max([send.since(span.begin), start] + ([send.since(span.last)] if span.last else []))
         end = send.since(span.end)
         return self.telling(span) and end - tail >= quiet_ns and not self.disturbed(send, tail, end)
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """When consumers came to a destination, or began to watch it."""
+        """The consumers that were created on a destination or began to watch it, each with that event."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)
@@ -273,7 +307,7 @@ class Story:
 
 
 def stories(events: Iterable[AnyEvent]) -> dict[tuple[str, str], Story]:
-    """Part events into stories, by run and scenario."""
+    """Group events by run and scenario."""
     parted: dict[tuple[str, str], list[AnyEvent]] = defaultdict(list)
     for event in sorted(events, key=lambda event: (event.writer, event.seq)):
         parted[event.run, event.scenario or ""].append(event)

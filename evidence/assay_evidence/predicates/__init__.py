@@ -1,4 +1,4 @@
-"""The predicates: how a claim is decided from the evidence of its scenario (`docs/predicates.md`)."""
+"""The predicates, which decide claims from the evidence of their scenario (`docs/predicates.md`)."""
 
 from __future__ import annotations
 

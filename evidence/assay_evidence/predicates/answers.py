@@ -1,4 +1,4 @@
-"""Predicates over what a call gave: accepted, refused-with, one-of."""
+"""Predicates about the answers to calls: accepted, refused-with, one-of."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ def _parts(refusal: RefusedInfo) -> dict[str, str]:
 
 
 def one_of(claim: Claim, history: History) -> Finding:
-    """Decide which of the permitted outcomes came about; the first that holds is disclosed.
+    """Decide which of the permitted outcomes occurred; the first option that holds is disclosed.
 
-    An option without evidence does not hold.  Where none holds, an option that could still have held leaves the rule
-    not demonstrated; only when every one is ruled out has it been broken.
+    An option without evidence does not hold.  If none holds, the finding is not-demonstrated if one is undecided, and a
+    fail if every one is ruled out.
     """
     options = {name.removeprefix(OPTION): text for name, text in claim.of.items() if name.startswith(OPTION)}
     if not options:
@@ -106,7 +106,7 @@ def one_of(claim: Claim, history: History) -> Finding:
 
 
 def _holds(claim: Claim, history: History, text: str) -> bool | None:
-    """Whether an option holds; None when the evidence for or against it is missing."""
+    """Whether an option holds; None if the evidence for and against it is missing."""
     kind, _, subject = text.partition(" ")
     decide = _OPTIONS.get(kind)
     if decide is None or not subject:
@@ -134,7 +134,7 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
-    """A call that nobody answered for so long that the client gave up: to it, that is a connection it never had."""
+    """Whether the client gave up a call: its connection was lost after at least `given_up_ms`; None if undecided."""
     call = history.call(ref)
     answer = history.answer(call)
     if answer is None:
@@ -157,7 +157,7 @@ def _is_unseen(claim: Claim, history: History, kid: str) -> bool | None:
 
 
 def _silence(claim: Claim, history: History, kid: str) -> bool:
-    """Whether the actors watched in vain after the message could have been delivered."""
+    """Whether the actors had a quiet watch after the message could have been delivered."""
     marks = release_marks(history, (kid,))
     if not marks:
         return False

@@ -1,4 +1,4 @@
-"""Predicate over batch delivery: batch-shape (BT-04, BT-05, BT-06)."""
+"""Predicate about batch delivery: batch-shape (BT-04, BT-05, BT-06)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PERCENT = 100
 
 
 class Batch(Struct, frozen=True):
-    """What one callback was handed, in order; nothing, when it was called for nothing (BT-04)."""
+    """The messages of one callback, in order; empty if it was called without a message (BT-04)."""
 
     messages: tuple[Seen, ...]
 
     @property
     def size(self) -> int:
-        """How many messages."""
+        """The number of its messages."""
         return len(self.messages)
 
 
 class Lateness(Struct, frozen=True):
-    """How long after a moment a batch was handed over, with the first message of the batch."""
+    """The time from a moment until a batch was delivered, with the first message of the batch."""
 
     ns: int
     unc_ns: int
@@ -38,16 +38,16 @@ class Lateness(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The lateness as text."""
         return f"batch {self.number} {duration(self.ns)} after it could have been, of {duration(self.limit_ns)}"
 
 
 def batch_shape(claim: Claim, history: History) -> Finding:
-    """Decide whether an actor's batches have the sizes, the number and the moments that the claim names.
+    """Decide whether an actor's batches have the sizes, the number and the times that the claim names.
 
     A batch's deadline counts from the moment at which its first message could have been delivered (BT-05): the latest
     of the send's answer plus its delay, the commit of the send's unit of work, the begin of the actor's watch, the end
-    of the actor's callback before, and the end of a fault.
+    of the actor's previous callback, and the end of a fault.
     """
     actor, largest, least = reference(claim, "actor"), number(claim, "max"), claim.bounds.get("min", 1)
     say = Saying(claim, _expected(claim, actor, least, largest))
@@ -85,10 +85,10 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
 
 
 def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]:
-    """What the actor was handed, batch by batch, as the oracle and the pipeline part it too.
+    """The batches of an actor, divided as the invariant of BT-04 divides them.
 
-    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their link and
-    by their turn on it, which ends with a callback.
+    A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by its
+    turn on it, which ends with a callback.
     """
     handed = [seen for seen in history.sightings(None, {actor}) if seen.batch is not None]
     ended = [callback for callback in history.callbacks if callback.actor == actor and callback.batch is not None]
@@ -107,7 +107,7 @@ def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]
 
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
-    """A finding when a batch was handed over too late, or perhaps so, or when nothing tells; else None."""
+    """A finding if a batch was late or may have been, or if none could be measured; otherwise None."""
     defer_ms, full_ms = claim.bounds.get("defer_ms"), claim.bounds.get("full_ms")
     measured: list[Lateness] = []
     for bound, sort in ((defer_ms, _deferred), (full_ms, _full)):
@@ -146,7 +146,7 @@ def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness
 
 
 def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:
-    """How long after `message` could have been delivered the batch was handed over; empty when nothing tells."""
+    """The time from when `message` could have been delivered until its batch was; empty if it is not known."""
     handed = batch.messages[0]
     delays: list[Lateness] = []
     for event, later_ns in _could_be_delivered(history, message, handed):
@@ -156,7 +156,7 @@ def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_n
 
 
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
-    """Events, each with nanoseconds after it, before which the message could not have been delivered to the actor."""
+    """The moments before which the message could not be delivered: events, each with nanoseconds after it."""
     moments: list[tuple[Event, int]] = []
     for send in history.sends({message.msg.kid}):
         delay_ms = send.args.get("delay_ms")

@@ -1,4 +1,4 @@
-"""Reading a claim and phrasing what is found of it."""
+"""Reads the references and bounds of claims, and phrases their findings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNSUPPORTED = "unsupported"
 
 
 def listed(claim: Claim, *names: str) -> tuple[str, ...]:
-    """The entries of the first of these references that the claim has; empty when it has none."""
+    """The entries of the first of these references that the claim has; empty if it has none."""
     for name in names:
         if value := claim.of.get(name):
             return tuple(value.split(SEPARATOR))
@@ -27,7 +27,7 @@ def listed(claim: Claim, *names: str) -> tuple[str, ...]:
 
 
 def kids_of(claim: Claim) -> tuple[str, ...]:
-    """The messages that a claim speaks of.
+    """The messages that a claim is about.
 
     Raises:
         ClaimError: It names none.
@@ -39,7 +39,7 @@ def kids_of(claim: Claim) -> tuple[str, ...]:
 
 
 def kid_of(claim: Claim) -> str:
-    """The one message that a claim speaks of.
+    """The one message that a claim is about.
 
     Raises:
         ClaimError: It names none, or several.
@@ -56,7 +56,7 @@ def actors_of(claim: Claim) -> tuple[str, ...] | None:
 
 
 def reference(claim: Claim, name: str) -> str:
-    """A reference that a claim cannot do without.
+    """A reference that a claim must have.
 
     Raises:
         ClaimError: It has none of this name.
@@ -68,7 +68,7 @@ def reference(claim: Claim, name: str) -> str:
 
 
 def number(claim: Claim, name: str) -> int:
-    """A bound that a claim cannot do without.
+    """A bound that a claim must have.
 
     Raises:
         ClaimError: It has none of this name.
@@ -80,12 +80,12 @@ def number(claim: Claim, name: str) -> int:
 
 
 def quiet_ns(claim: Claim) -> int:
-    """How long nothing must happen, in nanoseconds."""
+    """How long a watch must be quiet, in nanoseconds."""
     return claim.bounds.get("quiet_ms", DEFAULT_QUIET_MS) * NS_PER_MS
 
 
 def sends_of(claim: Claim, history: History) -> list[Call]:
-    """The sends that a claim rests on: those that it names, else of each message those accepted, or else the last."""
+    """The sends of a claim: those that it names, or else the accepted sends of each message, or else its last send."""
     named = listed(claim, "call")
     if named:
         return [history.call(ref) for ref in named]
@@ -99,13 +99,13 @@ def sends_of(claim: Claim, history: History) -> list[Call]:
 
 
 def phrase(refusal: RefusedInfo) -> str:
-    """A refusal for people."""
+    """Phrase a refusal."""
     reason = "" if refusal.mqrc is None else f", reason {refusal.mqrc}"
     return f"{refusal.kind}{reason}: {refusal.text}" if refusal.text else f"{refusal.kind}{reason}"
 
 
 def as_text(value: Scalar) -> str:
-    """A value as claims write it: ``none``, ``true``, ``false``, else its text."""
+    """A value as claims write it: ``none``, ``true``, ``false``, or its text."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -137,14 +137,14 @@ class Saying(Struct, frozen=True):
             reason: Why, in one sentence.
             observed: What the journal holds, with figures.
             disclosed: Behaviour that a `may` rule leaves open and that was seen here.
-            certain: No delay of the harness can have brought it about.
-            by: The events that break the rule; none where the breach is that something did not happen.
+            certain: Whether no delay of the harness can have caused it.
+            by: The events that break the rule; none if something did not happen.
         """
         finding = self._say(Verdict.FAIL, reason, observed, disclosed, certain=certain)
         return structs.replace(finding, offenders=tuple(event.ref for event in by))
 
     def inconclusive(self, reason: str, observed: str) -> Finding:
-        """The rule was tried, and the evidence does not decide."""
+        """The rule was tried, but the evidence does not decide."""
         return self._say(Verdict.INCONCLUSIVE, reason, observed, "")
 
     def not_demonstrated(self, reason: str, observed: str) -> Finding:
@@ -167,12 +167,12 @@ class Saying(Struct, frozen=True):
         )
 
     def unless_accepted(self, history: History, sends: list[Call], *, unanswered: bool = False) -> Finding | None:
-        """Inconclusive when a send that the claim rests on was refused or has not come back; else None.
+        """Inconclusive if a send of the claim was refused or did not return; otherwise None.
 
         Args:
             history: The evidence.
             sends: The sends.
-            unanswered: The claim holds for those too that nobody answered before the connection was lost.
+            unanswered: Whether sends without an answer, or whose connection was lost, are allowed.
         """
         for send in sends:
             answer = history.answer(send)

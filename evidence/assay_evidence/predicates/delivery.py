@@ -1,7 +1,7 @@
-"""Predicates over how often and in which order messages come: exactly, at most, never, again, in order.
+"""Predicates about how often and in which order messages come.
 
-That something did *not* come is proved by a quiet watch only (`assay_evidence.watching.Axis.quiet`), and only after the
-moment at which it could have come: the sends are answered, their delays over, the faults ended.
+Only a quiet watch (`assay_evidence.watching.Axis.quiet`) proves that a message did *not* come, and only after it could
+have come: the sends are answered, their delays are over, the faults have ended.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ FEWEST_FOR_AN_ORDER = 2
 
 
 def by_kid(claim: Claim, history: History) -> dict[str, list[Seen]]:
-    """What the claim's actors were handed, by message."""
+    """The sightings by the claim's actors, by message."""
     kids = kids_of(claim)
     actors = actors_of(claim)
     return {kid: history.sightings({kid}, actors) for kid in kids}
 
 
 def counts(seen: dict[str, list[Seen]]) -> str:
-    """How often each message was seen, for people."""
+    """How often each message was seen, as text."""
     return ", ".join(f"{kid} seen {counted(len(sightings), 'time')}" for kid, sightings in seen.items())
 
 
 def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
-    """The sightings that are more than each message may have."""
+    """The sightings of each message beyond the number that it may have."""
     return [sighting for sightings in seen.values() for sighting in sightings[times:]]
 
 
 def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Span | None:
-    """A quiet watch behind the last sighting of these messages and everything that could still bring one."""
+    """A quiet watch after the last sighting of these messages and after everything that could bring another one."""
     marks = release_marks(history, tuple(seen))
     if not marks:
         return None
@@ -57,12 +57,12 @@ def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> S
 
 
 def heard(silence: Span | None) -> str:
-    """How long nothing came afterwards, for people."""
+    """How long nothing came afterwards, as text."""
     return f"then silence for {duration(silence[1] - silence[0])}" if silence else "no watch afterwards"
 
 
 def delivered_exactly(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came exactly so often."""
+    """Decide whether each message came exactly ``times`` times."""
     seen = by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {counted(times, 'time')}")
@@ -81,7 +81,7 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
 
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
-    """Decide whether no message came more often than permitted, or altered; kept or lost is disclosed."""
+    """Decide whether no message came too often or altered; discloses whether messages were kept or lost."""
     seen = by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {counted(times, 'time')}")
@@ -109,9 +109,9 @@ def _is_altered(sighting: Seen, history: History) -> bool:
 
 
 def never_seen(claim: Claim, history: History) -> Finding:
-    """Decide whether these actors were never handed these messages, although they watched.
+    """Decide whether these actors never received these messages, although they watched.
 
-    With `from`, what was seen before that event does not count.
+    With `from`, sightings before that event do not count.
     """
     kids = kids_of(claim)
     actors = actors_of(claim)
@@ -159,7 +159,7 @@ def in_order(claim: Claim, history: History) -> Finding:
 
 
 def _is_behind(later: Seen, earlier: Seen) -> bool | None:
-    """Whether one sighting lies behind another; None when the clocks cannot tell."""
+    """Whether one sighting comes after another; None if the clocks are too uncertain."""
     if later.writer == earlier.writer:
         return later.seq > earlier.seq
     apart = distance(later, earlier)

@@ -1,4 +1,4 @@
-"""Predicates over what a message or an answer shows: equal-fields, mentions, in-range, found-by-browse."""
+"""Predicates about the fields of messages and answers: equal-fields, mentions, in-range, found-by-browse."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SENT = "sent"
 _DIGEST = "sha256"
 
 _VERBS = {"exactly": "lists just", "absent": "does not contain", "recorded": "contains any, or none, of"}
-"""What each bound of a `mentions` claim makes of it."""
+"""The meaning of each bound of a `mentions` claim."""
 
 
 def equal_fields(claim: Claim, history: History) -> Finding:
-    """Decide whether an event shows the values that the claim names.
+    """Decide whether an event has the values that the claim names.
 
     Values are compared as text (`assay_evidence.predicates.claims.as_text`); ``field.sha256 = sent`` asks for the body
-    that was sent.  Of a call, its answer's fields go before its own.
+    that was sent.  For a call, its answer's fields come before its own.
     """
     wanted = {name.removeprefix(FIELD): value for name, value in claim.of.items() if name.startswith(FIELD)}
     if not wanted:
@@ -54,7 +54,7 @@ def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
 def _unless_shown(
     event: AnyEvent, history: History, wanted: Iterable[str], shown: Mapping[str, str], say: Saying
 ) -> Finding | None:
-    """Inconclusive when a field is absent because its call was refused or has not come back; else None."""
+    """Inconclusive if a field is absent because its call was refused or did not return; otherwise None."""
     if all(name in shown for name in wanted):
         return None
     answer = history.answer(event) if isinstance(event, Call) else event
@@ -67,10 +67,10 @@ def _unless_shown(
 
 
 def mentions(claim: Claim, history: History) -> Finding:
-    """Decide whether fields of an event contain what the claim lists for each of them.
+    """Decide whether fields of an event contain the entries that the claim lists for each.
 
-    With the bound `exactly`, a field is itself a list and holds these entries and no others, in any order; with
-    `absent`, it contains none of them; with `recorded`, it is there, and the entries that it contains are disclosed.
+    With the bound `exactly`, a field is a list of these entries and no others, in any order.  With `absent`, it
+    contains none of them.  With `recorded`, it must exist, and the entries that it contains are disclosed.
     """
     wanted = {
         name.removeprefix(FIELD): tuple(value.split(SEPARATOR))
@@ -205,7 +205,7 @@ def _of_message(message: MessageRef | None) -> dict[str, Scalar]:
 
 
 def found_by_browse(claim: Claim, history: History) -> Finding:
-    """Decide whether a browse lists each message exactly so often; a count of 0 asks for its absence."""
+    """Decide whether a browse lists each message exactly ``count`` times; 0 asks for its absence."""
     call = history.call(reference(claim, "call"))
     kids = kids_of(claim)
     count = claim.bounds.get("count", 1)

@@ -1,8 +1,8 @@
-"""That a message comes again, and says so.
+"""Predicate about redeliveries and their marks: redelivered.
 
-A sighting is a redelivery where somebody, named by the claim or not, was handed the message before from the same place:
-the same queue, the same shared subscription, or the consumer's own subscription.  A topic's other subscriptions have
-copies of their own, so their first delivery is none.
+A sighting is a redelivery if any actor, named by the claim or not, received the message before from the same place: the
+same queue, the same shared subscription, or the consumer's own subscription.  A topic's other subscriptions have copies
+of their own, so their first delivery is no redelivery.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HOWEVER_OFTEN = 0
 
 
 def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came so often, and was marked as redelivered whenever it came again.
+    """Decide whether each message came at least ``times`` times, and each redelivery was marked.
 
     With `times` 0 a message need not come again: the claim is about the marks alone.
     """
@@ -61,7 +61,7 @@ def _expected(seen: dict[str, list[Seen]], times: int, *, flagged: bool) -> str:
 
 
 def _redeliveries(claim: Claim, history: History) -> list[Seen]:
-    """The sightings by the claim's actors of what had been handed out from the same place before."""
+    """The redeliveries to the claim's actors."""
     actors = actors_of(claim)
     shares = {
         (call.actor, call.destination): str(call.args["name"]) for call in history.consumers if call.args.get("shared")
@@ -77,7 +77,7 @@ def _redeliveries(claim: Claim, history: History) -> list[Seen]:
 
 
 def _place(seen: Seen, shares: dict[tuple[str, str | None], str]) -> tuple[str, ...]:
-    """Where a message came from: a queue, or one subscription to a topic."""
+    """The place that a message came from: a queue, or one subscription to a topic."""
     if not seen.destination.partition("://")[0].endswith("topic"):
         return (seen.destination,)
     share = shares.get((seen.actor, seen.destination))

@@ -1,4 +1,4 @@
-"""Which references and bounds each predicate reads: anything else in a claim is a mistake of the step that made it."""
+"""The references and bounds that each predicate reads; any other in a claim is a mistake of its step."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from assay_evidence.events import Claim, Predicate
 
 
 class Shape(Struct, frozen=True):
-    """What a predicate reads of a claim.
+    """The references and bounds that a predicate reads.
 
     Args:
-        of: Names of references; one that ends with a dot stands for every name that begins so.
+        of: Names of references; one that ends with a dot matches every name with this beginning.
         bounds: Names of numbers.
     """
 
@@ -22,7 +22,7 @@ class Shape(Struct, frozen=True):
     bounds: frozenset[str] = frozenset()
 
     def reads(self, name: str) -> bool:
-        """Say whether the predicate reads this reference."""
+        """Whether the predicate reads this reference."""
         return name in self.of or any(known.endswith(".") and name.startswith(known) for known in self.of)
 
 
@@ -58,10 +58,10 @@ SHAPES: Mapping[Predicate, Shape] = {
 
 
 def check_shape(claim: Claim) -> None:
-    """Refuse a claim that names what its predicate does not read: it would be ignored, and the claim weakened.
+    """Refuse a claim with a name that its predicate does not read: ignoring the name would weaken the claim.
 
     Raises:
-        ClaimError: The claim has such a reference, or such a bound, or a negative one.
+        ClaimError: The claim has such a reference or bound, or a negative bound.
     """
     shape = SHAPES[claim.predicate]
     unread = [name for name in claim.of if not shape.reads(name)]

@@ -1,4 +1,4 @@
-"""Predicate over storage: flushed-before."""
+"""Predicate about storage: flushed-before."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from assay_evidence.verdicts import Finding
 def flushed_before(claim: Claim, history: History) -> Finding:
     """Decide whether a message's copies were on disk before its sender was answered, or before an actor saw it.
 
-    Written is not enough: a flush must lie between.  Disk events of the deadline's own writer are ordered by its
-    counter, others by time; what the clocks cannot order decides nothing.
+    The copies must be written and then flushed.  Disk events of the deadline's own writer are ordered by its counter,
+    others by time; events that the clocks cannot order do not count.
     """
     kid = kid_of(claim)
     actors = actors_of(claim)
@@ -48,7 +48,10 @@ def flushed_before(claim: Claim, history: History) -> Finding:
 
 
 def _before(event: Disk, deadline: Event) -> bool | None:
-    """By the clock, and at one instant by the writer's own order: what a disk did may be told later than it was."""
+    """Whether a disk event comes before the deadline; None if the clocks are too uncertain.
+
+    A writer may record an operation late, so a later number does not decide; the clock does.
+    """
     apart = distance(deadline, event)
     if event.writer == deadline.writer and event.seq < deadline.seq:
         return True
@@ -60,7 +63,7 @@ def _before(event: Disk, deadline: Event) -> bool | None:
 
 
 def _durable(events: Iterable[Disk], kid: str) -> int:
-    """How many copies of a message are durable once these events are over; each source is a disk of its own."""
+    """How many copies of a message are durable after these events; each source is a separate disk."""
     durable = 0
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for event in events:

@@ -1,4 +1,4 @@
-"""The table of predicates: the one place where a predicate's name meets what decides it."""
+"""The table of predicates: from a predicate's name to its function."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Predicates over the moment of a delivery: not-before, by.
+"""Predicates about the moment of a delivery: not-before, by.
 
-A delivery is a sighting, or a look: a browse that lists the message, placed at the moment of its answer.
+A delivery is a sighting, or a look: a browse that lists the message, at the moment of its answer.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ TOO_EARLY = "The message could be received or browsed too early."
 
 
 class Delivery(Struct, frozen=True):
-    """A proof that a message was to be had.
+    """A proof that a message was available.
 
     Args:
         event: The sighting, or the answer of a browse.
-        who: Whose.
+        who: The actor, for texts.
     """
 
     event: Event
@@ -46,15 +46,15 @@ def _deliveries(
 
 
 def _after(apart: Distance, since: str) -> str:
-    """How long after a moment, with the uncertainty where there is one."""
+    """The time after a moment as text, with the uncertainty if it is above 0."""
     doubt = f", give or take {duration(apart.unc_ns)}" if apart.unc_ns else ""
     return f"{duration(apart.ns)} after {since}{doubt}"
 
 
 def not_before(claim: Claim, history: History) -> Finding:
-    """Decide whether nobody had the message before the start of its send plus its delay (DD-02).
+    """Decide whether no actor had the message before the start of its send plus its delay (DD-02).
 
-    Everybody's looks count, whoever the claim names: what anyone can see early is early.
+    The looks of all actors count, even if the claim names actors: the message must not be visible early at all.
     """
     kid, call = kid_of(claim), history.call(reference(claim, "call"))
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
@@ -85,12 +85,12 @@ def not_before(claim: Claim, history: History) -> Finding:
 
 
 def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -> Finding:
-    """Pass when somebody could have had the message early, and had not."""
+    """Pass if an actor could have had the message early; otherwise not-demonstrated."""
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
     needed = claim.bounds.get("watched_percent", DEFAULT_WATCHED_PERCENT)
     axis = Axis(history, call, claim)
     answered = axis.at(history.answer(call) or call)
-    # A send that took longer than its delay leaves only its own time to be watched.
+    # If the send took longer than its delay, only the time of the send itself can be watched.
     start = answered if answered < delay_ns else 0
     looks = [
         look
@@ -137,7 +137,7 @@ def by(claim: Claim, history: History) -> Finding:
 
 
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:
-    """Fail when somebody watched until the limit."""
+    """Fail if a watch lasted until the limit; otherwise not-demonstrated."""
     last = due_ns + limit_ns
     spans = axis.watched(watchers_of(axis.history, actors_of(claim), {kid_of(claim)}))
     observed = f"never; watched for {duration(total(clip(spans, due_ns, last)))} of the {duration(limit_ns)}"
@@ -147,7 +147,7 @@ def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) ->
 
 
 def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns: int) -> bool:
-    """Whether somebody watched or looked between the due moment and the limit; else lateness is the observer's own."""
+    """Whether an actor watched or looked between the due moment and the limit; otherwise the observer may be late."""
     last = due_ns + limit_ns
     actors = actors_of(claim)
     spans = axis.watched(watchers_of(axis.history, actors, {kid_of(claim)}))
@@ -158,7 +158,7 @@ def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns
 
 
 def _reference_moment(claim: Claim, history: History, call: Call) -> tuple[Event, int, str]:
-    """The event from which the limit is counted, how long after it the limit starts, and its name for people."""
+    """The event from which the limit counts, the nanoseconds after it at which it starts, and its name for texts."""
     delay_ns = claim.bounds.get("delay_ms", 0) * NS_PER_MS
     of_send: tuple[Event, int, str] = (call, delay_ns, "its due moment" if delay_ns else "its send")
     ref = claim.of.get("after")

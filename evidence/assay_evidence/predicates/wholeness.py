@@ -1,4 +1,4 @@
-"""Predicates over many messages together: all-or-nothing of a unit of work, only-sent of everything that was seen."""
+"""Predicates about many messages together: all-or-nothing for a unit of work, only-sent for all sightings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from assay_evidence.watching import Axis, Mark, release_marks, watchers_of
 
 COMMITTED, BACKED_OUT = "committed", "backed out"
 SHOWN = 10
-"""So many offenders are named at most."""
+"""How many offenders are named at most."""
 
 
 def all_or_nothing(claim: Claim, history: History) -> Finding:
-    """Decide whether a unit of work came about as a whole or not at all; which of the two is disclosed.
+    """Decide whether a unit of work took effect as a whole or not at all; discloses which.
 
-    As a whole: everything that it sent was seen, and nothing that it took came again after the event `after`, at which
-    it was ended.  Not at all: nothing that it sent was ever seen, and all that it took came again.
+    As a whole: all messages that it sent were seen, and none that it received came again after the event `after`, at
+    which it ended.  Not at all: none that it sent was ever seen, and all that it received came again.
     """
     sent, taken, actors = kids_of(claim), listed(claim, "taken"), actors_of(claim)
     end = history.event(reference(claim, "after"))
@@ -45,7 +45,7 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
 
 
 def _silent(claim: Claim, history: History, kids: tuple[str, ...], end: Event) -> bool:
-    """Whether nothing more can come of these messages."""
+    """Whether a quiet watch shows that none of these messages comes any more."""
     marks = [*release_marks(history, kids), Mark(end)]
     marks += [Mark(one) for one in history.sightings(set(kids), actors_of(claim))]
     watchers = watchers_of(history, actors_of(claim), kids)
@@ -53,7 +53,7 @@ def _silent(claim: Claim, history: History, kids: tuple[str, ...], end: Event) -
 
 
 def only_sent(claim: Claim, history: History) -> Finding:
-    """Decide whether everything that was seen had been sent, with the body that it was sent with."""
+    """Decide whether every message that was seen had been sent, with the same body."""
     say = Saying(claim, "whatever is seen was sent, with the same body")
     seen = history.sightings(None, actors_of(claim))
     observed = counted(len(seen), "sighting")

@@ -1,4 +1,4 @@
-"""Predicate over what was seen on the wire: transferred."""
+"""Predicate about frames: transferred."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from assay_evidence.verdicts import Finding
 
 
 def transferred(claim: Claim, history: History) -> Finding:
-    """Decide whether each message went out as often as it must, and settled or not as it must.
+    """Decide whether each message was sent in as many frames as the claim says, and settled or not as it says.
 
-    A client whose frames nobody traced has shown nothing, however often it was asked to send.
+    Without a frame of any message, the finding is not-demonstrated.
     """
     times, least, settled = (claim.bounds.get(name) for name in ("times", "least", "settled"))
     often = f"exactly {counted(times, 'time')}" if times is not None else f"{counted(least or 1, 'time')} or more"

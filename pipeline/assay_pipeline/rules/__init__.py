@@ -1,31 +1,48 @@
-"""The invariants: rules of the catalogue as questions to the history of a run.
+"""The invariants: rules of the catalogue as conditions on the history of a run.
 
-Each is a pure function from the history's tables to its subjects: what it examined, and of each whether it was kept,
-broken or undecided.  A module defines one, in prose first.
+Each module here is one invariant: it defines the rule in prose, and declares `INVARIANT`
+(`assay_pipeline.invariant.Invariant`) with its wording, limits and functions.  A new module is found without being
+registered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
+from importlib import import_module
+from pkgutil import iter_modules
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.oracle import LIMITS, Limits
+from assay_evidence.subjects import LIMITS, Limits
+from assay_features import load_catalogue
 from assay_pipeline.history import History
-from assay_pipeline.rules import batches, copies, early, expiry, losses
+from assay_pipeline.invariant import Invariant
 
-Invariant = Callable[[History, Limits], DataFrame]
 
-INVARIANTS: Mapping[str, Invariant] = {
-    module.RULE: module.examine for module in (early, expiry, copies, losses, batches)
-}
+def _declared() -> Iterator[Invariant]:
+    for module in iter_modules(__path__):
+        invariant: Invariant = import_module(f"{__name__}.{module.name}").INVARIANT
+        yield invariant
+
+
+def _by_rule() -> dict[str, Invariant]:
+    catalogue = load_catalogue()
+    declared = sorted(_declared(), key=lambda invariant: catalogue.rules.index(catalogue.rule(invariant.rule)))
+    return {invariant.rule: invariant for invariant in declared}
+
+
+INVARIANTS: Mapping[str, Invariant] = _by_rule()
 """Rule id → invariant, in the catalogue's order."""
 
 
 def examine_all(history: History, limits: Limits = LIMITS) -> DataFrame:
-    """The subjects of all invariants in one table (`assay_pipeline.rules.subjects.SUBJECT`)."""
-    return reduce(DataFrame.unionByName, (invariant(history, limits) for invariant in INVARIANTS.values()))
+    """The subjects of all invariants in one table: `assay_pipeline.examined.SUBJECT` and the ``rule``."""
+    tables = (
+        invariant.on_spark(history, limits).withColumn("rule", F.lit(rule)) for rule, invariant in INVARIANTS.items()
+    )
+    return reduce(DataFrame.unionByName, tables)
 
 
-__all__ = ["INVARIANTS", "Invariant", "examine_all"]
+__all__ = ["INVARIANTS", "examine_all"]

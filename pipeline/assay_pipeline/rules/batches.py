@@ -1,7 +1,7 @@
 """BT-04: a batch is never larger than its size and never empty; it may be smaller.
 
-*Examined*: every batch that a listener was handed: the messages that one consumer saw under one batch number between
-two ends of its callbacks.  Its size is that of the consumer's last accepted ``listen-batch`` call before it.
+*Examined*: every batch that a listener received: the messages that one consumer saw under one batch number between two
+ends of its callbacks.  Its size is that of the consumer's last accepted ``listen-batch`` call before it.
 
 *Broken*: more messages than the size, or a callback that ended without one.  *Kept*: 1 to size.
 
@@ -12,24 +12,62 @@ two ends of its callbacks.  Its size is that of the consumer's last accepted ``l
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.oracle import Limits, Outcome
+from assay_evidence.events import Call, Callback, Event, Seen
+from assay_evidence.oracle import Examined, Story
+from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.examined import subjects
 from assay_pipeline.history import History
-from assay_pipeline.rules.subjects import subjects
-
-RULE = "BT-04"
+from assay_pipeline.invariant import Invariant, Wording
 
 
-def examine(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - every invariant has one shape; this one needs no limit
-    """Examine every batch; see the module."""
+def _on_spark(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
     fits = (F.col("messages") >= 1) & (F.col("messages") <= F.col("size"))
     outcome = F.when(fits, Outcome.KEPT.value).otherwise(Outcome.BROKEN.value)
     return subjects(
         history.batches.where(F.col("size").isNotNull()),
-        RULE,
         subject=F.concat_ws("/", "link", F.col("turn").cast("string"), F.col("batch").cast("string")),
         outcome=outcome,
         figure=F.col("messages"),
     )
+
+
+def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
+    # A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by
+    # its turn on it, which ends with a callback.
+    sizes: dict[tuple[str, str], int] = {}
+    turns: dict[tuple[str, str], int] = defaultdict(int)
+    counts: dict[tuple[str, str, int, int], int] = defaultdict(int)
+    firsts: dict[tuple[str, str, int, int], tuple[Event, int]] = {}
+    listened = {id(call) for call, _ in story.accepted("listen-batch") if call.args.get("on", True) is True}
+    for event in story.events:
+        if isinstance(event, Call) and id(event) in listened:
+            size = event.args.get("size")
+            if isinstance(size, int):
+                sizes[event.writer, event.actor] = size
+        if isinstance(event, (Seen, Callback)) and event.batch is not None:
+            link = (event.writer, event.link)
+            key = (*link, turns[link], event.batch)
+            counts[key] += isinstance(event, Seen)
+            turns[link] += isinstance(event, Callback)
+            if (event.writer, event.actor) in sizes:
+                firsts.setdefault(key, (event, sizes[event.writer, event.actor]))
+    for key, (first, size) in firsts.items():
+        _, link_name, turn, batch = key
+        fits = 1 <= counts[key] <= size
+        yield f"{link_name}/{turn}/{batch}", Outcome.KEPT if fits else Outcome.BROKEN, counts[key], first
+
+
+INVARIANT = Invariant(
+    rule="BT-04",
+    text="a batch is never larger than its size and never empty; it may be smaller.",
+    wording=Wording("from 1 message to the listener's size in each batch", "{0}", one="message"),
+    on_spark=_on_spark,
+    in_python=_in_python,
+    certain=True,
+)

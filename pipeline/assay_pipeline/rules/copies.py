@@ -1,36 +1,39 @@
 """PD-11: while it is open, every subscription receives a copy of each message, durable or not.
 
-*Examined*: every pair of a message sent to a topic, confirmed, that never expires and whose id was sent once, and a
-subscription that was open for it: one of its consumers watched the topic from before the send call until after it.  A
-shared subscription is one subscription, by its name; every other is its consumer.
+*Examined*: every pair of a message and a subscription.  The message was sent to a topic, was confirmed, never expires,
+and its id was sent once.  The subscription was open for it: one of its consumers watched the topic from before the send
+call until after it.  A shared subscription is identified by its name, every other by its consumer.
 
-*Kept*: a consumer of the subscription was handed the message, then or later.  *Broken*: none was, although the watch
-through the send went on until the message was due and had a quiet tail after that (`Limits.quiet_ms`), and no fault
-touched the watch.
+*Kept*: a consumer of the subscription received the message, then or later.  *Broken*: none did, although the watch
+through the send lasted until the message was due and a quiet tail after that (`QUIET_MS`), and no fault overlaps the
+watch.
 
-*Not examinable*: a watch that ended too early to say, that a fault touched, or whose silence tells nothing (a selector,
-a batch listener, a listener still at work or raising); a shared subscription without the message, since another of its
-consumers may hold it unseen; an administrator who may have kept the message back (`quiet.withheld`).
+*Not examinable*: a watch that ended too early, that a fault overlaps, or whose silence shows nothing (a selector, a
+batch listener, a listener that had not returned or raised an error); a shared subscription without the message, since
+another of its consumers may hold it unseen; an administrator who may have kept the message back (`quiet.withheld`).
 
-*Figure*: how often the subscription was handed the message.
+*Figure*: how often the subscription received the message.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.oracle import Limits, Outcome
+from assay_evidence.oracle import Examined, Story, moments
+from assay_evidence.oracle.story import Send, Span
+from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
-from assay_pipeline.moments import any_of, no, precedes
-from assay_pipeline.rules.quiet import due, fault_touches, quiet_after, since_send, withheld
-from assay_pipeline.rules.subjects import subjects
-
-RULE = "PD-11"
+from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
+from assay_pipeline.quiet import QUIET_MS, due, fault_touches, quiet_after, since_send, withheld
 
 
-def examine(history: History, limits: Limits) -> DataFrame:
-    """Examine every message with every subscription open for it; see the module."""
+def _on_spark(history: History, limits: Limits) -> DataFrame:
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
     published = history.sends.where(F.col("destination").like(TOPIC) & lasting)
     common = F.col("shared") & F.col("subscription").isNotNull()
@@ -40,7 +43,7 @@ def examine(history: History, limits: Limits) -> DataFrame:
     )  # fmt: skip
     watches = history.watches.join(holders, [*CASE, "actor"])
     whole = ~fault_touches(since_send(F.col("begin")), since_send(F.col("end")))
-    missed = quiet_after(due(), limits.quiet_ms) & whole & ~F.col("common")
+    missed = quiet_after(due(), limits[QUIET_MS]) & whole & ~F.col("common")
     open_for = (
         published.drop("actor")
         .join(watches, [*CASE, "destination"])
@@ -60,8 +63,52 @@ def examine(history: History, limits: Limits) -> DataFrame:
         open_for.join(copies, [*MESSAGE, "holder"], "left").join(
             withheld(published, history.admins), list(MESSAGE), "left"
         ),
-        RULE,
         subject=F.concat_ws(">", "kid", "holder"),
         outcome=outcome,
         figure=F.col("copies"),
     )
+
+
+def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
+    for send in story.lasting("topic://"):
+        open_for: dict[str, list[Span]] = defaultdict(list)
+        for span in story.watching(send.destination):
+            if (
+                span.begin.actor in story.consumers
+                and moments.precedes(span.begin, send.call)
+                and moments.precedes(send.call, span.end)
+            ):
+                open_for[_holder(story, span.begin.actor)].append(span)
+        for holder, spans in open_for.items():
+            seen = [
+                s for s in story.handed(send.kid) if s.actor in story.consumers and _holder(story, s.actor) == holder
+            ]
+            if seen:
+                yield f"{send.kid}>{holder}", Outcome.KEPT, len(seen), send.call
+            elif any(_missed(story, send, span, limits) for span in spans):
+                yield f"{send.kid}>{holder}", Outcome.BROKEN, 0, send.call
+
+
+def _holder(story: Story, actor: str) -> str:
+    consumer = story.consumer(actor)
+    return consumer.subscription if consumer.shared and consumer.subscription is not None else actor
+
+
+def _missed(story: Story, send: Send, span: Span, limits: Limits) -> bool:
+    consumer = story.consumer(span.begin.actor)
+    return (
+        not (consumer.shared and consumer.subscription is not None)
+        and not story.withheld(send)
+        and not story.disturbed(send, send.since(span.begin), send.since(span.end))
+        and story.quiet(send, span, send.due, limits[QUIET_MS] * NS_PER_MS)
+    )
+
+
+INVARIANT = Invariant(
+    rule="PD-11",
+    text="while it is open, every subscription receives a copy of each message, durable or not.",
+    wording=Wording("a copy for every subscription open through the send", "{0}", one="copy", many="copies"),
+    on_spark=_on_spark,
+    in_python=_in_python,
+    limits=(QUIET_MS,),
+)

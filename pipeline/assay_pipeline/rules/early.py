@@ -1,50 +1,56 @@
-"""DD-02: nobody can get a message before its send plus its delay.
+"""DD-02: no message can be received or browsed before its send plus its delay.
 
-*Examined*: every message with a delay above 0 whose send was not refused (an unanswered one may have arrived), whose id
-was sent once, and that was seen: handed to a consumer, or listed by a browse.  *Due* is the start of the send call plus
-the delay.
+*Examined*: every message with a delay above 0 whose send was not refused (an unanswered send may have arrived), whose
+id was sent once, and that was seen: received by a consumer, or listed by a browse.  It is *due* at the start of the
+send call plus the delay.
 
-*Broken*: a sighting earlier than due by more than the uncertainty of the two clocks.  *Undecided*: none so early, but
-one at or before due within an uncertainty above 0.  *Kept*: every sighting at due or later, and the delay was tried:
-one consumer's watches on the destination, less the scenario's faults, cover the stated share (`Limits.watched_percent`)
-of the time from the send call to due, or a browse of the destination came back in that time.
+*Broken*: a sighting is earlier than due by more than the uncertainty of the two clocks.  *Undecided*: none is so early,
+but one is at or before due within an uncertainty above 0.  *Kept*: every sighting is at due or later, and the delay was
+tried: the watches of one consumer on the destination, without the scenario's faults, cover `WATCHED_PERCENT` of the
+time from the send call to due, or a browse of the destination was answered in that time.
 
-*Not examinable*: a message never seen, or one that nobody could have seen early.
+*Not examinable*: a message that was never seen, or that no consumer could have received early.
 
 *Figure*: nanoseconds from due to the earliest sighting; negative is early.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.oracle import Limits, Outcome
+from assay_evidence.oracle import Examined, Story
+from assay_evidence.oracle.moments import unsure
+from assay_evidence.oracle.story import Send
+from assay_evidence.subjects import Limit, Limits, Outcome
+from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History
+from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import any_of, no, uncertainty
-from assay_pipeline.rules.quiet import since_send
-from assay_pipeline.rules.subjects import subjects
+from assay_pipeline.quiet import since_send
 
-RULE = "DD-02"
+WATCHED_PERCENT = Limit(
+    "watched_percent", 50, "How much of a delay a consumer must have watched; otherwise the delay was not tried."
+)
 
 
-def examine(history: History, limits: Limits) -> DataFrame:
-    """Examine every delayed message; see the module."""
+def _on_spark(history: History, limits: Limits) -> DataFrame:
     refused = F.coalesce(~F.col("accepted"), no())
     delayed = history.sends.where((F.col("delay_ns") > 0) & (F.col("sends") == 1) & ~refused)
     seen = _seen(delayed, history.sightings)
     tried = delayed.join(_covered(delayed, history.watches), list(MESSAGE), "left").join(
         _looked(delayed, history.browses), list(MESSAGE), "left"
     )
-    enough = F.coalesce(F.col("covered"), F.lit(0)) * 100 >= F.col("delay_ns") * limits.watched_percent
+    enough = F.coalesce(F.col("covered"), F.lit(0)) * 100 >= F.col("delay_ns") * limits[WATCHED_PERCENT]
     outcome = (
         F.when(F.col("early"), Outcome.BROKEN.value)
         .when(F.col("unclear"), Outcome.UNDECIDED.value)
         .when(enough | F.coalesce(F.col("looked"), no()), Outcome.KEPT.value)
     )
-    return subjects(
-        tried.join(seen, list(MESSAGE)), RULE, subject=F.col("kid"), outcome=outcome, figure=F.col("earliest")
-    )
+    return subjects(tried.join(seen, list(MESSAGE)), subject=F.col("kid"), outcome=outcome, figure=F.col("earliest"))
 
 
 def _seen(delayed: DataFrame, sightings: DataFrame) -> DataFrame:
@@ -86,3 +92,47 @@ def _looked(delayed: DataFrame, browses: DataFrame) -> DataFrame:
     looks = delayed.join(browses.select(*CASE, "destination", F.col("at").alias("looked_at")), [*CASE, "destination"])
     since = since_send(F.col("looked_at"))
     return looks.groupBy(*MESSAGE).agg(any_of((since >= 0) & (since < F.col("delay_ns"))).alias("looked"))
+
+
+def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
+    for send in story.sends:
+        seen = story.sightings.get(send.kid, [])
+        if send.delay_ns <= 0 or send.refused or send.times > 1 or not seen:
+            continue
+        leads = [(send.since(s.at) - send.delay_ns, unsure(send.call, s.at)) for s in seen]
+        earliest = min(lead for lead, _ in leads)
+        if any(lead < -blur for lead, blur in leads):
+            yield send.kid, Outcome.BROKEN, earliest, send.call
+        elif any(blur > 0 and lead <= 0 for lead, blur in leads):
+            yield send.kid, Outcome.UNDECIDED, earliest, send.call
+        elif _tried(story, send, limits):
+            yield send.kid, Outcome.KEPT, earliest, send.call
+
+
+def _tried(story: Story, send: Send, limits: Limits) -> bool:
+    """Whether a consumer could have received the message early, or a browse was answered early."""
+    covered: dict[str, int] = defaultdict(int)
+    for span in story.watching(send.destination):
+        start, end = max(send.since(span.begin), 0), min(send.since(span.end), send.delay_ns)
+        if end > start:
+            spoilt = sum(
+                max(0, min(end, send.since(f.end) if f.end else end) - max(start, send.since(f.begin)))
+                for f in story.faults
+            )
+            covered[span.begin.actor] += end - start - spoilt
+    looked = any(
+        call.destination == send.destination and 0 <= send.since(answer) < send.delay_ns
+        for call, answer in story.accepted("browse")
+    )
+    return looked or max(covered.values(), default=0) * 100 >= send.delay_ns * limits[WATCHED_PERCENT]
+
+
+INVARIANT = Invariant(
+    rule="DD-02",
+    text="nobody can get a message before its send plus its delay.",
+    wording=Wording("no sighting before the send call's start plus the delay", "{0} after it was due"),
+    on_spark=_on_spark,
+    in_python=_in_python,
+    limits=(WATCHED_PERCENT,),
+    certain=True,
+)

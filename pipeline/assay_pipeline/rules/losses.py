@@ -1,37 +1,41 @@
 """PD-20: a persistent message on a queue is there in the end, though the broker was restarted or killed.
 
-*Examined*: every persistent message sent to a queue, confirmed, that never expires and whose id was sent once, with a
-kill or a restart of the broker that began after its send call.
+*Examined*: every persistent message that was sent to a queue, was confirmed, never expires, and whose id was sent once,
+if a kill or a restart of the broker began after its send call.
 
-*Kept*: somebody was handed the message, or found it by a browse, after such a fault (after its end by the writer's own
-count, or after its begin by the clocks).  *Broken*: nobody ever saw it, every such fault is over, and the queue was
-drained afterwards: a consumer of it had a quiet tail (`Limits.quiet_ms`) after the last of those faults and after the
-message was due, and so had every other consumer that came to the queue after them.
+*Kept*: a consumer received the message, or a browse found it, after such a fault: after the fault's end by the writer's
+own count, or after its begin by the clocks.  *Broken*: the message was never seen, every such fault is over, and the
+queue was drained afterwards: a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after
+the message was due, and so had every other consumer that came to the queue after them.
 
-*Not examinable*: a message seen before the fault only (it may be settled); a queue that nobody drained, or to which a
-consumer came that may hold the message unseen; an administrator who may have kept it back (`quiet.withheld`).
+*Not examinable*: a message that was seen before the fault only (it may be settled); a queue that was not drained, or to
+which a consumer came that may hold the message unseen; an administrator who may have kept it back (`quiet.withheld`).
 
 *Figure*: how often it was seen after the fault.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.oracle import Limits, Outcome
+from assay_evidence.events import Event
+from assay_evidence.oracle import Examined, Story, moments
+from assay_evidence.oracle.story import FaultSpan, Send
+from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
-from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
-from assay_pipeline.rules.quiet import due, quiet_after, since_send, withheld
-from assay_pipeline.rules.subjects import subjects
+from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes, uncertainty
+from assay_pipeline.quiet import QUIET_MS, due, quiet_after, since_send, withheld
 
-RULE = "PD-20"
 FATAL = ("kill", "restart")
-"""The faults that a persistent message must outlive."""
+"""The faults that a persistent message must survive."""
 
 
-def examine(history: History, limits: Limits) -> DataFrame:
-    """Examine every persistent message that a fault came upon; see the module."""
+def _on_spark(history: History, limits: Limits) -> DataFrame:
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
     upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
     tried = (
@@ -52,11 +56,11 @@ def examine(history: History, limits: Limits) -> DataFrame:
         & ~F.coalesce(F.col("withheld"), no())
     )
     outcome = F.when(F.col("outlived") > 0, Outcome.KEPT.value).when(lost, Outcome.BROKEN.value)
-    return subjects(verdict, RULE, subject=F.col("kid"), outcome=outcome, figure=F.col("outlived"))
+    return subjects(verdict, subject=F.col("kid"), outcome=outcome, figure=F.col("outlived"))
 
 
 def _after_all(at: Column) -> Column:
-    """Whether a moment lies after the end of every fatal fault."""
+    """Whether a moment is after the end of every fatal fault."""
     return F.forall("fatal", lambda fault: F.coalesce(precedes(fault["end"], at), no()))
 
 
@@ -74,7 +78,7 @@ def _seen(tried: DataFrame, sightings: DataFrame) -> DataFrame:
 
 
 def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Whether a consumer drained the queue after the faults, and no other that came then may hold the message."""
+    """Whether a consumer drained the queue after the faults, and no later consumer may hold the message unseen."""
     place = [*CASE, "destination"]
     came = tried.join(history.arrivals.withColumnRenamed("at", "came_at"), place).select(
         *MESSAGE, "actor", _after_all(F.col("came_at")).alias("present"), no().alias("quiet")
@@ -84,7 +88,7 @@ def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
         *MESSAGE,
         "actor",
         no().alias("present"),
-        quiet_after(F.greatest(over, due()), limits.quiet_ms).alias("quiet"),
+        quiet_after(F.greatest(over, due()), limits[QUIET_MS]).alias("quiet"),
     )
     consumers = (
         came.unionByName(watched)
@@ -94,3 +98,45 @@ def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
     return consumers.groupBy(*MESSAGE).agg(
         (any_of(F.col("quiet")) & ~any_of(F.col("present") & ~F.col("quiet"))).alias("drained")
     )
+
+
+def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
+    for send in story.lasting("queue://"):
+        fatal = [f for f in story.faults if f.begin.what in FATAL and moments.precedes(send.call, f.begin)]
+        if not send.persistent or not fatal:
+            continue
+        seen = story.sightings.get(send.kid, [])
+        outlived = sum(any(_after(fault, sighting.at) for fault in fatal) for sighting in seen)
+        if outlived:
+            yield send.kid, Outcome.KEPT, outlived, send.call
+        elif not seen and _is_drained(story, send, fatal, limits):
+            yield send.kid, Outcome.BROKEN, 0, send.call
+
+
+def _after(fault: FaultSpan, at: Event) -> bool:
+    by_count = fault.end is not None and moments.precedes(fault.end, at)
+    return by_count or moments.elapsed(fault.begin, at) > moments.unsure(fault.begin, at)
+
+
+def _is_drained(story: Story, send: Send, fatal: list[FaultSpan], limits: Limits) -> bool:
+    ends = [fault.end for fault in fatal if fault.end is not None]
+    if len(ends) < len(fatal) or story.withheld(send):
+        return False
+    start = max(*(send.since(end) for end in ends), send.due)
+    quiet = {
+        span.begin.actor
+        for span in story.watching(send.destination)
+        if story.quiet(send, span, start, limits[QUIET_MS] * NS_PER_MS)
+    }
+    came = {actor for actor, at in story.came(send.destination) if all(moments.precedes(end, at) for end in ends)}
+    return bool(quiet) and came <= quiet
+
+
+INVARIANT = Invariant(
+    rule="PD-20",
+    text="a persistent message on a queue is there in the end, though the broker was restarted or killed.",
+    wording=Wording("every confirmed message seen after the restart", "seen {0} after it", one="time"),
+    on_spark=_on_spark,
+    in_python=_in_python,
+    limits=(QUIET_MS,),
+)

@@ -1,1 +1,1 @@
-"""What each page shows, as values: every decision is made here, the templates only lay out."""
+"""The content of each page as values; templates only lay it out."""

@@ -1,4 +1,4 @@
-"""The order in which a page shows a pair's scenarios: by cause what needs a look, then the others."""
+"""The order of a pair's scenarios on a page: first those that need a look, by cause, then the others."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from assay_reports.views.scenarios import ScenarioView
 
 
 class Alike(Struct, frozen=True):
-    """Scenarios that need a look for one cause.
+    """Scenarios that need a look and have one cause.
 
     Args:
-        anchor: Where the jump list leads.
+        anchor: The anchor that the jump list links to.
         face: Their verdict.
         reason: The reason of the first.
-        first: The one that is shown in full.
-        rest: The others, folded.
+        first: The scenario that is shown in full.
+        rest: The others, collapsed.
     """
 
     anchor: str
@@ -30,12 +30,12 @@ class Alike(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many scenarios there are."""
+        """The number of its scenarios."""
         return 1 + len(self.rest)
 
 
 class Arrangement(Struct, frozen=True):
-    """A pair's scenarios as a page shows them."""
+    """A pair's scenarios in the order of a page."""
 
     causes: tuple[Alike, ...]
     others: tuple[ScenarioView, ...]

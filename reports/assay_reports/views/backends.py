@@ -1,4 +1,4 @@
-"""A pair's page: what was tested, what it can do, what it disclosed, and how far its journals can be relied on."""
+"""A pair's page: what was tested, its capabilities, what it disclosed, and the damage of its journals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MACHINE_FILES = (
 
 
 class Lacking(Struct, frozen=True):
-    """A capability that scenarios asked for and the pair lacks."""
+    """A capability that scenarios need and the pair lacks."""
 
     capability: str
     reason: str
@@ -37,7 +37,7 @@ class Lacking(Struct, frozen=True):
 
 
 class Disclosed(Struct, frozen=True):
-    """What a pair does where the documents leave it open."""
+    """A behaviour of a pair that the documents leave open."""
 
     rules: tuple[str, ...]
     name: str
@@ -45,7 +45,7 @@ class Disclosed(Struct, frozen=True):
 
 
 class KnownView(Struct, frozen=True):
-    """A known outcome beside what came of it: one scenario that it speaks of, or none."""
+    """A known outcome beside the actual one, for one scenario that it matches, or none."""
 
     known: KnownOutcome
     name: str
@@ -64,7 +64,7 @@ class JournalView(Struct, frozen=True):
 
 
 class FileView(Struct, frozen=True):
-    """A file of the run that a reader may want."""
+    """A file of the run to which the page links."""
 
     href: str
     name: str
@@ -99,8 +99,8 @@ def backend_page(pair: Pair, own: Own, site: Path) -> BackendPage:
 
     Args:
         pair: The pair.
-        own: The scenarios that are not the kit's, of every pair.
-        site: The folder that the site is written to, from which links to the run's files lead.
+        own: The foreign scenarios of every pair.
+        site: The site's folder, to which links to the run's files are relative.
     """
     run = pair.evidence
     begin = run.begin
@@ -175,7 +175,7 @@ def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:
 
 
 def _span_seconds(events: Iterable[AnyEvent]) -> float:
-    """How long the run's controller (the writer of the plan) wrote: the run's wall time, overlaps counted once."""
+    """The run's wall time: how long its controller, the writer of the plan, wrote."""
     events = tuple(events)
     controller = next((event.writer for event in events if isinstance(event, Plan)), None)
     walls = [event.wall_ns for event in events if event.writer == controller]
@@ -193,5 +193,5 @@ def _files(folder: Path | None, site: Path) -> Iterable[FileView]:
 
 
 def _relative(path: Path, site: Path) -> str:
-    # Pages of backends lie one folder below the site's root. Path.relative_to does not climb before Python 3.12.
+    # Pages of backends are one folder below the site's root. Path.relative_to gives no `..` before Python 3.12.
     return Path(os.path.relpath(path.resolve(), site.resolve() / "backends")).as_posix()

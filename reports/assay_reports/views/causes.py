@@ -1,7 +1,6 @@
-"""What scenarios that need a look have in common: the verdict, the claim's rule and predicate, the reason's wording.
+"""The causes of scenarios that need a look: the verdict, the claim's rule and predicate, the reason's wording.
 
-Names and numbers differ from scenario to scenario although the cause is the same, so they do not count.  Numbers of
-reason codes do.
+Names and numbers are ignored, because they differ between scenarios with the same cause.  Reason codes count.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Cause(Struct, frozen=True):
 
     Args:
         verdict: Their verdict.
-        rule: The rule of the claim that decided; empty where a step or the journal did.
+        rule: The rule of the claim that decided; empty if a step or the journal decided.
         predicate: Its predicate, likewise.
         wording: The reason without names and numbers.
     """
@@ -40,7 +39,7 @@ class Cause(Struct, frozen=True):
 
 
 def cause_of(verdict: ScenarioVerdict, events: Sequence[AnyEvent]) -> Cause:
-    """Say what a scenario's verdict comes from.
+    """Find the cause of a scenario's verdict.
 
     Args:
         verdict: The verdict, with readable names.
@@ -61,7 +60,7 @@ def cause_of(verdict: ScenarioVerdict, events: Sequence[AnyEvent]) -> Cause:
 
 
 def wording_of(reason: str, names: Iterable[str] = ()) -> str:
-    """Replace what is quoted, the names, and words with a digit in them, by an ellipsis.
+    """Replace quotations, names, and words with a digit by an ellipsis.
 
     Args:
         reason: A sentence.

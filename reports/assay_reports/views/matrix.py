@@ -50,7 +50,7 @@ class Row(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """The rules of one profile: tried ones as rows, the others by name."""
+    """The rules of one profile: tried rules as rows, the others by name."""
 
     profile: Profile
     what: str
@@ -69,7 +69,7 @@ class Section(Struct, frozen=True):
 
 
 class Attention(Struct, frozen=True):
-    """A rule that was broken or not decided, why, and the other rules on the same pair with the same cause."""
+    """A rule that was broken or not decided, with its reason and the other rules of the same pair and cause."""
 
     rule: Rule
     pair: Pair
@@ -106,7 +106,7 @@ def rule_href(rule_id: str) -> str:
 
 
 def cell(rule: Rule, pair: Pair) -> Cell:
-    """Show what the pair's run says of the rule."""
+    """Make the cell of a rule on a pair."""
     verdict = pair.rules.get(rule.id)
     if verdict is None:
         return Cell(NOT_RUN if rule.observable else NOTHING_TO_OBSERVE, rule_href(rule.id), 0, known=False)
@@ -120,7 +120,7 @@ def cell(rule: Rule, pair: Pair) -> Cell:
 
 
 def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
-    """Whether every scenario that makes the verdict what it is was expected to end so."""
+    """Whether every scenario with the deciding verdict has a known outcome that expects it."""
     causes = [scenario for scenario in verdict.scenarios if scenario.verdict is verdict.verdict]
     return bool(causes) and all(
         (known := pair.known(scenario)) is not None and known.verdict == scenario.verdict for scenario in causes
@@ -161,10 +161,10 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
 
 
 def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
-    """Put the rules of one cause behind the first of them."""
+    """Group rules of one cause under the first of them."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
-        # Rules without a reason have nothing in common.
+        # Rules without a reason are not grouped.
         cause = wording_of(item.reason) or item.rule.id
         groups.setdefault((item.pair.slug, item.face.key, item.known, cause), []).append(item)
     return tuple(structs.replace(first, alike=tuple(rest)) for first, *rest in groups.values())

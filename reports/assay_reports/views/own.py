@@ -13,7 +13,7 @@ from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 
 _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED)
-"""A scenario of one's own that demonstrates nothing needs a look: most often it claims nothing."""
+"""Verdicts that need a look.  A scenario that demonstrates nothing is among them: it usually makes no claim."""
 
 
 class OwnTried(Struct, frozen=True):
@@ -21,7 +21,7 @@ class OwnTried(Struct, frozen=True):
 
     Args:
         pair: The pair.
-        face: The worst verdict of its scenarios; not run where the pair's run has none.
+        face: The worst verdict of its scenarios; "not run" if the pair's run has none.
         scenarios: Its scenarios.
     """
 
@@ -44,12 +44,12 @@ class OwnFeature(Struct, frozen=True):
     tried: tuple[OwnTried, ...]
 
     def link(self, view: ScenarioView) -> str:
-        """Where a scenario of this feature is shown, from the root of the site."""
+        """The link to a scenario of this feature, from the root of the site."""
         return f"{self.href}#{view.anchor}"
 
 
 class OwnTotals(Struct, frozen=True):
-    """How a pair's scenarios of one's own ended."""
+    """The number of a pair's own scenarios by verdict."""
 
     pair: Pair
     scenarios: int
@@ -57,7 +57,7 @@ class OwnTotals(Struct, frozen=True):
 
 
 class OwnAttention(Struct, frozen=True):
-    """A scenario that failed or was not decided, and why."""
+    """A scenario that failed or was not decided, with its reason."""
 
     name: str
     feature: str
@@ -72,8 +72,8 @@ class Own(Struct, frozen=True):
 
     Args:
         features: Every feature.
-        totals: Of each pair that has such scenarios.
-        attention: What needs a look, worst first.
+        totals: The totals of each pair that has such scenarios.
+        attention: The scenarios that need a look, worst first.
     """
 
     features: tuple[OwnFeature, ...]
@@ -82,7 +82,7 @@ class Own(Struct, frozen=True):
 
 
 def own_of(pairs: Sequence[Pair]) -> Own:
-    """Lay out every feature that is not the kit's."""
+    """Lay out every foreign feature."""
     names = Names()
     files = sorted({split_id(one.scenario)[0] for pair in pairs for one in pair.evidence.verdicts.foreign})
     features = tuple(_feature(name, f"own/{names.unique(slug(name))}.html", pairs) for name in files)
@@ -95,10 +95,10 @@ def own_of(pairs: Sequence[Pair]) -> Own:
 
 
 def headline(own: Own, pairs: Sequence[Pair], rules_tried: int, rules: int) -> str:
-    """What was tried, and how the scenarios of one's own ended: the first sentences of the start page.
+    """The first sentences of the start page: what was tried, and the verdicts of the team's own scenarios.
 
     Args:
-        own: The scenarios that are not the kit's.
+        own: The foreign scenarios.
         pairs: The pairs.
         rules_tried: How many rules the kit's scenarios have tried.
         rules: How many rules the catalogue has.
@@ -115,7 +115,7 @@ def headline(own: Own, pairs: Sequence[Pair], rules_tried: int, rules: int) -> s
 
 
 def own_views(own: Own, pair: Pair) -> tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]:
-    """The features of which a pair's run has scenarios, with these."""
+    """The foreign features of a pair's run, with their scenarios."""
     found = ((feature, tried) for feature in own.features for tried in feature.tried)
     return tuple((feature, tried.scenarios) for feature, tried in found if tried.pair is pair and tried.scenarios)
 

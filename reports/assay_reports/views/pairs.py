@@ -19,18 +19,18 @@ from assay_reports.text import slug
 
 
 class Pair(Struct, frozen=True, kw_only=True):
-    """One run as the pages need it.
+    """One run, prepared for the pages.
 
     Args:
         slug: Name of its page and prefix of its anchors.
         backend: The backend's name; with the run's folder if another run has the same backend and client.
         client: Name and version of the client.
-        evidence: Where all of it comes from.
+        evidence: The run's evidence.
         rules: Rule verdicts by id.
         events: Events by scenario.
-        planned: How many scenarios the run was to try.
-        untried: Those of them that left no trace: it was stopped, or what it wrote is lost.
-        same_catalogue: Whether the run was made with the catalogue that the report shows; None where it does not say.
+        planned: How many scenarios the run planned.
+        untried: How many of them have no events, because the run was stopped or its journals are lost.
+        same_catalogue: Whether the run used the catalogue of this report; None if the journal does not say.
     """
 
     slug: str
@@ -49,33 +49,33 @@ class Pair(Struct, frozen=True, kw_only=True):
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the entry that expects just this verdict, else one that speaks of the scenario at all."""
+        """Return the known outcome that expects this verdict, or else one that matches the scenario."""
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
     @property
     def rule_counts(self) -> tuple[Count, ...]:
-        """How many rules have which verdict."""
+        """The number of rules by verdict."""
         return counts(rule.verdict for rule in self.rules.values())
 
     @property
     def scenario_counts(self) -> tuple[Count, ...]:
-        """How many scenarios have which verdict."""
+        """The number of scenarios by verdict."""
         return counts(scenario.verdict for scenario in scenarios_of(self.evidence.verdicts).values())
 
     @property
     def narrowed(self) -> int:
-        """Of how many rules the run's call left scenarios out."""
+        """The number of rules with scenarios that were not selected."""
         return sum(rule.left_out > 0 for rule in self.rules.values())
 
     @property
     def own_counts(self) -> tuple[Count, ...]:
-        """How many scenarios of features that are not the kit's have which verdict."""
+        """The number of foreign scenarios by verdict."""
         return counts(scenario.verdict for scenario in self.evidence.verdicts.foreign)
 
     @property
     def lead(self) -> str:
-        """How many of the rules that were tried, and of the scenarios of one's own, passed, in a sentence."""
+        """How many of the tried rules and of the team's own scenarios passed, in a sentence."""
         own = self.evidence.verdicts.foreign
         rules = f"{_passed(self.rules.values())} rules tried were kept" if self.rules or not own else ""
         passed = f"{_passed(own)} scenarios of your own passed" if own else ""
@@ -88,7 +88,7 @@ def _passed(judged: Collection[RuleVerdict] | Collection[ScenarioVerdict]) -> st
 
 
 def scenarios_of(verdicts: Verdicts) -> dict[str, ScenarioVerdict]:
-    """List the run's scenarios once each, though several rules may share one; the foreign ones among them."""
+    """List each of the run's scenarios once, also the foreign ones; several rules may share a scenario."""
     return {scenario.scenario: scenario for scenario in verdicts.scenarios}
 
 
@@ -135,13 +135,13 @@ def _expect_known(rule_id: str, catalogue: Catalogue, run: RunEvidence) -> None:
 
 
 class Names:
-    """Gives each thing a name of its own, fit for file names and anchors."""
+    """Makes unique names for files and anchors."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def unique(self, text: str) -> str:
-        """Return a slug of the text that was not given before."""
+        """Return a slug of the text that was not returned before."""
         stem = "--".join(slug(part) for part in text.split("--"))
         name, number = stem, 1
         while name in self._taken:

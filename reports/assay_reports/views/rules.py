@@ -1,4 +1,4 @@
-"""A rule's page: what it says, where it stands, and how each pair did."""
+"""A rule's page: its text, its sources, and the result of each pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_reports.views.scenarios import ScenarioView, scenario_view
 
 
 class BasisView(Struct, frozen=True):
-    """Where the rule stands: document and place, and the document's public address where it has one."""
+    """A source of the rule: document and place, and the document's public address if it has one."""
 
     key: str
     title: str
@@ -56,7 +56,7 @@ class RulePage(Struct, frozen=True, kw_only=True):
 
 def rule_page(rule: Rule, pairs: Sequence[Pair], catalogue: Catalogue) -> RulePage:
     """Lay out a rule's page."""
-    # The matrix is the same for every pair of one output folder: the first that has the rule speaks for all.
+    # The matrix is the same for every pair of one output folder, so the first one with the rule is used.
     per_run = [[entry for entry in pair.evidence.kills.rules if entry.id == rule.id] for pair in pairs]
     entries = next((found for found in per_run if found), [])
     defects = tuple(DefectView(defect.name, defect.caught_by) for entry in entries for defect in entry.defects)
@@ -102,7 +102,7 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
 
 
 def _whose(rule: Rule, pair: Pair) -> str:
-    """Say whom a verdict speaks about; a client rule tried through our own client is no verdict on the broker."""
+    """Name the part that a verdict is about; a client rule tried with our client says nothing about the broker."""
     begin = pair.evidence.begin
     ours = begin.ours if begin else ()
     if rule.judged == (Judged.CLIENT,):

@@ -1,4 +1,4 @@
-"""One scenario on one pair: verdict, steps with what was claimed and found, timing, frames, journal."""
+"""One scenario on one pair: verdict, steps with claims and findings, timing, frames, journal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from assay_reports.views.pairs import Names, Pair
 FRAMES = 200
 """How many wire frames of a scenario are shown."""
 OCTETS = 64
-"""How many of a frame's octets are shown."""
+"""How many octets of a frame are shown."""
 
 
 class FindingView(Struct, frozen=True):
-    """What was claimed, and what `judge` found."""
+    """A claim and its finding."""
 
     face: Face
     rule: str
@@ -50,7 +50,7 @@ class FrameView(Struct, frozen=True):
 
 
 class ScenarioView(Struct, frozen=True, kw_only=True):
-    """A scenario as the rule's page shows it."""
+    """A scenario on a rule's page."""
 
     anchor: str
     feature: str
@@ -85,7 +85,7 @@ def scenario_view(
         verdict: Its verdict.
         pair: The pair it ran on.
         defects: The defects that each scenario catches.
-        names: Gives it an anchor of its own on the page.
+        names: Makes its anchor on the page.
     """
     events = pair.events.get(verdict.scenario, ())
     feature, name = split_id(verdict.scenario)
@@ -126,13 +126,13 @@ def offenders_of(verdict: ScenarioVerdict) -> frozenset[str]:
 
 
 def split_id(scenario: str) -> tuple[str, str]:
-    """Take ``topic/file.feature::name[row]`` apart into feature and name."""
+    """Split ``topic/file.feature::name[row]`` into feature and name."""
     feature, _, name = scenario.partition("::")
     return (feature, name) if name else ("", scenario)
 
 
 def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
-    """What stands in front of the scenario's names on the broker; empty where it has sent nothing of the kind."""
+    """The prefix of the scenario's names on the broker; empty if its events have no such name."""
     prefix = f"{PREFIX}.{token_of(scenario)}."
     named = (event.destination for event in events if isinstance(event, Call))
     return prefix if any(prefix in name for name in named if name) else ""
@@ -141,7 +141,7 @@ def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
 def _steps(
     events: Sequence[AnyEvent], findings: Sequence[Finding]
 ) -> tuple[tuple[StepView, ...], tuple[FindingView, ...]]:
-    """Give each step the findings of the claims it made: a step is written once it has run."""
+    """Give each step the findings of its claims, which come before the step in the journal."""
     found = {finding.claim: finding for finding in findings}
     steps: list[StepView] = []
     since: list[FindingView] = []

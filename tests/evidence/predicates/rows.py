@@ -1,4 +1,4 @@
-"""A table of miniature histories: each row tells one and says which verdict it must get."""
+"""A table of miniature histories, each with the verdict that it must get."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Rows:
         self.told: list[tuple[Tell, Verdict, str]] = []
 
     def expect(self, verdict: Verdict, disclosed: str = "") -> Callable[[Tell], Tell]:
-        """Enter a row: the story that follows must get this verdict and disclose this."""
+        """Add a row: the decorated story must get this verdict and disclose this."""
 
         def enter(tell: Tell) -> Tell:
             self.told.append((tell, verdict, disclosed))

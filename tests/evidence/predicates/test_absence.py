@@ -1,4 +1,4 @@
-"""That nobody gets a message."""
+"""The predicate never-seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a message comes: exactly, or at most."""
+"""The predicates delivered-exactly and delivered-at-most."""
 
 from __future__ import annotations
 

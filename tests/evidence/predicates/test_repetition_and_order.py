@@ -1,4 +1,4 @@
-"""That a message comes again, and which comes first."""
+"""The predicates redelivered and in-order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One connection of a client, with its session: lost when the broker is killed, and taken anew when it is back."""
+"""A client's connection with its session, which is opened again after the broker was killed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ T = TypeVar("T")
 
 
 class LostError(Exception):
-    """The broker is not there (any more): whoever was at something starts over."""
+    """The broker cannot be reached, or refused a call; the act that was going on has ended."""
 
 
-class Seat:
-    """A place in a scenario, for one connection after the other.
+class ClientConnection:
+    """A connection of an actor; after a loss, the next call opens a new one.
 
     Args:
-        name: The actor's name; sessions and so units of work are numbered behind it.
-        client: A client of its own, so that what it tells is this seat's.
-        to: The broker.
-        ack: The session's mode.
-        recorder: Writes its calls down.
-        runner: The process's crank.
+        name: The actor's name; sessions, and so units of work, have it with a number.
+        client: The client, which no other connection uses, so that all it reports belongs to this one.
+        to: The broker's endpoint.
+        ack: The session's acknowledgement mode.
+        recorder: Records its calls in the journal.
+        runner: The process's runner.
         client_id: JMS client id; None for none.
     """
 
@@ -64,10 +64,10 @@ class Seat:
 
     @property
     def session(self) -> Session:
-        """The session, made anew where there is none.
+        """The session; opened if there is none.
 
         Raises:
-            LostError: There is no broker.
+            LostError: The broker cannot be reached.
         """
         if self._session is None:
             port = self._client.connect(self._to, client_id=self._client_id)
@@ -82,7 +82,7 @@ class Seat:
         """A producer for a destination.
 
         Raises:
-            LostError: There is no broker.
+            LostError: The broker cannot be reached.
         """
         session = self.session
         if to not in self._producers:
@@ -93,7 +93,7 @@ class Seat:
         """A consumer by its name.
 
         Raises:
-            LostError: There is no broker.
+            LostError: The broker cannot be reached.
         """
         session = self.session
         if name not in self._consumers:
@@ -101,10 +101,10 @@ class Seat:
         return self._consumers[name]
 
     def done(self, answer: Answer[T]) -> T:
-        """The value of a call.
+        """Return the value of a call.
 
         Raises:
-            LostError: It was refused; whatever the reason, this connection is given up.
+            LostError: The call was refused, for whatever reason; the connection is aborted.
         """
         if isinstance(answer.outcome, Ok):
             return answer.outcome.value
@@ -120,13 +120,13 @@ class Seat:
         return self.done(self.consumer(origin, name).receive(timeout_ms))
 
     def abort(self) -> None:
-        """Lose the connection on purpose, or give one up that is lost."""
+        """Abort the connection, also if it is lost already."""
         connection = self._forget()
         if connection is not None:
             connection.abort()
 
     def leave(self) -> None:
-        """Close in order; what was not acknowledged goes back."""
+        """Close the connection cleanly; messages that were not acknowledged return to their queue."""
         connection = self._forget()
         if connection is not None:
             connection.close()

@@ -1,4 +1,4 @@
-"""Starting, killing and starting again the broker's process."""
+"""Starts, kills and restarts the broker's process."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ STOP_LIMIT_S = 30.0
 
 
 class BrokerDownError(Exception):
-    """The broker's process does not do what it must; nothing that it holds can be had.
+    """The broker's process failed.
 
     Args:
-        why: One sentence, or what the process itself said.
+        why: One sentence, or the error text of the process.
     """
 
 
-class Keeper:
-    """One broker, through many processes, on one folder.
+class Supervisor:
+    """A broker on one folder, in one process after the other.
 
     Args:
-        order: What each process serves.
-        context: How processes are made.
-        clock: The machine's.
+        order: The broker's configuration.
+        context: Creates its processes.
+        clock: The machine's clock.
     """
 
     def __init__(self, order: BrokerOrder, context: ForkServerContext, clock: Clock) -> None:
@@ -41,29 +41,29 @@ class Keeper:
         self._control: Connection | None = None
         self._page = Page.make(order.page)
         self.kills: Counter[Phase] = Counter()
-        """How many kills came at which phase."""
+        """The number of kills by phase."""
         self.start_ns: list[int] = []
-        """How long each start took, until clients could connect."""
+        """How long each start took until clients could connect, in nanoseconds."""
 
     @property
     def process(self) -> ForkServerProcess:
-        """The process that runs."""
+        """The running process."""
         if self._process is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._process
 
     @property
     def control(self) -> Connection:
-        """Where the process can be heard."""
+        """The connection to the process."""
         if self._control is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._control
 
     def start(self) -> None:
-        """Start a process on what the last one left behind.
+        """Start a process on the data of the last one.
 
         Raises:
-            BrokerDownError: It cannot.
+            BrokerDownError: It does not start.
         """
         begun_ns = self._clock.monotonic_ns()
         self._page.turn(Phase.IDLE, begun_ns)
@@ -76,20 +76,20 @@ class Keeper:
         self.start_ns.append(self._clock.monotonic_ns() - begun_ns)
 
     def arm(self, halt: Halt) -> None:
-        """Have the process stop itself somewhere."""
+        """Tell the process where to stop itself."""
         self.control.send(halt)
 
     def await_halt(self, limit_s: float) -> bool:
         """Wait until the process has stopped itself where it was told to.
 
         Args:
-            limit_s: How long at most, in seconds.
+            limit_s: How long to wait at most, in seconds.
 
         Returns:
-            Whether it has.
+            Whether it has stopped itself.
 
         Raises:
-            BrokerDownError: Something went wrong in it.
+            BrokerDownError: The process reported an error or ended.
         """
         if not self.control.poll(limit_s):
             return False
@@ -97,10 +97,10 @@ class Keeper:
         return True
 
     def kill(self) -> Phase:
-        """SIGKILL, and wait until nothing of the process is left.
+        """Kill the process with SIGKILL, and wait for its end.
 
         Returns:
-            Where in its work it was.
+            The phase in which it was killed.
         """
         process = self.process
         at_ns = self._clock.monotonic_ns()
@@ -112,10 +112,10 @@ class Keeper:
         return phase
 
     def stop(self) -> None:
-        """End the process in order.
+        """End the process cleanly.
 
         Raises:
-            BrokerDownError: It does not.
+            BrokerDownError: It does not end.
         """
         process = self.process
         self.control.send(STOP)
@@ -124,7 +124,7 @@ class Keeper:
         process.join()
 
     def abandon(self) -> None:
-        """End the process, however it is; nothing when there is none."""
+        """Kill the process if it runs."""
         if self._process is not None and self._process.is_alive():
             self._process.kill()
             self._process.join()

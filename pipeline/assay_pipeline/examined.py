@@ -1,0 +1,32 @@
+"""The table of subjects that an invariant makes."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_pipeline.history import CASE
+from assay_pipeline.moments import reference
+
+SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
+
+
+def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Column) -> DataFrame:
+    """Make the subjects of an invariant.
+
+    Args:
+        frame: One row for each candidate, with the columns of `CASE` and ``at``, the moment of its event.
+        subject: The subject's name, unique in its scenario.
+        outcome: An `Outcome`'s value; null if the candidate could not be examined.
+        figure: The number that decides.
+
+    Returns:
+        One row for each subject, with the columns of `SUBJECT`.
+    """
+    return frame.select(
+        *CASE,
+        subject.alias("subject"),
+        outcome.alias("outcome"),
+        F.coalesce(figure.cast("bigint"), F.lit(0)).alias("figure"),
+        reference(F.col("at")).alias("ref"),
+    ).where(F.col("outcome").isNotNull())

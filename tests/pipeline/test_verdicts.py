@@ -1,0 +1,108 @@
+"""The pipeline's verdicts, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from assay_evidence.subjects import LIMITS, Limit, Limits, Outcome, Subject
+from assay_evidence.verdicts import RuleVerdict, Verdict
+from assay_features import load_catalogue
+from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.verdicts import Remark, RunOf, Tally, conclude
+
+CATALOGUE = load_catalogue()
+KIT_RULE = next(rule for rule in CATALOGUE.rules if rule.strength == "kit" and rule.judged == ("broker",))
+LIMIT = Limit("limit_ms", 250, "How late it may be.")
+FOREIGN = RunOf("runs", "run-1", "artemis", "assay 1", ("client",))
+OURS = RunOf("runs", "run-1", "reference", "assay 1", ("broker", "client"))
+BUSY = Remark("s", ("DD-02",), "broker", "must", late_ns=1_600_000_000, elapsed_ns=2_000_000_000)
+
+
+def invariant(rule: str = "DD-02", *, certain: bool = False) -> Invariant:
+    def unused(*_: object) -> None:
+        raise NotImplementedError
+
+    return Invariant(
+        rule=rule,
+        text="nothing is late.",
+        wording=Wording("nothing later than {limit_ms} ms", "seen {0} after it was due"),
+        on_spark=unused,  # type: ignore[arg-type]  # subjects are given
+        in_python=unused,  # type: ignore[arg-type]  # as above
+        limits=(LIMIT,),
+        certain=certain,
+    )
+
+
+def judged(
+    counts: Mapping[Outcome, int],
+    *remarks: Remark,
+    of: Invariant | None = None,
+    run: RunOf = FOREIGN,
+    damage: tuple[str, ...] = (),
+    limits: Limits = LIMITS,
+) -> RuleVerdict:
+    of = of or invariant()
+    shown = tuple(
+        Subject(of.rule, "run-1", "s", "m", outcome, -5_000_000, "w:1")
+        for outcome in counts
+        if outcome is not Outcome.KEPT
+    )
+    tallies = [Tally(of.rule, "s", counts, shown)] if counts else []
+    (rule,) = conclude(run, [of], tallies, remarks, damage, catalogue=CATALOGUE, limits=limits).rules
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ({Outcome.KEPT: 2}, Verdict.PASS),
+        ({Outcome.KEPT: 2, Outcome.UNDECIDED: 1}, Verdict.INCONCLUSIVE),
+        ({Outcome.KEPT: 2, Outcome.UNDECIDED: 1, Outcome.BROKEN: 1}, Verdict.FAIL),
+        ({}, Verdict.NOT_DEMONSTRATED),
+    ],
+)
+def test_the_worst_subject_decides(counts: Mapping[Outcome, int], verdict: Verdict) -> None:
+    assert judged(counts).verdict is verdict
+
+
+@pytest.mark.parametrize("counts", [{Outcome.KEPT: 1}, {Outcome.BROKEN: 1}, {}])
+def test_damage_makes_every_rule_inconclusive(counts: Mapping[Outcome, int]) -> None:
+    broken_step = Remark("t", ("DD-02",), "broker", "must", Verdict.ERROR, "A step was broken: no")
+    rule = judged(counts, broken_step, damage=("A line is missing.",))
+    assert rule.verdict is Verdict.INCONCLUSIVE
+    assert {scenario.verdict for scenario in rule.scenarios} == {Verdict.INCONCLUSIVE}
+    assert {scenario.reason for scenario in rule.scenarios} == {"A line is missing."}
+
+
+@pytest.mark.parametrize(("certain", "verdict"), [(False, Verdict.INCONCLUSIVE), (True, Verdict.FAIL)])
+def test_a_busy_machine_leaves_only_fails_that_no_delay_can_cause(*, certain: bool, verdict: Verdict) -> None:
+    rule = judged({Outcome.BROKEN: 1}, BUSY, of=invariant(certain=certain))
+    assert (rule.verdict, rule.scenarios[0].findings[0].verdict) == (verdict, verdict)
+    assert judged({Outcome.KEPT: 1}, BUSY).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("run", "verdict"), [(FOREIGN, Verdict.UNSUPPORTED), (OURS, Verdict.FAIL)])
+def test_a_rule_of_the_kit_fails_our_own_broker_only(run: RunOf, verdict: Verdict) -> None:
+    rule = judged({Outcome.BROKEN: 1}, of=invariant(KIT_RULE.id), run=run)
+    assert rule.verdict is verdict
+
+
+def test_the_strength_of_the_rule_counts_and_not_that_of_the_scenario() -> None:
+    assert judged({Outcome.BROKEN: 1}, Remark("s", (KIT_RULE.id,), "broker", "kit")).verdict is Verdict.FAIL
+
+
+def test_a_scenario_of_the_rule_that_could_not_run_counts() -> None:
+    lacking = Remark("t", ("DD-02",), "broker", "must", Verdict.UNSUPPORTED, "browse is missing: no browser.")
+    rule = judged({Outcome.KEPT: 1}, lacking)
+    assert [(one.scenario, one.verdict) for one in rule.scenarios] == [("s", Verdict.PASS), ("t", Verdict.UNSUPPORTED)]
+    assert rule.verdict is Verdict.UNSUPPORTED
+    assert rule.scenarios[1].reason == "browse is missing: no browser."
+
+
+def test_a_finding_names_figure_and_limit() -> None:
+    scenario = judged({Outcome.BROKEN: 1}, limits=Limits({LIMIT: 300})).scenarios[0]
+    assert scenario.observed == "0 of 1 examined were kept; m: seen 5 ms before it was due"
+    assert scenario.expected == "nothing later than 300 ms"
+    assert scenario.findings[0].claim == "w:1"
