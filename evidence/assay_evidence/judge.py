@@ -23,6 +23,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from assay_evidence.clients import clients_of
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import (
     AnyEvent,
@@ -92,6 +93,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         defect=begin.defect if begin else "",
         foreign=foreign,
         foreign_totals=_totals(foreign) if foreign else {},
+        clients=clients_of(begin.client if begin else "", scenarios),
     )
 
 

@@ -68,7 +68,11 @@ def run(
         str | None, typer.Option(help="The reference broker's store: memory (the default) or sqlite.")
     ] = None,
     face: Annotated[
-        str | None, typer.Option(help="The client's face: simplified (the default), classic or mqlight.")
+        str | None,
+        typer.Option(
+            help="The client's face: simplified (the default), classic or mqlight. Scenarios that it cannot run "
+            "are run in another face; the summary counts them."
+        ),
     ] = None,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from assay_evidence.clients import client_title, faces_sentence
 from assay_evidence.events import AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, UnknownRuleError
@@ -23,7 +24,7 @@ class Pair(Struct, frozen=True, kw_only=True):
     Args:
         slug: Name of its page and prefix of its anchors.
         backend: The backend's name.
-        client: Name and version of the client.
+        client: Name, version and faces of the client; all faces that ran a scenario.
         evidence: Where all of it comes from.
         rules: Rule verdicts by id.
         events: Events by scenario.
@@ -73,6 +74,11 @@ class Pair(Struct, frozen=True, kw_only=True):
         return counts(scenario.verdict for scenario in self.evidence.verdicts.foreign)
 
     @property
+    def faces(self) -> str:
+        """Which face of the client ran how many scenarios; empty if one face ran all."""
+        return faces_sentence(self.evidence.verdicts.clients)
+
+    @property
     def lead(self) -> str:
         """How many of the rules that were tried, and of the scenarios of one's own, passed, in a sentence."""
         own = self.evidence.verdicts.foreign
@@ -112,7 +118,7 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
     return Pair(
         slug=names.unique(f"{verdicts.backend}--{verdicts.client}"),
         backend=verdicts.backend,
-        client=verdicts.client,
+        client=client_title(verdicts.client, verdicts.scenarios),
         evidence=run,
         rules={rule.id: rule for rule in verdicts.rules},
         events=events,
