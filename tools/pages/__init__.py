@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 
 from assay_features import load_catalogue
+from tools.pages.imports import architecture_page
 from tools.pages.processor import processor_page
 from tools.pages.reasons import reasons_page
 from tools.pages.rules import rule_page, rules_index
@@ -17,6 +18,7 @@ from tools.pages.units import units_page
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
+        "architecture.md": architecture_page,
         "processor.md": processor_page,
         "reasons.md": reasons_page,
         "units.md": units_page,
