@@ -15,6 +15,7 @@ from tools.pages.processor import processor_page
 from tools.pages.reasons import reasons_page
 from tools.pages.rules import rule_page, rules_index
 from tools.pages.units import units_page
+from tools.pages.vocabulary import vocabulary_page
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
@@ -22,6 +23,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "processor.md": processor_page,
         "reasons.md": reasons_page,
         "units.md": units_page,
+        "vocabulary.md": vocabulary_page,
         "rules/README.md": rules_index,
         **{f"rules/{rule.id}.md": partial(rule_page, rule) for rule in load_catalogue().rules},
     }
