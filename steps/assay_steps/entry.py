@@ -24,6 +24,7 @@ OPTIONS = (
     ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: memory)"}),
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
+    ("--assay-variant", {"metavar": "NAME", "help": "let the reference broker be this tolerated variant"}),
     ("--assay-forks", {"metavar": "N", "type": int, "help": "processes forked from this one, for a broker within it"}),
     ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),
 )

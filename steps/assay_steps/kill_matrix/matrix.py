@@ -2,7 +2,8 @@
 
 Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
 that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
-defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.  A tolerated
+variant (`assay_broker.variants`) must pass the scenarios of its rules.
 
 Where time is virtual a trial computes, and one for each core is enough.  Elsewhere it waits, so that many go on at
 once; what a backend cannot run, and what misbehaviour it cannot show, is named for what it is.
@@ -22,6 +23,7 @@ import pytest
 from msgspec import Struct, structs
 
 from assay_adapters.registry import open_backend
+from assay_broker.variants import VARIANTS
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_features import feature_root, load_catalogue
 from assay_sdk.model.capabilities import Capability
@@ -83,6 +85,13 @@ class RuleKills(Struct, frozen=True):
         return any(defect.caught_by for defect in self.defects)
 
 
+class TriedVariant(Struct, frozen=True):
+    """One tolerated variant, and the scenarios of its rules that convict it, though they pass without it."""
+
+    name: str
+    convicted_by: tuple[str, ...]
+
+
 class KillMatrix(Struct, frozen=True):
     """`assay defects --json` (design, "The command").
 
@@ -95,6 +104,7 @@ class KillMatrix(Struct, frozen=True):
         beyond: Defects of these rules that the backend cannot show, and why.
         real_time: Whether the backend's time is real: then a scenario may be unkilled here, since what breaks it is
             beyond the backend, or too small for a clock that is not exact; in virtual time each has to be killed.
+        variants: The tolerated variants of these rules; none where time is real, since that backend has no variants.
     """
 
     rules: tuple[RuleKills, ...]
@@ -104,6 +114,7 @@ class KillMatrix(Struct, frozen=True):
     unsupported: tuple[str, ...] = ()
     beyond: dict[str, str] = {}
     real_time: bool = False
+    variants: tuple[TriedVariant, ...] = ()
 
     @property
     def caught(self) -> frozenset[str]:
@@ -116,9 +127,14 @@ class KillMatrix(Struct, frozen=True):
         return frozenset(defect.name for rule in self.rules for defect in rule.defects) - self.caught
 
     @property
+    def convicted(self) -> frozenset[str]:
+        """Tolerated variants that some scenario fails: that scenario demands more than its rule."""
+        return frozenset(variant.name for variant in self.variants if variant.convicted_by)
+
+    @property
     def sound(self) -> bool:
         """Whether every defect is caught, every rule proven able to fail, and nothing fails without a cause."""
-        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time)
+        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time) or self.convicted
         return not wrong and all(rule.proven for rule in self.rules)
 
 
@@ -131,6 +147,7 @@ class Trial(Struct, frozen=True):
         rules: Only scenarios that try one of these rules; none for all.
         every: Only every so-and-so-many-th of them.
         workers: How many processes run them; 0 for this one.
+        variant: The tolerated variant that the broker is; None for the reference broker as it is.
     """
 
     backend: str
@@ -138,6 +155,7 @@ class Trial(Struct, frozen=True):
     rules: tuple[str, ...] = ()
     every: int = 1
     workers: int = 0
+    variant: str | None = None
 
 
 def outcomes_of(trial: Trial) -> Outcomes:
@@ -152,7 +170,12 @@ def outcomes_of(trial: Trial) -> Outcomes:
         out = Path(folder) / "out"
         result = RunResult()
         options = SuiteOptions(
-            out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect, workers=trial.workers
+            out=out,
+            backend=trial.backend,
+            rules=trial.rules,
+            defect=trial.defect,
+            workers=trial.workers,
+            variant=trial.variant,
         )
         code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
@@ -177,14 +200,14 @@ def kill_matrix(
     everywhere: bool = False,
     told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
 ) -> KillMatrix:
-    """Run every defect of the chosen rules.
+    """Run every defect of the chosen rules, and every tolerated variant.
 
     Args:
         backend: A backend that knows defects.
         rules: Only these rules; none for all.
         profiles: Only rules of these profiles; none for all.
         everywhere: Run each defect on scenarios of other rules, too, to measure how broad it is.
-        told: Called after each trial with the defect's name, how many are done, and how many there are.
+        told: Called after each trial with the name of the defect or variant, how many are done, and how many there are.
 
     Raises:
         UntriedError: No scenario tries the rules.
@@ -199,6 +222,11 @@ def kill_matrix(
     defects = [defect for defect in known if defect.name not in beyond]
     own = {defect.name: Trial(backend, defect.name, _rules(defect, chosen)) for defect in defects}
     sampled = {name: Trial(backend, name, every=SAMPLED) for name in own} if everywhere else {}
+    tolerated = {
+        variant.name: Trial(backend, None, tuple(sorted(chosen & set(variant.rules))), variant=variant.name)
+        for variant in VARIANTS.values()
+        if is_virtual and chosen & set(variant.rules)
+    }
     alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
     with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
         try:
@@ -212,7 +240,8 @@ def kill_matrix(
             suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
             shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
             matrix = _matrix(unbroken.result(), broken, defects, shares)
-            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual)
+            variants = _convicted(unbroken.result(), _tried(pool, tolerated, told))
+            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual, variants=variants)
         except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -292,6 +321,23 @@ def _matrix(
         unkilled=tuple(sorted(unbroken.keys() - killed - unsupported)),
         too_broad=too_broad,
         unsupported=tuple(sorted(unsupported)),
+    )
+
+
+def _convicted(unbroken: Outcomes, tried: Mapping[str, Outcomes]) -> tuple[TriedVariant, ...]:
+    """What the scenarios say of each variant; one that does not pass without it says nothing."""
+    return tuple(
+        TriedVariant(
+            name,
+            tuple(
+                sorted(
+                    scenario
+                    for scenario, (verdict, _) in outcomes.items()
+                    if verdict != Verdict.PASS and unbroken[scenario][0] == Verdict.PASS
+                )
+            ),
+        )
+        for name, outcomes in sorted(tried.items())
     )
 
 

@@ -91,6 +91,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
             store=config.getoption("assay_store"),
             face=config.getoption("assay_face"),
             defect=config.getoption("assay_defect"),
+            variant=config.getoption("assay_variant"),
         )
 
 

@@ -48,6 +48,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
             "store": self.store,
             "face": self.face,
             "defect": self.defect,
+            "variant": self.variant,
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
