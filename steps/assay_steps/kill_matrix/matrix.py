@@ -1,12 +1,12 @@
 """The kill matrix: which scenario catches which named defect.
 
-Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
-that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
-defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.  A tolerated
-variant (`assay_broker.variants`) must pass the scenarios of its rules.
+First all scenarios run without a defect; one that fails then is an *alarm*.  Then each defect runs on the scenarios of
+its rules; one that fails has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can
+fail.  A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.  A
+tolerated variant (`assay_broker.variants`) must pass the scenarios of its rules.
 
-Where time is virtual a trial computes, and one for each core is enough.  Elsewhere it waits, so that many go on at
-once; what a backend cannot run, and what misbehaviour it cannot show, is named for what it is.
+In virtual time a trial computes, so one trial for each core runs at a time.  In real time a trial mostly waits, so many
+run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
-"""Trials that go on at once where time is real, and scenarios of the trial without a defect."""
+"""Trials that run at a time in real time, and scenarios at a time of the trial without a defect."""
 
 DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
-"""How pytest ends when every scenario of a trial was tried."""
+"""Pytest's exit codes after every scenario of a trial was run."""
 
 
 class TrialError(RuntimeError):
@@ -102,9 +102,9 @@ class KillMatrix(Struct, frozen=True):
         too_broad: Defects that fail too many scenarios, with the share that they fail.
         unsupported: Scenarios that the backend cannot run.
         beyond: Defects of these rules that the backend cannot show, and why.
-        real_time: Whether the backend's time is real: then a scenario may be unkilled here, since what breaks it is
-            beyond the backend, or too small for a clock that is not exact; in virtual time each has to be killed.
-        variants: The tolerated variants of these rules; none where time is real, since that backend has no variants.
+        real_time: Whether the backend's time is real. Then a scenario may be unkilled: the backend cannot show its
+            defect, or its clock is not exact enough. In virtual time each scenario must be killed.
+        variants: The tolerated variants of these rules; none in real time, since those backends have no variants.
     """
 
     rules: tuple[RuleKills, ...]
@@ -143,9 +143,9 @@ class Trial(Struct, frozen=True):
 
     Args:
         backend: A backend that knows defects.
-        defect: What is switched on; None for nothing.
+        defect: The defect that is switched on; None for none.
         rules: Only scenarios that try one of these rules; none for all.
-        every: Only every so-and-so-many-th of them.
+        every: Run only every n-th of them.
         workers: How many processes run them; 0 for this one.
         variant: The tolerated variant that the broker is; None for the reference broker as it is.
     """
@@ -159,12 +159,12 @@ class Trial(Struct, frozen=True):
 
 
 def outcomes_of(trial: Trial) -> Outcomes:
-    """Run a trial in a folder that goes away afterwards.
+    """Run a trial in a temporary folder.
 
     Raises:
-        UntriedError: There is no scenario that tries its rules.
-        TrialError: Its scenarios could not be read, or not all be tried: a verdict is missing, and must not pass for a
-            defect that was not caught.
+        UntriedError: No scenario tries its rules.
+        TrialError: Its scenarios could not be read, or not all were run. A missing verdict must not count as a defect
+            that was not caught.
     """
     with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
         out = Path(folder) / "out"
@@ -207,11 +207,11 @@ def kill_matrix(
         rules: Only these rules; none for all.
         profiles: Only rules of these profiles; none for all.
         everywhere: Run each defect on scenarios of other rules, too, to measure how broad it is.
-        told: Called after each trial with the name of the defect or variant, how many are done, and how many there are.
+        told: Called after each trial with the name of the defect or variant, how many are done, and the number of all.
 
     Raises:
         UntriedError: No scenario tries the rules.
-        TrialError: A trial was not done to its end; those that have not begun are left out.
+        TrialError: A trial did not run to its end; trials that have not begun are cancelled.
     """
     chosen = _chosen(tuple(rules), tuple(profiles))
     if not chosen:
@@ -261,19 +261,19 @@ def _tried_again(
 
 
 def _chosen(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
-    """The ids of the rules, of the profiles where some are named."""
+    """The ids of the rules, restricted to the profiles if some are named."""
     catalogue = load_catalogue()
     return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
 
 
 def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
-    """Trials with many scenarios begin first, so that nobody waits for one of them alone in the end."""
+    """Sort trials by their number of scenarios, the largest first, so that no long trial runs alone at the end."""
     scenarios = Counter(rule for _, rules in unbroken.values() for rule in rules)
     return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
 
 
 def _tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
-    """What comes out of each trial, by its defect's name."""
+    """Run the trials; the outcomes by the name of the defect or variant."""
     running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
     outcomes: dict[str, Outcomes] = {}
     for done, trial in enumerate(as_completed(running), start=1):
@@ -289,7 +289,7 @@ def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:
 def _matrix(
     unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterable[Defect], measured: Mapping[str, float]
 ) -> KillMatrix:
-    """Put together what came out of the trials; `measured` are shares of all scenarios, where they were run."""
+    """Build the matrix from the trials' outcomes; `measured` holds shares of all scenarios that fail, by defect."""
     failed = {
         name: {scenario for scenario, (verdict, _) in outcomes.items() if verdict == Verdict.FAIL}
         for name, outcomes in broken.items()
@@ -325,7 +325,7 @@ def _matrix(
 
 
 def _convicted(unbroken: Outcomes, tried: Mapping[str, Outcomes]) -> tuple[TriedVariant, ...]:
-    """What the scenarios say of each variant; one that does not pass without it says nothing."""
+    """The scenarios that convict each variant; a scenario that does not pass without the variant does not count."""
     return tuple(
         TriedVariant(
             name,

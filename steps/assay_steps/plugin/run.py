@@ -60,7 +60,7 @@ MAIN = "main"
 
 
 class RunOptions(RunRequest, frozen=True, kw_only=True):
-    """What was asked of the run; crosses to xdist workers.
+    """The request for a run, with its folder and id; it is sent to xdist workers.
 
     Args:
         run: The run's id.

@@ -23,7 +23,7 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         name: The kind.
-        meaning: What such a word stands for.
+        meaning: The meaning of such a word.
         examples: Words of the kind.
     """
 
@@ -59,7 +59,7 @@ class StepEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def plainly(self) -> str:
-        """What it does, without Markdown."""
+        """The text of `what` without Markdown."""
         return plain(self.what)
 
 
@@ -78,7 +78,7 @@ class Topic(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Handbook(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole vocabulary, or what a search found of it.
+    """The whole vocabulary, or the part that a search found.
 
     Args:
         words: Kinds of words.
