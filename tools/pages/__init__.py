@@ -1,6 +1,6 @@
 """Pages of `docs/` that are made from the code.
 
-``make pages`` writes all of them anew. A test holds each file equal to what is made here.
+``make pages`` writes all of them. A test compares each file with the result of its function.
 """
 
 from __future__ import annotations
@@ -28,4 +28,4 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         **{f"rules/{rule.id}.md": partial(rule_page, rule) for rule in load_catalogue().rules},
     }
 )
-"""What makes each page, by its name in `docs/`."""
+"""The function that makes each page, by the page's name in `docs/`."""

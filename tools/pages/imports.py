@@ -26,7 +26,7 @@ _END = "```\n"
 
 
 def architecture_page() -> str:
-    """The page with its pictures drawn anew; the text between them is written by hand."""
+    """Draw the pictures on the page again; the text between them is written by hand."""
     page = PAGE.read_text(encoding="utf-8")
     page = with_picture(page, "packages", diagram(_imports(_package_of)))
     for package in ("assay_broker", "assay_steps"):
@@ -44,7 +44,7 @@ def diagram(imports: Mapping[str, set[str]]) -> str:
     """A Mermaid flow chart of the imports that do not follow from others.
 
     Args:
-        imports: What each part imports; no circle.
+        imports: The parts that each part imports; no circle.
     """
     arrows = sorted((part, other) for part, others in reduced(imports).items() for other in others)
     alone = sorted(set(imports).difference(*arrows))
@@ -56,7 +56,7 @@ def reduced(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Leave out each import that follows from others: A imports C if A imports B and B imports C.
 
     Args:
-        imports: What each part imports; no circle.
+        imports: The parts that each part imports; no circle.
     """
 
     @cache
@@ -93,7 +93,7 @@ def _package_of(module: str) -> str:
 
 
 def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
-    """What each part imports from other parts; modules without a part are left out."""
+    """The other parts that each part imports; modules without a part are left out."""
     imports: dict[str, set[str]] = {}
     for module, imported in _modules():
         if here := part(module):

@@ -15,12 +15,12 @@ WIDTH = 120
 
 
 def vocabulary_page() -> str:
-    """The page with its tables and topics made anew."""
+    """Make the tables and topics of the page again."""
     return rewritten(PAGE.read_text(encoding="utf-8"))
 
 
 def rewritten(page: str) -> str:
-    """Make the tables and topics of the page anew.
+    """Replace the tables and topics of the page.
 
     Args:
         page: The page as it is.
