@@ -62,11 +62,11 @@ TOGETHER: Final[tuple[Load, ...]] = (
 """Loads of brokers that run side by side."""
 
 ALONE: Final[tuple[Load, ...]] = (Waiting(), Idle(), Overload())
-"""Loads of a broker that has just been started, and has the machine to itself."""
+"""Loads of a broker that has just been started and runs alone on the machine."""
 
 
 def main() -> int:
-    """Print the tables; 1 when something wanted was not reached."""
+    """Print the tables; 1 if a wanted figure was not reached."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked = _arguments()
     settings = Settings(asked.seconds, asked.warm, asked.waiting, asked.idle, asked.overload)
@@ -126,7 +126,7 @@ def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settin
 
 
 def _measure(load: Load, one: Running, number: int, settings: Settings, result: Result, *, counts: bool) -> None:
-    """One round; what goes wrong is said in the table, and the others go on."""
+    """Measure one round; the table shows an error, and the other rounds go on."""
     try:
         figures = load.measure(one, number, settings)
     except (WireError, LaunchError, OSError) as error:
@@ -139,7 +139,7 @@ def _measure(load: Load, one: Running, number: int, settings: Settings, result: 
 
 
 def _ceiling(rounds: int, settings: Settings) -> None:
-    """How fast the clients are against a server that does nothing."""
+    """Measure the clients against a server that does nothing."""
     _say("### ceiling: the clients against a server that does nothing with messages", "")
     _say("| | messages/s (median) | client CPU, us a message |", "| --- | ---: | ---: |")
     for title, sends, settled in (

@@ -1,4 +1,4 @@
-"""What one event costs: `python bench/journal.py [EVENTS]`."""
+"""The cost of one event: `python bench/journal.py [EVENTS]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a selector costs: reading it, and asking it of a message.
+"""The cost of a selector: parsing it, and matching a message.
 
 Run with the source roots on the path: ``python bench/selector.py``.
 """
@@ -33,7 +33,7 @@ SELECTORS = {
 ROUNDS = 5
 LONG = 1_000
 COUNTS = {False: (5_000, 100), True: (200, 5)}
-"""How often a round asks and parses, by whether the selector is longer than `LONG` characters."""
+"""The numbers of matches and of parses in a round, by whether the selector is longer than `LONG` characters."""
 
 
 def _microseconds(text: str, asked: int, parsed: int) -> tuple[float, float]:

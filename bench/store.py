@@ -1,6 +1,7 @@
-"""What keeping a message costs: many senders that share a flush, and the queue manager beside bare SQLite.
+"""The cost of storing a message: many senders that share a flush, and the queue manager beside bare SQLite.
 
-Run with the source roots on the path: ``python bench/store.py [MESSAGES]``.  Only the ratios mean something elsewhere.
+Run with the source roots on the path: ``python bench/store.py [MESSAGES]``.  Only the ratios are comparable
+between machines.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class Sender:
     """A peer that sends its next message when the one before is answered.
 
     Args:
-        queue_manager: Where to.
-        runner: On which it lives.
+        queue_manager: The queue manager.
+        runner: The runner of both.
         answered: Called with each answer.
     """
 
@@ -97,21 +98,21 @@ class Sender:
             self._queue_manager.handle(commands.Put(self._number, token, 1, message(token)))
 
     def deliver(self, delivery: Deliver) -> None:
-        """Nothing is delivered to a sender."""
+        """Do nothing: a sender gets no deliveries."""
 
     def close_link(self, closed: CloseLink) -> None:
-        """Its link lasts."""
+        """Do nothing: its link is not closed."""
 
     def lost(self, why: Refused) -> None:
-        """So does its connection."""
+        """Do nothing: its connection is not lost."""
 
 
 def sends_a_second(senders: int, seconds: float) -> float:
-    """How many persistent sends are answered in a second when each flush takes `FLUSH_S` seconds.
+    """The number of persistent sends that are answered in a second if each flush takes `FLUSH_S` seconds.
 
     Args:
-        senders: How many wait at a time.
-        seconds: For how long they send.
+        senders: The number of senders.
+        seconds: The duration of their sending.
     """
     answers = count()
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +157,7 @@ class Desk:
             self.ask(command)
 
     def ask(self, command: commands.Command) -> None:
-        """Have the core do something, and keep what it wants kept."""
+        """Give a command to the core, and store the records that it returns."""
         for effect in self._core.handle(command, 1):
             if isinstance(effect, Persist):
                 self._store.write(effect.records)
@@ -170,7 +171,7 @@ class Desk:
             self.flush()
 
     def flush(self) -> None:
-        """Make it durable, and tell the core."""
+        """Flush the records, and report that to the core."""
         self._asked = 0
         if self._batch is not None:
             batch, self._batch = self._batch, None
@@ -226,7 +227,7 @@ def bare(folder: Path, messages: list[Message]) -> float:
 
 
 def stored(number: int, one: Message) -> MessageStored:
-    """What the core keeps of a message."""
+    """The core's record of a message."""
     return MessageStored(key=number, home=str(QUEUE), message=one, arrived_ms=1, expires_ms=None, due_ms=None)
 
 

@@ -1,8 +1,8 @@
-"""What the suite costs: `python bench/suite.py [ROUNDS]`.
+"""The cost of the suite: `python bench/suite.py [ROUNDS]`.
 
-The peer is pytest-bdd itself, running as many scenarios with as many steps that do nothing: what is above it is the
-price of a broker, a client, a journal and a verdict for each of them.  Everything runs in processes of its own and in
-turns, so that a ratio compares what ran side by side.
+The peer is pytest-bdd itself, with as many scenarios and steps that do nothing.  The difference is the cost of a
+broker, a client, a journal and a verdict for each scenario.  Everything runs in its own process and in turns, so that a
+ratio compares runs under the same conditions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Cost(Struct, frozen=True):
 
 
 def timed(arguments: list[str], folder: Path) -> Cost:
-    """Run Python in a process of its own; what it took.
+    """Run Python in its own process; return its cost.
 
     Raises:
         CalledProcessError: It ended with another code than 0.
@@ -96,7 +96,7 @@ def main(rounds: int) -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        suite(folder, STORES[0])  # compiles what is not compiled yet, and says what there is
+        suite(folder, STORES[0])  # compiles modules, and counts scenarios and steps
         journals = read_journals(folder / f"out-{STORES[0]}" / "journals")
         scenarios = len(load_verdicts(folder / f"out-{STORES[0]}" / "verdicts.json").scenarios)
         steps = sum(isinstance(event, Step) for event in journals.events)

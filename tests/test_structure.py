@@ -10,18 +10,8 @@ from pathlib import Path
 import grimp
 import pytest
 from tests.cli.conftest import environment
+from tools.pages.imports import PACKAGES
 
-PACKAGES = (
-    "assay_features",
-    "assay_sdk",
-    "assay_evidence",
-    "assay_broker",
-    "assay_adapters",
-    "assay_steps",
-    "assay_pipeline",
-    "assay_reports",
-    "assay",
-)
 MOST_MODULES = 16
 """How many modules a folder may hold besides its ``__init__``: about fifteen."""
 ROOT = Path(__file__).parents[1]

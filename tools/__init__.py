@@ -1,1 +1,1 @@
-"""What makes parts of the project from others of its parts; nothing of it is installed."""
+"""Programs that make parts of the project from other parts; they are not installed."""

@@ -27,7 +27,7 @@ class UnusableBackendError(LookupError):
 
 
 class NotOursError(LookupError):
-    """A defect or a store was asked for, and the backend has none."""
+    """A defect, a store or a variant was asked for, and the backend has none."""
 
 
 def backend_names() -> tuple[str, ...]:
@@ -53,8 +53,8 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     Raises:
         UnknownBackendError: No backend has that name.
         UnusableBackendError: Its package cannot be used.
-        NotOursError: The options name a store or a defect, and the backend has none.
-        LookupError: The backend has no such store or defect.
+        NotOursError: The options name a store, a defect or a variant, and the backend has none.
+        LookupError: The backend has no such store, defect or variant.
     """
     asked = options or BackendOptions()
     entry = _load(name)
@@ -64,6 +64,9 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     if not entry.has_stores and asked.store is not None:
         others = ", ".join(other for other in backend_names() if _load(other).has_stores)
         raise NotOursError(f"Backend {name!r} brings its own store; only {others} lets you choose one.")
+    if not entry.has_variants and asked.variant is not None:
+        others = ", ".join(other for other in backend_names() if _load(other).has_variants)
+        raise NotOursError(f"Backend {name!r} has no variants; those with variants: {others}.")
     return entry.open(asked)
 
 

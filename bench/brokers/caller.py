@@ -30,10 +30,10 @@ _SOURCES = itertools.count()
 
 
 class Place(Struct, frozen=True):
-    """Where a broker listens.
+    """The address of a broker, and a login.
 
     Args:
-        port: Of 127.0.0.1.
+        port: The port of 127.0.0.1.
         user: The login's name; None for ANONYMOUS.
         password: Its password.
     """
@@ -47,14 +47,14 @@ class Caller(Line):
     """A client's connection.
 
     Args:
-        place: Where to.
-        role: What for.
+        place: The broker's address.
+        role: The link of the connection.
     """
 
     def __init__(self, place: Place, role: Role) -> None:
         connected = socket.socket()
         connected.settimeout(TIMEOUT_S)
-        # Each from an address of its own: ports that have just been closed must not run out.
+        # Each connection from its own address, because ports that were just closed would run out.
         connected.bind((f"127.{1 + next(_SOURCES) % 250}.0.1", 0))
         connected.connect((HOST, place.port))
         super().__init__(connected, f"{HOST}:{place.port}", role)

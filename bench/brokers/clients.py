@@ -1,7 +1,7 @@
 """Clients that load a broker, each in a process of its own.
 
-What they have done stands in shared counters, so that whoever measures reads them at the same moment as the broker's
-processor time, and no client needs to be told when a measurement begins.
+They count in shared memory, so the measuring process reads the counters at the same moment as the broker's processor
+time, and no client needs to know when a measurement begins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ READY_S: Final = 60.0
 END_S: Final = 30.0
 _TICK_S: Final = 0.002
 _BURST_S: Final = 0.1
-"""What a paced producer may make up for after it could not send."""
+"""Seconds of its rate that a paced producer may catch up after it could not send."""
 
 
 class Slot(IntEnum):
@@ -60,16 +60,16 @@ class Counters:
 
 
 class Produce(Struct, frozen=True):
-    """What a producing process does.
+    """The job of a producing process.
 
     Args:
         place: The broker.
-        role: What each of its connections is for.
-        lines: Connections.
-        window: How many messages of each may wait for an answer.
-        backlog: How many messages may wait on the broker: a producer does not run away from its consumers.
-        rate: Messages a second of all connections that it tries to send; None for as many as it can.
-        upto: After how many messages of all connections it ends; None for when it is told to.
+        role: The link of each of its connections.
+        lines: The number of its connections.
+        window: The number of messages of each that may wait for an answer.
+        backlog: The number of messages that may wait on the broker, so that the producer does not outrun its consumers.
+        rate: Messages a second on all connections that it tries to send; None for as many as it can.
+        upto: The number of messages on all connections after which it ends; None to send until it is stopped.
     """
 
     place: Place
@@ -82,13 +82,13 @@ class Produce(Struct, frozen=True):
 
 
 class Consume(Struct, frozen=True):
-    """What a consuming process does.
+    """The job of a consuming process.
 
     Args:
         place: The broker.
-        role: What each of its connections is for.
-        lines: Connections.
-        rate: Messages a second that it takes until it is told that nothing more is sent; None for all that come.
+        role: The link of each of its connections.
+        lines: The number of its connections.
+        rate: Messages a second that it takes until the producer has ended; None for all that arrive.
         ordered: Whether numbers must rise by one.
     """
 
@@ -129,11 +129,11 @@ class Client:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is running."""
         return self._process.is_alive()
 
     def check(self) -> None:
-        """Raise what has ended it, if anything has.
+        """Raise the error that has ended it, if there is one.
 
         Raises:
             WireError: It has failed.
@@ -207,7 +207,7 @@ def _run(target: Callable[[Any, Counters, Connection], None], job: Struct, count
 
 
 def produce(job: Produce, counters: Counters, out: Connection) -> None:
-    """Send until told to stop, wait for the last answers, close."""
+    """Send until it is stopped, wait for the last answers, close."""
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     counters[Slot.READY] += 1
@@ -260,7 +260,7 @@ def _count_sent(lines: Sequence[Line], counters: Counters) -> None:
 
 
 def consume(job: Consume, counters: Counters, out: Connection) -> None:
-    """Take and settle what comes until told to end."""
+    """Receive and settle messages until it is stopped."""
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     if job.ordered:

@@ -25,19 +25,19 @@ _TRIES: Final = 100
 
 
 class LaunchError(Exception):
-    """A server does not start; the text says which and what it said."""
+    """A server does not start; the text names it and shows its output."""
 
 
 class Launched:
     """A server's processes.
 
     Args:
-        title: What it is called in errors.
-        command: What starts it; it stays in the foreground.
-        environment: Beside what there is natively; all there is in a container.
-        folder: Its own, where it may write: under the same path in a container.
+        title: Its name in errors.
+        command: The command that starts it; it stays in the foreground.
+        environment: Variables in addition to this process's; in a container, all variables.
+        folder: The folder to which it may write, with the same path in a container.
         image: The container's image; None to run it natively.
-        user: Whom a container runs as: this user, unless its image wants another.
+        user: The user of a container: this user, unless the image needs another.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Launched:
             raise LaunchError("\n  ".join([f"{self._title} ended with code {self._process.returncode}:", *told]))
 
     def stop(self) -> None:
-        """End it, and whatever it has started."""
+        """End it and all processes that it has started."""
         if self._container is not None:
             _docker("stop", "--time", "5", self._container)
         elif self._process.poll() is None:
@@ -123,10 +123,10 @@ def image_there(image: str) -> bool:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody has, and that the system gives to no client before it is used.
+    """A free port of 127.0.0.1, outside the range from which the system gives ports to clients.
 
     Raises:
-        LaunchError: None of many that were tried is free.
+        LaunchError: None of the ports that were tried is free.
     """
     for port in random.sample(_PORTS, _TRIES):
         with socket.socket() as one, suppress(OSError):

@@ -1,4 +1,4 @@
-"""What brokers are loaded with, and what is read while they are."""
+"""Loads of brokers, and the figures that each load gives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOOK_S: Final = 0.02
 
 
 class Better(Enum):
-    """Which way a figure is better."""
+    """The better direction of a figure."""
 
     HIGHER = "at least"
     LOWER = "at most"
@@ -34,9 +34,9 @@ class Column(Struct, frozen=True):
     """A figure that a load gives.
 
     Args:
-        title: With its unit.
-        digits: Behind the point.
-        scale: By how much it is divided before it is shown.
+        title: Its title, with the unit.
+        digits: Digits after the point.
+        scale: The divisor before it is shown.
     """
 
     title: str
@@ -44,13 +44,13 @@ class Column(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """How long and how much.
+    """Durations and sizes of loads.
 
     Args:
-        seconds: That a figure is taken over.
+        seconds: The time over which a figure is measured.
         warm: Seconds of load before that.
-        waiting: Messages that wait, where their memory is measured.
-        idle: Connections that do nothing, where their memory is measured.
+        waiting: Messages that wait, for the measurement of their memory.
+        idle: Connections that do nothing, for the measurement of their memory.
         overload: Seconds that a producer is too fast.
     """
 
@@ -62,7 +62,7 @@ class Settings(Struct, frozen=True):
 
 
 Figures = tuple[float | None, ...]
-"""One for each column; None for what could not be told."""
+"""One figure for each column; None if it could not be measured."""
 
 
 class Load(Protocol):
@@ -75,22 +75,22 @@ class Load(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """Its title."""
         ...
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The figures that it gives; the first is the one that brokers are compared by."""
+        """The figures that it gives; brokers are compared by the first."""
         ...
 
     @property
     def better(self) -> Better:
-        """Which way the first figure is better."""
+        """The better direction of the first figure."""
         ...
 
     @property
     def wanted(self) -> Mapping[str, float]:
-        """What our first figure must be, as a multiple of a peer's, by the peer's key."""
+        """The wanted multiple of a peer's first figure for ours, by the peer's key."""
         ...
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
@@ -98,8 +98,8 @@ class Load(Protocol):
 
         Args:
             running: The broker.
-            number: Of a queue that nobody has used.
-            settings: How long and how much.
+            number: The number of an unused queue.
+            settings: Durations and sizes.
 
         Raises:
             WireError: It refuses, or loses messages.
@@ -112,7 +112,7 @@ class Load(Protocol):
 
 
 class Moment(Struct, frozen=True):
-    """What was read at one moment."""
+    """Counters and usage at one moment."""
 
     at: float
     messages: int
@@ -122,15 +122,15 @@ class Moment(Struct, frozen=True):
 
 
 class Rate(Struct, frozen=True):
-    """Producers and consumers, as fast as it goes.
+    """Producers and consumers without a limit of their rate.
 
     Args:
         key: Its name on the command line.
-        title: What it is.
+        title: Its title.
         lines: Producers, and as many consumers, each with a connection of its own, all on one queue.
-        settled: At most once.
-        wanted: What our rate must be, by peer.
-        durable: What the messages' header says.
+        settled: Whether delivery is at most once.
+        wanted: The wanted multiple of a peer's rate, by peer.
+        durable: The durable field of the messages' header.
     """
 
     key: str
@@ -329,7 +329,7 @@ class Waiting(Struct, frozen=True):
 
 
 def _until_stuck(producer: Client) -> float:
-    """Seconds until the producer has ended, or the broker takes no more for a while."""
+    """Seconds until the producer has ended, or until the last message before the broker took no more for `STUCK_S`."""
     start = moved = time.monotonic()
     last = -1
     while producer.running and time.monotonic() - moved < STUCK_S:

@@ -1,4 +1,4 @@
-"""A producer four times faster than its consumer, and what that does to somebody else."""
+"""A producer four times faster than its consumer, and the effect on round trips on another queue."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Overload(Struct, frozen=True):
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
         """See `brokers.loads.Load`.
 
-        That nothing was lost is what `finish` sees to: otherwise there are no figures.
+        `finish` checks that no message was lost; otherwise there are no figures.
         """
         probe = RoundTrips(running.place, running.address(number + 1))
         seconds = min(settings.overload, 10.0)

@@ -1,7 +1,7 @@
-"""A plain broker on proton's `Container`: what its documentation shows, and no more.
+"""A plain broker on proton's `Container`, as in proton's documentation.
 
-Run as ``python plain.py PORT``.  Queues are kept in memory; nothing is written to a disk, no rule is kept, and a
-message is forgotten when it has been sent on.
+Run as ``python plain.py PORT``.  Queues are in memory.  It writes nothing to a disk, enforces no rule, and forgets a
+message after sending it to a consumer.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from proton.reactor import Container
 
 
 class Queue:
-    """Messages that wait, and who wants them."""
+    """Waiting messages, and consumers."""
 
     def __init__(self) -> None:
         self._messages: collections.deque[Message] = collections.deque()
         self._consumers: list[Sender] = []
 
     def subscribe(self, consumer: Sender) -> None:
-        """Somebody wants messages."""
+        """Add a consumer."""
         self._consumers.append(consumer)
 
     def unsubscribe(self, consumer: Sender) -> None:
-        """Somebody wants no more."""
+        """Remove a consumer."""
         if consumer in self._consumers:
             self._consumers.remove(consumer)
 
@@ -48,12 +48,12 @@ class Queue:
 
 
 class Broker(MessagingHandler):
-    """Queues by the names that clients ask for.
+    """Queues by the names that clients use.
 
-    Proton's types say of an event's link that it may be missing; here it never is.
+    By proton's types an event's link may be missing; here it never is.
 
     Args:
-        url: Where it listens.
+        url: The address on which it listens.
     """
 
     def __init__(self, url: str) -> None:
@@ -66,7 +66,7 @@ class Broker(MessagingHandler):
         event.container.listen(self._url)
 
     def on_link_opening(self, event: Any) -> None:
-        """Take a link, and remember who wants messages of which queue."""
+        """Accept a link; add its consumer to the queue."""
         link = event.link
         if link.is_sender:
             link.source.address = link.remote_source.address
@@ -90,7 +90,7 @@ class Broker(MessagingHandler):
         self.on_disconnected(event)
 
     def on_sendable(self, event: Any) -> None:
-        """Somebody has credit."""
+        """Deliver to consumers with credit."""
         self._queue(event.link.source.address).dispatch()
 
     def on_message(self, event: Any) -> None:

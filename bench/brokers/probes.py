@@ -32,12 +32,12 @@ class Confirm(Struct, frozen=True):
 
 
 class RoundTrips(Struct, frozen=True):
-    """Send a message to a queue and receive it, again and again, never two at a time, until told to stop.
+    """Send a message to a queue and receive it, one after the other, until it is stopped.
 
     Args:
         place: The broker.
-        address: The queue's.
-        interval_s: From one to the next.
+        address: The queue's address.
+        interval_s: Seconds from one to the next.
     """
 
     place: Place
@@ -62,12 +62,12 @@ class Connect(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """Hold connections that do nothing, until told to stop.
+    """Hold connections that do nothing, until it is stopped.
 
     Args:
         place: The broker.
-        role: What each connection is for.
-        connections: How many.
+        role: The link of each connection.
+        connections: The number of connections.
     """
 
     place: Place

@@ -1,4 +1,4 @@
-"""What the system knows of processes: processor time, memory, what they wrote and how often they had it forced down."""
+"""Figures of the system about processes: processor time, memory, octets written, and flushes to the disk."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FORCING: Final = ("fsync", "fdatasync", "sync_file_range", "msync")
 
 
 class Usage(Struct, frozen=True):
-    """What processes have used.
+    """The usage of processes.
 
     Args:
         cpu_s: Processor seconds, of user and system.
-        written: Octets that were given to the disk.
+        written: Octets written to the disk.
     """
 
     cpu_s: float
@@ -47,7 +47,7 @@ def family(roots: Iterable[int]) -> list[int]:
 
 
 def usage(pids: Iterable[int]) -> Usage:
-    """What these processes have used so far; one that has ended counts no more."""
+    """The usage of these processes so far; a process that has ended does not count."""
     cpu, written = 0.0, 0
     for pid in pids:
         fields = _stat(pid)
@@ -79,7 +79,7 @@ def _number(pid: int, file: str, key: str) -> int:
 
 
 class Flushes:
-    """Counts how often processes have something forced to the disk, where the system lets us (perf, as root).
+    """Counts flushes of processes to the disk, if the system permits it (perf, as root).
 
     Args:
         pids: The processes.
@@ -94,7 +94,7 @@ class Flushes:
             self._perf = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)  # noqa: S603 - perf, on numbers of ours
 
     def stop(self) -> int | None:
-        """How often since the beginning; None where that cannot be counted."""
+        """The number since the beginning; None if it cannot be counted."""
         if self._perf is None:
             return None
         self._perf.send_signal(signal.SIGINT)

@@ -20,7 +20,7 @@ from brokers.launch import Launched, LaunchError, free_port, image_there, wait_u
 from brokers.wire import Role, WireError
 
 QUEUES: Final = 400
-"""Queues that brokers which must be told have been told of."""
+"""The number of queues that are defined on brokers that need definitions."""
 
 LOGIN: Final = "bench"
 RABBIT_FOLDERS: Final = ("/usr/lib/rabbitmq/bin", "/opt/rabbitmq/sbin")
@@ -30,10 +30,10 @@ ROOT = HERE.parent.parent
 
 
 class Options(Struct, frozen=True):
-    """How a broker is started.
+    """Options of a broker's start.
 
     Args:
-        memory: Octets that its messages may take in memory; None for what it does by default.
+        memory: Octets that its messages may take in memory; None for its default.
     """
 
     memory: int | None = None
@@ -49,16 +49,16 @@ class Server(Protocol):
 
     @property
     def title(self) -> str:
-        """Its name in tables, until it says which version it is."""
+        """Its name in tables, without the version."""
         ...
 
     @property
     def disk(self) -> str:
-        """When a durable message is on the disk, and who had it put there."""
+        """The moment at which a durable message is on the disk, and the part that flushes it."""
         ...
 
     def missing(self) -> str | None:
-        """What is needed and not here; None when it can be started."""
+        """The missing requirement; None if it can be started."""
         ...
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
@@ -66,7 +66,7 @@ class Server(Protocol):
         ...
 
     def place(self, port: int) -> Place:
-        """Where it listens, and as whom clients come."""
+        """Its address, and the login of clients."""
         ...
 
     def address(self, number: int) -> str:
@@ -194,8 +194,8 @@ class Rabbit(Struct, frozen=True):
     Args:
         key: Its name on the command line.
         title: Its name in tables.
-        disk: When a durable message is on the disk.
-        prefix: What stands in front of a queue's name.
+        disk: The moment at which a durable message is on the disk.
+        prefix: The part of an address before the queue's name.
         image: Its image; None for the one that is installed.
     """
 
@@ -294,8 +294,8 @@ class Running:
     """A broker that runs.
 
     Args:
-        server: Which.
-        place: Where it listens.
+        server: The broker.
+        place: Its address.
         launched: Its processes.
     """
 
@@ -315,7 +315,7 @@ class Running:
 
     @property
     def title(self) -> str:
-        """What it says it is."""
+        """Its name and version."""
         return f"{self.server.title} {self.version}".strip()
 
     def pids(self) -> list[int]:
@@ -366,7 +366,7 @@ def started(server: Server, folder: Path, options: Options = Options()) -> Itera
 
 
 def source_path() -> str:
-    """The roots of this checkout's packages, as `PYTHONPATH` wants them."""
+    """The roots of this checkout's packages, in the form of `PYTHONPATH`."""
     roots = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
     return os.pathsep.join(str(ROOT / root) for root in roots)
 

@@ -1,6 +1,6 @@
-"""A server that does nothing with messages: against it, clients show how fast they are themselves.
+"""A server that does nothing with messages, to measure the speed of the clients.
 
-What is sent to it is counted and answered; whoever wants messages gets as many as it takes.
+It counts and answers each message that it receives, and sends a receiver as many messages as it takes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _SETTLED = 1
 
 
 class Listen(Struct, frozen=True):
-    """Where a sink listens.
+    """The address of a sink.
 
     Args:
-        port: Of 127.0.0.1.
+        port: The port of 127.0.0.1.
     """
 
     port: int
@@ -43,7 +43,7 @@ class Sink(Line):
         self._next = self._sasl_header
 
     def turn(self) -> None:
-        """Do what there is to do."""
+        """Send to a receiver, or settle a sender's messages and give credit."""
         if not self.ready:
             return
         if self.role.sends:
@@ -85,7 +85,7 @@ class Sink(Line):
 
 
 def sink(job: Listen, counters: Counters, out: Connection) -> None:
-    """Serve until told to stop."""
+    """Serve until it is stopped."""
     listener = socket.create_server((HOST, job.port))
     lines: dict[int, Sink] = {}
     counters[Slot.READY] += 1

@@ -1,4 +1,4 @@
-"""What was measured, as Markdown."""
+"""The measurements as Markdown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ OURS: Final = "assay"
 
 
 class Result(Struct):
-    """What a broker has shown under a load.
+    """The figures of a broker under a load.
 
     Args:
         title: The broker, with its version.
         rounds: The figures of each round.
-        failed: Why there are no more of them.
+        failed: The errors of the rounds that failed.
     """
 
     title: str
@@ -62,7 +62,7 @@ def table(load: Load, results: Mapping[str, Result]) -> list[str]:
 
 
 def ratio_of(ours: Result | None, peer: Result) -> float | None:
-    """Our first figure as a multiple of a peer's, round by round; None when there is no round that both have."""
+    """The median ratio of our first figure to a peer's over the rounds that both have; None without such a round."""
     if ours is None:
         return None
     pairs = zip(ours.rounds, peer.rounds, strict=False)
@@ -71,7 +71,7 @@ def ratio_of(ours: Result | None, peer: Result) -> float | None:
 
 
 def missed(load: Load, results: Mapping[str, Result]) -> list[str]:
-    """What is wanted and was not reached, in a sentence each."""
+    """The wanted figures that were not reached, in a sentence each."""
     told: list[str] = []
     ours = results.get(OURS)
     if ours is None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from assay.exits import Exit
 from assay.tables import foreign_table, rules_table
 from assay.terminal import Terminal
+from assay_evidence.clients import faces_sentence
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_features import load_catalogue
@@ -58,7 +59,7 @@ def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
 
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
-    """The summary in one line: verdicts of rules and of foreign scenarios, scenarios, time waited and time taken."""
+    """One line: verdicts of rules and of foreign scenarios, scenarios, time waited against time taken, faces."""
     scenarios = scenarios_of(verdicts)
     waited = sum(scenario.waited_seconds for scenario in scenarios)
     parts = [f"{counted(len(verdicts.rules), 'rule')} ({_listed(verdicts.totals) or 'none tried'})"]
@@ -74,6 +75,8 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
     narrowed = sum(rule.left_out > 0 for rule in verdicts.rules)
     if narrowed:
         parts.append(f"{counted(narrowed, 'rule')} tried in part only, as asked")
+    if faces := faces_sentence(verdicts.clients):
+        parts.append(faces)
     if verdicts.defect:
         parts.append(f"with defect {verdicts.defect} switched on")
     return f"{verdicts.backend}: {', '.join(parts[:head])}" + "".join(f"; {part}" for part in parts[head:])

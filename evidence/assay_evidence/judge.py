@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from assay_evidence.clients import clients_of
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import (
     AnyEvent,
@@ -96,6 +97,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         defect=begin.defect if begin else "",
         foreign=foreign,
         foreign_totals=_totals(foreign) if foreign else {},
+        clients=clients_of(begin.client if begin else "", scenarios),
     )
 
 

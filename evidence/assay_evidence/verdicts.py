@@ -133,12 +133,14 @@ class Verdicts(Struct, frozen=True):
         schema: The schema's number.
         run: The run's id.
         backend: The backend's name.
-        client: Name and version of the client.
+        client: Name, version and face of the client that the run asked for.
         rules: The rules that the kit's own scenarios have tried.
         totals: How many rules have which verdict.
         defect: The named defect that was switched on; empty for none.
         foreign: The foreign scenarios by id; they decide no rule of the catalogue.
         foreign_totals: How many of the foreign scenarios have which verdict; empty without any.
+        clients: How many scenarios each client ran, `client` first. A face runs the scenarios that the face of `client`
+            cannot run. Empty if no scenario names its client.
     """
 
     schema: int
@@ -150,6 +152,7 @@ class Verdicts(Struct, frozen=True):
     defect: str = ""
     foreign: tuple[ScenarioVerdict, ...] = ()
     foreign_totals: dict[str, int] = {}
+    clients: dict[str, int] = {}
 
     @property
     def scenarios(self) -> tuple[ScenarioVerdict, ...]:

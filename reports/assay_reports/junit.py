@@ -12,6 +12,7 @@ The element's `type` has the verdict itself.
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
+from assay_evidence.clients import client_title
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_reports.readable import readable
 from assay_reports.text import visible
@@ -44,7 +45,7 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
             properties = ET.SubElement(suite, "properties")
             _property(properties, "run", run.run)
             _property(properties, "backend", run.backend)
-            _property(properties, "client", run.client)
+            _property(properties, "client", client_title(run.client, scenarios))
             for scenario in scenarios:
                 _case(suite, run.backend, feature, scenario)
             everything += scenarios

@@ -14,7 +14,7 @@ __all__ = ["ReferenceBroker"]
 
 
 def __getattr__(name: str) -> object:
-    """Import `ReferenceBroker` on first use: pytest loads this package in every run, asked for or not."""
+    """Import `ReferenceBroker` on first use, because pytest loads this package in every run."""
     if name != "ReferenceBroker":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from assay_steps.plugin.reference_broker import ReferenceBroker

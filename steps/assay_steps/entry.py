@@ -24,12 +24,13 @@ OPTIONS = (
     ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: memory)"}),
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
+    ("--assay-variant", {"metavar": "NAME", "help": "let the reference broker be this tolerated variant"}),
     ("--assay-forks", {"metavar": "N", "type": int, "help": "processes forked from this one, for a broker within it"}),
     ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),
 )
 
 PLACE = "reference-broker"
-"""The option, and the line in a configuration file, for where the fixture's broker runs."""
+"""The option, and the key in a configuration file, for the place where the fixture's broker runs."""
 _NAME = f"assay_{PLACE.replace('-', '_')}"
 
 NEEDS = MappingProxyType(
@@ -39,10 +40,10 @@ NEEDS = MappingProxyType(
         "container": ("proton", "scramp", "docker", "testcontainers"),
     }
 )
-"""Where the broker can run, by the option's words, and the packages that it and its clients need there."""
+"""The places where the broker can run, by the option's words, with the packages that it and its clients need there."""
 _EXTRAS = MappingProxyType({"server": "server", "container": "amqp,containers"})
 _PROJECTS = MappingProxyType({"proton": "python-qpid-proton"})
-"""What a package is called where it is installed from, if it is called otherwise there."""
+"""The names of packages for pip, if they differ from the names for import."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,19 +76,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Stop before the first test if a test requests a broker that cannot run here."""
     wanted = any("reference_broker" in getattr(item, "fixturenames", ()) for item in session.items)
-    if wanted and not hasattr(session.config, "workerinput"):  # a worker of xdist has nobody to say it to
+    if wanted and not hasattr(session.config, "workerinput"):  # in a worker of xdist no user would see the error
         lack = _lack(_place(session.config))
         if lack is not None:
             raise pytest.UsageError(lack)
 
 
 def _place(config: pytest.Config) -> str:
-    """Where the fixture's broker is to run."""
+    """The place where the fixture's broker runs."""
     return str(config.getoption(_NAME) or config.getini(_NAME))
 
 
 def _lack(place: str) -> str | None:
-    """Which packages are not installed that a broker there needs, and what to do; None when nothing is missing."""
+    """The missing packages for a broker at a place, and how to install them; None if none is missing."""
     missing = [_PROJECTS.get(name, name) for name in NEEDS[place] if find_spec(name) is None]
     if not missing:
         return None

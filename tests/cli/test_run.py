@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -455,3 +456,19 @@ def test_what_mq_light_cannot_do_is_tried_in_a_face_that_can(assay: Assay, tmp_p
     (found,) = load_verdicts(tmp_path / "verdicts.json").rules
     assert {scenario.verdict for scenario in found.scenarios} == {Verdict.PASS}
     assert any("mqlight" not in scenario.client for scenario in found.scenarios)
+
+
+def test_a_run_in_two_faces_counts_them_in_summary_verdicts_and_report(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--face", "mqlight", "--rule", "PD-20", "--rule", "QS-03", "--out", tmp_path)
+    verdicts = load_verdicts(tmp_path / "verdicts.json")
+    ran = Counter(scenario.client.partition("(")[2].rstrip(")") for scenario in verdicts.scenarios)
+    assert min(ran["mqlight"], ran["simplified"]) > 0
+    assert [count for _, count in verdicts.clients.items()] == [ran["mqlight"], ran["simplified"]]
+    told = (
+        f"face mqlight ({ran['mqlight']} scenarios), simplified ({ran['simplified']} scenarios that mqlight cannot run)"
+    )
+    assert told in ended.out
+    assert f"On reference: {told}." in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    rule = (tmp_path / "report" / "rules" / "QS-03.html").read_text(encoding="utf-8")
+    assert "(mqlight)" in rule
+    assert "simplified" not in rule

@@ -1,4 +1,4 @@
-"""What applications give wrongly is refused the same by all drivers, and does no harm."""
+"""The part of the contract about wrong arguments: all drivers refuse them alike, and go on working."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.contract.world import SOON_MS, World
 from assay_sdk import Message, MessageFormatRuntimeError, MessagingRuntimeError
 
 
-class ArgumentContract(ABC):  # noqa: B024  a part of the suite, whose fixture it uses
-    """The part of the suite about wrong arguments."""
+class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which defines its fixture
+    """Tests of wrong arguments and of callbacks that raise."""
 
     @pytest.mark.parametrize(
         ("message", "said"),
@@ -57,7 +57,7 @@ class ArgumentContract(ABC):  # noqa: B024  a part of the suite, whose fixture i
             producer.send("b")
             assert "the exception listener raised" in caplog.text
 
-    def test_a_batch_size_that_nobody_can_fill_is_let_go_again(self, world: World) -> None:
+    def test_a_batch_listener_with_a_huge_batch_size_works_and_can_be_removed(self, world: World) -> None:
         with world.connect() as ctx:
             consumer = ctx.create_consumer(world.queue())
             taken: list[str] = []

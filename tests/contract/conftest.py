@@ -1,4 +1,4 @@
-"""The suite's asserts are shown with their values, as those of test files are."""
+"""Asserts in the contract suite show their values, as those in test files do."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What every driver, with a broker behind it, does for the faces: a suite with an abstract world.
+"""The contract of drivers: tests that every driver passes with a broker behind it.
 
-A driver's own test file subclasses `DriverContract` and gives the fixture `world`.  Everything is said through the
-simplified face, because that is what an application meets; every test has destinations of its own, so that a shared
-broker serves.
+The test file of a driver subclasses `DriverContract`, and `CancelContract` if its broker can cancel delayed messages.
+It defines the fixture `world`.  The tests use the simplified face, as applications do.  Names of destinations and
+client ids contain the world's token, so tests share a broker if each of them has another token.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from assay_sdk import (
 
 
 def bodies(messages: list[Message[str] | None]) -> list[str]:
-    """Their bodies; fails where one did not come."""
+    """The bodies of received messages; fails if one of them did not arrive."""
     assert None not in messages
     return [message.body for message in messages if message is not None]
 
 
 class DriverContract(ArgumentContract, ABC):
-    """The suite."""
+    """Tests of all that the faces need of a driver."""
 
     @pytest.fixture
     @abstractmethod
     def world(self) -> World:
-        """A broker, and a driver that reaches it."""
+        """A broker and a driver that connects to it, without messages of an earlier test."""
 
     def test_a_message_comes_as_it_was_sent(self, world: World) -> None:
         with world.connect() as ctx:
@@ -132,7 +132,7 @@ class DriverContract(ArgumentContract, ABC):
             message = Message("late", correlation_id="c")
             assert asking.request(world.queue(), message, timeout=QUIET_MS) is None
             assert message.reply_to is None
-            with suppress(MessagingRuntimeError):  # refused, or lost where a broker makes queues on use
+            with suppress(MessagingRuntimeError):  # refused, or lost if the broker creates queues on use
                 answers.send_to(late[0], "too late")
             for text in ("one", "two"):
                 got = asking.request(world.queue(), text, timeout=SOON_MS)
@@ -269,11 +269,11 @@ class DriverContract(ArgumentContract, ABC):
             assert left.body == "x"
 
     @pytest.mark.parametrize("wrong", [-1, True, "3", 1.5])
-    def test_a_count_that_is_none_is_refused(self, world: World, wrong: Any) -> None:
+    def test_a_limit_of_deliveries_that_is_no_count_is_refused(self, world: World, wrong: Any) -> None:
         with world.connect() as ctx, pytest.raises(MessagingRuntimeError, match="give a number from 0"):
             ctx.create_consumer(world.queue(), max_delivery_count=wrong)
 
-    def test_a_keyword_of_a_consumer_that_there_is_not_is_a_type_error(self, world: World) -> None:
+    def test_an_unknown_keyword_of_a_consumer_is_a_type_error(self, world: World) -> None:
         with world.connect() as ctx, pytest.raises(TypeError, match="max_delivery_count, on_poison"):
             ctx.create_consumer(world.queue(), max_deliveries=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
@@ -359,7 +359,7 @@ class DriverContract(ArgumentContract, ABC):
         assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
         ctx.abort()
         with world.connect() as later:
-            # Whether it is marked as redelivered is the broker's to say, and the kit's to judge.
+            # Only the broker knows whether to mark it as redelivered; the rules of the kit judge that.
             assert later.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
 
     def test_recover_brings_messages_again_counted_and_in_order(self, world: World) -> None:
@@ -587,12 +587,12 @@ class DriverContract(ArgumentContract, ABC):
 
 
 class CancelContract(ABC):
-    """What a driver does whose broker takes delayed messages back."""
+    """Tests of drivers whose broker can cancel delayed messages."""
 
     @pytest.fixture
     @abstractmethod
     def world(self) -> World:
-        """A broker, and a driver that reaches it."""
+        """A broker and a driver that connects to it."""
 
     def test_a_delayed_message_is_taken_back(self, world: World) -> None:
         with world.connect() as ctx:
@@ -630,6 +630,6 @@ class CancelContract(ABC):
             assert receipt.cancel() is True
 
     @pytest.mark.parametrize("wrong", ["", 7, None])
-    def test_a_handle_that_is_none_is_refused(self, world: World, wrong: Any) -> None:
+    def test_a_handle_that_is_no_message_id_is_refused(self, world: World, wrong: Any) -> None:
         with world.connect() as ctx, pytest.raises(MessagingRuntimeError, match="give the message id of a receipt"):
             ctx.cancel(wrong)

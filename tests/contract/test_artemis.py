@@ -36,7 +36,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.mark.docker
 class TestArtemis(DriverContract):
-    """Real time, a real wire, a broker that nobody here wrote."""
+    """Real time, AMQP over TCP, and a broker of another project."""
 
     @pytest.fixture
     def world(self, endpoint: Endpoint) -> Iterator[World]:
@@ -68,7 +68,7 @@ class TestArtemis(DriverContract):
         until(taken, "Artemis lets go of the client id of a closed connection")
 
     def test_a_browser_shows_and_leaves(self, world: World) -> None:
-        """Artemis may answer a drain before its browser has sent everything: a look may show the first ones only."""
+        """Artemis may answer a drain before it has sent all messages to the browser, so a look may lack the last."""
         with world.connect() as ctx:
             producer = ctx.create_producer(world.queue())
             for text in "ab":

@@ -22,7 +22,7 @@ def world_of(runner: Runner) -> World:
 
 
 class TestInVirtualTime(DriverContract, CancelContract):
-    """One thread, no waiting."""
+    """One thread, and a clock that jumps to the next event that is due."""
 
     @pytest.fixture
     def world(self) -> World:
@@ -30,7 +30,7 @@ class TestInVirtualTime(DriverContract, CancelContract):
 
 
 class TestInRealTime(DriverContract, CancelContract):
-    """The engine's jobs on the loop's own thread, the application on another: real time is what is tested."""
+    """Real time: the engine's jobs run on the loop's thread, the application on another one."""
 
     @pytest.fixture
     def world(self) -> Iterator[World]:

@@ -18,7 +18,7 @@ from assay_sdk.runners.real import RealRunner
 
 
 class TestLocal(DriverContract, CancelContract):
-    """Real time and a real socket; broker and client turn cranks of their own."""
+    """Real time and a Unix socket; broker and client have a runner each."""
 
     @pytest.fixture
     def world(self, tmp_path: Path) -> Iterator[World]:

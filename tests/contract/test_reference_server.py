@@ -26,7 +26,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 class TestReferenceServer(DriverContract, CancelContract):
-    """Real time, a real wire, a process of its own."""
+    """Real time, AMQP over TCP, and the server in its own process."""
 
     @pytest.fixture
     def world(self, endpoint: Endpoint) -> Iterator[World]:

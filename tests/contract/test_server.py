@@ -18,7 +18,7 @@ from assay_sdk.runners.real import RealRunner
 
 
 class TestServer(DriverContract, CancelContract):
-    """Real time, a real wire, and both ends from here."""
+    """Real time and AMQP over TCP; the server is in this process."""
 
     @pytest.fixture(params=["memory", "sqlite"])
     def world(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:

@@ -1,4 +1,4 @@
-"""One broker, and how a driver under test reaches it."""
+"""One broker, and the driver under test that connects to it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from assay_sdk.time import Runner
 
 MS = 1_000_000
 SOON_MS = 5_000
-"""How long something that is due is waited for: it ends the wait when it comes."""
+"""The limit of a wait for an event that must happen, in milliseconds; the event ends the wait."""
 QUIET_MS = 300
-"""How long silence is listened to."""
+"""The time without an event after which silence counts, in milliseconds."""
 
 
 class World(Struct):
-    """One broker, and how to reach it.
+    """One broker, and the driver under test that connects to it.
 
     Args:
-        url: Where it is.
-        runner: The crank.
+        url: The broker's URL.
+        runner: The runner of the client.
         driver: Makes the driver under test.
-        token: Makes names unique.
-        login: Who connects; None for anonymous.
+        token: A part of each name, which makes the names unique on a shared broker.
+        login: The login of clients; None for an anonymous login.
     """
 
     url: str
@@ -47,21 +47,21 @@ class World(Struct):
         )
 
     def queue(self, name: str = "q") -> Queue[str]:
-        """A queue of this test alone."""
+        """A queue of this world."""
         return Queue(f"contract.{self.token}.{name}")
 
     def topic(self, name: str = "t") -> Topic[str]:
-        """A topic of this test alone."""
+        """A topic of this world."""
         return Topic(f"contract.{self.token}.{name}")
 
     def now_ms(self) -> float:
-        """The world's clock."""
+        """The monotonic time of the world's clock, in milliseconds."""
         return self.runner.clock.monotonic_ns() / MS
 
     def let(self, span_ms: int) -> None:
-        """Let time pass."""
+        """Wait for this many milliseconds."""
         self.until(lambda: False, span_ms)
 
     def until(self, done: Callable[[], bool], limit_ms: int = SOON_MS) -> bool:
-        """Wait for something."""
+        """Wait until a condition holds, or for this many milliseconds; whether it holds."""
         return self.runner.run_until(done, self.runner.clock.monotonic_ns() + limit_ms * MS)

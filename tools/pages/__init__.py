@@ -1,6 +1,6 @@
 """Pages of `docs/` that are made from the code.
 
-``make pages`` writes all of them anew. A test holds each file equal to what is made here.
+``make pages`` writes all of them. A test compares each file with the result of its function.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ from functools import partial
 from types import MappingProxyType
 
 from assay_features import load_catalogue
+from tools.pages.imports import architecture_page
 from tools.pages.processor import processor_page
 from tools.pages.reasons import reasons_page
 from tools.pages.rules import rule_page, rules_index
 from tools.pages.units import units_page
+from tools.pages.vocabulary import vocabulary_page
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
+        "architecture.md": architecture_page,
         "processor.md": processor_page,
         "reasons.md": reasons_page,
         "units.md": units_page,
+        "vocabulary.md": vocabulary_page,
         "rules/README.md": rules_index,
         **{f"rules/{rule.id}.md": partial(rule_page, rule) for rule in load_catalogue().rules},
     }
 )
-"""What makes each page, by its name in `docs/`."""
+"""The function that makes each page, by the page's name in `docs/`."""

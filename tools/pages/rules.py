@@ -1,4 +1,4 @@
-"""The pages of the rules: for each rule what it says, and where it is tried, enforced and broken on purpose."""
+"""The pages of the rules: the text of each rule, its scenarios, its code, its defects and its invariant."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
         store: The store that the reference broker uses; None for its default.
         defect: A named defect of the reference broker; None for the unbroken broker.
         wire: A filter between the SDK's engine and its driver, for a defect of the client; None for no filter.
+        variant: A tolerated variant of the reference broker; None for the reference broker as it is.
         shared: Endpoint of an instance that the run's controller has started; None to start one.
     """
 
@@ -37,6 +38,7 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
     store: str | None = None
     defect: str | None = None
     wire: Callable[[Driver], Driver] | None = None
+    variant: str | None = None
     shared: Endpoint | None = None
 
 
@@ -47,8 +49,10 @@ class BackendEntry(Struct, frozen=True):
         open: Makes the backend; starts nothing.
         has_defects: Whether it takes `BackendOptions.defect` and `BackendOptions.wire`.
         has_stores: Whether it takes `BackendOptions.store`.
+        has_variants: Whether it takes `BackendOptions.variant`.
     """
 
     open: Callable[[BackendOptions], Backend]
     has_defects: bool = False
     has_stores: bool = False
+    has_variants: bool = False

@@ -81,6 +81,9 @@ def show(matrix: KillMatrix, console: Console) -> None:
         console.print(f"broken by no defect that shows on this backend: {name}", markup=False)
     for title, these in (("caught", matrix.caught), ("missed", matrix.missed)):
         console.print(f"{title}: {', '.join(sorted(these)) or 'none'}", markup=False)
+    if matrix.variants:
+        passed = sorted(variant.name for variant in matrix.variants if not variant.convicted_by)
+        console.print(f"tolerated variants that pass: {', '.join(passed) or 'none'}", markup=False)
     proven = sum(rule.proven for rule in matrix.rules)
     rules, defects = counted(len(matrix.rules), "rule"), len(matrix.caught) + len(matrix.missed)
     console.print(
@@ -100,6 +103,10 @@ def _show_wrong(matrix: KillMatrix, console: Console) -> None:
     for title, names in (
         ("Scenarios that do not pass without a defect", matrix.alarms),
         ("Scenarios that no defect breaks", () if matrix.real_time else matrix.unkilled),
+        (
+            "Scenarios that a tolerated variant does not pass",
+            [f"{scenario} ({variant.name})" for variant in matrix.variants for scenario in variant.convicted_by],
+        ),
         ("Defects that fail too many scenarios", [f"{name} ({share:.0%})" for name, share in matrix.too_broad.items()]),
     ):
         if names:

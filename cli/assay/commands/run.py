@@ -68,9 +68,16 @@ def run(
         str | None, typer.Option(help="The reference broker's store: memory (the default) or sqlite.")
     ] = None,
     face: Annotated[
-        str | None, typer.Option(help="The client's face: simplified (the default), classic or mqlight.")
+        str | None,
+        typer.Option(
+            help="The client's face: simplified (the default), classic or mqlight. Scenarios that it cannot run "
+            "are run in another face; the summary counts them."
+        ),
     ] = None,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="Let the reference broker be a tolerated variant, which must pass too.")
+    ] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
     """Try the rules on a broker, print a table, and write the evidence and its report."""
@@ -87,6 +94,7 @@ def run(
             store=store,
             face=face,
             defect=defect,
+            variant=variant,
             pytest_args=for_pytest,
         )
         for name in names

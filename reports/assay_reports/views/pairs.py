@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from assay_evidence.clients import client_title, faces_sentence
 from assay_evidence.events import AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, UnknownRuleError
@@ -24,7 +25,7 @@ class Pair(Struct, frozen=True, kw_only=True):
     Args:
         slug: Name of its page and prefix of its anchors.
         backend: The backend's name; with the run's folder if another run has the same backend and client.
-        client: Name and version of the client.
+        client: Name, version and faces of the client; all faces that ran a scenario.
         evidence: The run's evidence.
         rules: Rule verdicts by id.
         events: Events by scenario.
@@ -74,6 +75,11 @@ class Pair(Struct, frozen=True, kw_only=True):
         return counts(scenario.verdict for scenario in self.evidence.verdicts.foreign)
 
     @property
+    def faces(self) -> str:
+        """Which face of the client ran how many scenarios; empty if one face ran all."""
+        return faces_sentence(self.evidence.verdicts.clients)
+
+    @property
     def lead(self) -> str:
         """How many of the tried rules and of the team's own scenarios passed, in a sentence."""
         own = self.evidence.verdicts.foreign
@@ -116,7 +122,7 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names, *, alone: bool) 
     return Pair(
         slug=names.unique(f"{verdicts.backend}--{verdicts.client}"),
         backend=verdicts.backend if alone else f"{verdicts.backend} ({run.folder or verdicts.run})",
-        client=verdicts.client,
+        client=client_title(verdicts.client, verdicts.scenarios),
         evidence=run,
         rules={rule.id: rule for rule in verdicts.rules},
         events=events,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from assay_evidence.clients import client_title
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
 from assay_reports.presentation import STRENGTHS
 from assay_reports.views.matrix import Cell, cell
@@ -31,9 +32,10 @@ class DefectView(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """The rule on one pair."""
+    """The rule on one pair; `client` names the faces that ran its scenarios."""
 
     pair: Pair
+    client: str
     cell: Cell
     whose: str
     scenarios: tuple[ScenarioView, ...]
@@ -98,19 +100,21 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
     names.unique(pair.slug)
     found = pair.rules.get(rule.id)
     views = tuple(scenario_view(scenario, pair, catches, names) for scenario in found.scenarios) if found else ()
-    return Tried(pair, cell(rule, pair), _whose(rule, pair), views, found.left_out if found else 0)
+    client = client_title(pair.evidence.verdicts.client, found.scenarios) if found else pair.client
+    whose = _whose(rule, pair, client)
+    return Tried(pair, client, cell(rule, pair), whose, views, found.left_out if found else 0)
 
 
-def _whose(rule: Rule, pair: Pair) -> str:
+def _whose(rule: Rule, pair: Pair, client: str) -> str:
     """Name the part that a verdict is about; a client rule tried with our client says nothing about the broker."""
     begin = pair.evidence.begin
     ours = begin.ours if begin else ()
     if rule.judged == (Judged.CLIENT,):
         owner = "our own client" if "client" in ours else "the client"
-        return f"A verdict on {owner}, {pair.client}; it says nothing about the broker."
+        return f"A verdict on {owner}, {client}; it says nothing about the broker."
     if rule.judged == (Judged.BROKER,):
         owner = "our own broker" if "broker" in ours else "the broker"
-        return f"A verdict on {owner}, {pair.backend}, seen through {pair.client}."
+        return f"A verdict on {owner}, {pair.backend}, seen through {client}."
     exempt = rule.strength is Strength.KIT and len(ours) < len(Judged)
     recorded = " Parts that are not our own are recorded only." if exempt else ""
-    return f"A verdict on client and broker together: {pair.client} on {pair.backend}.{recorded}"
+    return f"A verdict on client and broker together: {client} on {pair.backend}.{recorded}"

@@ -1,4 +1,4 @@
-"""What both ends of an AMQP 1.0 connection share: types, message sections, frames and names.
+"""Parts of AMQP 1.0 for both ends of a connection: types, message sections, frames and names.
 
 These modules only transform octets, and do not use proton.
 """

@@ -42,7 +42,7 @@ _DEFBIND_WITHOUT_DELAY = frozenset({"OPEN", "GROUP"})
 
 
 class Moment(StrEnum):
-    """When a rule is checked."""
+    """The moment at which a rule is checked."""
 
     SET_TTL = "set-time-to-live"
     SET_DELAY = "set-delivery-delay"

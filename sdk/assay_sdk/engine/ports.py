@@ -39,7 +39,7 @@ class LinkOwner(Protocol):
 
 
 class ConnectionPort(Protocol):
-    """What sessions and their parts need of their connection."""
+    """The connection, as its sessions and their parts see it."""
 
     capabilities: frozenset[Capability]
     client_id: str | None
@@ -114,7 +114,7 @@ class Closable(Protocol):
 
 
 class SessionPort(Protocol):
-    """What producers and consumers need of their session."""
+    """The session, as its producers and consumers see it."""
 
     behaviour: Behaviour
 

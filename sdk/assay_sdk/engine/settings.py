@@ -82,7 +82,7 @@ class ProducerSettings(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """What a consumer consumes; the fields are those of `assay_sdk.driver.OpenReceiver`."""
+    """The source of a consumer; the fields are those of `assay_sdk.driver.OpenReceiver`."""
 
     address: Address
     selector: str | None = None

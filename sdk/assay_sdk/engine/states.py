@@ -1,7 +1,7 @@
 """The state tables of the engine.
 
 A table maps (state, event) to (next state, act), and has a row for every pair, so a missing pair is an error.  An `Act`
-is what the caller has to do.  A refusal is an act, too; `REFUSALS` has its sentence.
+is the caller's next action.  A refusal is an act, too; `REFUSALS` has its sentence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EventT = TypeVar("EventT", bound=StrEnum)
 
 
 class Act(StrEnum):
-    """What the caller of a transition has to do."""
+    """The next action of the caller of a transition."""
 
     GO = "go"
     """Do what the event asks for."""
@@ -372,7 +372,7 @@ class Machine(Stepper[StateT, EventT, Act]):
         """Take an event.
 
         Returns:
-            What the caller has to do.
+            The next action of the caller.
 
         Raises:
             RefusedError: The table refuses the event in this state, which stays.

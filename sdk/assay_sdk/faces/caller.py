@@ -1,4 +1,4 @@
-"""What all faces share: connecting, running an operation, and raising the face's own error for a refusal."""
+"""Common parts of all faces: connecting, running an operation, and raising the face's own error for a refusal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class JmsConnectKeywords(ConnectKeywords, total=False):
 
 
 class ConnectSettings(Struct, frozen=True, kw_only=True):
-    """How to connect: the URL, and the keywords of `JmsConnectKeywords`.
+    """The settings of a connection: the URL, and the keywords of `JmsConnectKeywords`.
 
     Args:
         url: ``amqp://host:port``.

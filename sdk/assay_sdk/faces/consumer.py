@@ -1,4 +1,4 @@
-"""What the consumers of the classic and the simplified face share."""
+"""Common parts of the consumers of the classic and the simplified face."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class PoisonOptions(TypedDict, total=False):
-    """When to move a message that is delivered repeatedly, and where to; by default the queue's attributes decide.
+    """The limit of deliveries of a message, and the queue for it then; by default the queue's attributes decide.
 
     Attributes:
         max_delivery_count: Most deliveries of a message, in place of the queue's BOTHRESH; 0 for no limit.

@@ -1,4 +1,4 @@
-"""What a session of the classic face and a context of the simplified face share."""
+"""Common parts of a session of the classic face and a context of the simplified face."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What both ends of a local connection share: the encoded commands and events, and the socket that carries them."""
+"""Parts for both ends of a local connection: the encoded commands and events, and the socket that carries them."""

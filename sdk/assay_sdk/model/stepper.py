@@ -1,4 +1,4 @@
-"""State tables: how all of them are used.
+"""State tables and their stepper.
 
 A table maps (state, input) to (next state, action).  It is data: a page is drawn from it, a test asks it for every
 pair, and a defect replaces one cell.  `Stepper` holds the state of one thing and looks up what an input does to it.
@@ -51,7 +51,7 @@ class Stepper(Generic[StateT, InputT, ActionT]):
             happened: The input.
 
         Returns:
-            What the caller has to do.
+            The action of the caller.
 
         Raises:
             Exception: The table has no such row; `impossible` says which error that is.

@@ -68,7 +68,7 @@ def xa_refused(code: XaCode, why: str) -> Refused:
 
 
 class XaStart(StrEnum):
-    """How work in a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
+    """The way in which work in a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
 
     NEW = "new"
     JOIN = "join"
@@ -76,7 +76,7 @@ class XaStart(StrEnum):
 
 
 class XaEnd(StrEnum):
-    """How work in a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
+    """The way in which work in a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
 
     SUCCESS = "success"
     FAIL = "fail"

@@ -82,7 +82,7 @@ class MachineClock:
 
 
 class SocketRunner(Protocol):
-    """What a driver with a socket needs of its runner in addition to `assay_sdk.time.Runner`."""
+    """A runner that also watches sockets, for drivers with a socket."""
 
     def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
         """Call `ready` with a mask of `READ` and `WRITE` when the socket is ready; a second call changes the events."""

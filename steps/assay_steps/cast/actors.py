@@ -98,7 +98,7 @@ class Producer:
 
 
 class Consumer:
-    """A consumer, with its watches: the times in which it could have been handed a message."""
+    """A consumer, with its watches: the times in which it could have received a message."""
 
     def __init__(self, recorder: Recorder, name: str, session: Session, port: ClientConsumer, origin: Origin) -> None:
         self.name = name
@@ -108,7 +108,8 @@ class Consumer:
         self._recorder = recorder
         self._port = port
         self._watch: str | None = None
-        # A lost connection is told on the thread that reads it, maybe between a watch's number and its first line.
+        # The thread that reads the socket reports a lost connection, even between a watch's number and its first
+        # line.
         self._watching = Lock()
 
     @property
@@ -117,7 +118,7 @@ class Consumer:
         return str(self.origin.address)
 
     def start_watching(self) -> None:
-        """Begin a watch: from now on the consumer can be handed a message."""
+        """Begin a watch: from now on the consumer can receive a message."""
         with self._watching:
             self._watch = self._recorder.number("watch")
             self._recorder.journal.write(

@@ -1,10 +1,10 @@
 """The administrator of a scenario: commands and looks, each of which leaves an ``admin`` event with its answer.
 
-A look at a queue leaves one event for each message and then one for all of them, so that whatever a claim says of
-messages can be decided from the journal alone.  Fields of a message's event are those of its descriptor by IBM MQ's
+A look at a queue leaves one event for each message and then one for all of them, so that every claim about messages
+can be decided from the journal alone.  Fields of a message's event are those of its descriptor by IBM MQ's
 names, its properties by name, those of each header behind the header's name (``DLH.Reason``), and ``kid``, ``sha256``,
-``bytes``, ``headers``, ``index``.  The event of all holds how many ``messages`` and ``reports`` there are and, for each
-message of the scenario, how many ``copies of`` it.
+``bytes``, ``headers``, ``index``.  The event of all counts ``messages`` and ``reports`` and, for each message of the
+scenario, the ``copies of`` it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
 """The model from which IBM MQ makes the queues of durable subscriptions."""
 
 NATIVE = "native application"
-"""Who puts messages without the JMS client (DD-20)."""
+"""The actor that puts messages without the JMS client (DD-20)."""
 
 
 class Found(Struct, frozen=True):
@@ -92,7 +92,7 @@ class Administrator:
         self.last: Answer[object] | None = None
         """The answer to the last command that a When-step gave."""
         self.commands: dict[str, str] = {}
-        """References of the commands that later steps speak of, by what they did."""
+        """References of the commands that later steps name, by what they did."""
         self._instance = instance
         self._recorder = recorder
         self._names = names
@@ -126,7 +126,7 @@ class Administrator:
         return place.name if place.role else self._names.own(place.name)
 
     def kind_of(self, place: Place) -> ObjectKind:
-        """What a place is administered as: what a step defined it as, else a local queue or a topic."""
+        """The kind of object that a step defined for a place; by default a local queue or a topic."""
         plain = ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
         return self._kinds.get(self.name_of(place), plain)
 
@@ -159,7 +159,7 @@ class Administrator:
         return self.execute(Define(self._kinds[name], name, {**own, **attributes}), place.member)
 
     def topic_object(self, topic: Place) -> str:
-        """Name the topic object of a topic; define one where no step did, under a name that is no topic string."""
+        """Name the topic object of a topic; if no step defined one, define it under a name that is no topic string."""
         string = self.name_of(topic)
         if string in self._kinds:
             return string
@@ -222,7 +222,7 @@ class Administrator:
         return self.execute(change, place.member)
 
     def withhold(self, place: Place) -> Answer[None]:
-        """Take every authority on a place from everybody who has none of his own."""
+        """Revoke every authority on a place that the group of all users has; grants to single users remain."""
         kind, name = self._authority_kind(place), self.name_of(place)
         change = Authorise(EVERYBODY, kind, name, grant=("NONE",), revoke=("ALL",), group=True)
         return self.execute(change, place.member)
@@ -257,7 +257,7 @@ class Administrator:
         return self.inspect(self.kind_of(place), self.name_of(place), self._names.member(place.member))
 
     def subscriptions(self, topic: Place) -> Answer[tuple[Mapping[str, Attribute], ...]]:
-        """Look at a topic's subscriptions; the event says how many ``subscriptions`` there are."""
+        """Look at a topic's subscriptions; the event counts the ``subscriptions``."""
         name, member = self.name_of(topic), self._names.member(topic.member)
 
         def shown(rows: tuple[Mapping[str, Attribute], ...]) -> dict[str, Scalar]:
@@ -272,7 +272,7 @@ class Administrator:
 
         Args:
             place: The queue.
-            kids: The messages of which the event of all says how many copies there are.
+            kids: The messages whose copies the event of all counts.
 
         Raises:
             SetupRefusedError: The broker does not let the administrator look.
@@ -330,7 +330,7 @@ class Administrator:
         )
 
     def identify(self, text: str | None) -> str:
-        """The 48 digits that stand in a descriptor for a message or correlation id as a client shows it."""
+        """The 48 hexadecimal digits in a descriptor for a message or correlation id as a client shows it."""
         return self.port.identify(text or "").hex()
 
     # evidence --------------------------------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ class Administrator:
 
 
 NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
-"""What a native put shows its application of the message."""
+"""The answer to a native put: it shows its application nothing of the message."""
 
 
 def kid_of(message: RawMessage) -> str:

@@ -1,6 +1,6 @@
-"""How a Then-step makes a claim, and how a scenario's claims become its verdict.
+"""The claims of a scenario: a Then-step records them, and `assay_evidence.judge` decides them from the journal.
 
-A step says what is claimed and from which evidence; it decides nothing.  `assay_evidence.judge` does, from the journal.
+A step says what it claims and from which evidence; it decides nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Evidence:
     """Records claims of one scenario.
 
     Args:
-        journal: Where they go, and what they are decided from.
-        rule: The id of the scenario's rule; empty where it tries none.
+        journal: The journal that holds the claims and the evidence for them.
+        rule: The id of the scenario's rule; empty if it tries none.
     """
 
     def __init__(self, journal: ScenarioJournal, rule: str) -> None:

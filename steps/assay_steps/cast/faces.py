@@ -1,4 +1,4 @@
-"""Which client runs a scenario: an instance offers one for each of its faces, and not every face can do everything."""
+"""The choice of the client that runs a scenario: an instance has one for each face, and each face lacks something."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Faces:
         chosen: The face that runs the scenario.
 
     Raises:
-        LookupError: There is no such face.
+        LookupError: No client has this face.
     """
 
     def __init__(self, clients: Mapping[str, Client], chosen: str | None = None) -> None:
@@ -27,19 +27,19 @@ class Faces:
 
     @property
     def chosen(self) -> Client:
-        """The client that runs the scenario, where a step names no other face."""
+        """The client that runs the scenario, unless a step names another face."""
         return self._chosen
 
     @property
     def title(self) -> str:
-        """Who runs the scenario, for journal and report."""
+        """Name, version and face of the client that runs the scenario, for journal and report."""
         return self._chosen.identity.title
 
     def of(self, face: str | None) -> Client:
         """The client in a face; None for the first.
 
         Raises:
-            LookupError: There is no such face.
+            LookupError: No client has this face.
         """
         if face is None:
             return next(iter(self._clients.values()))
@@ -48,7 +48,7 @@ class Faces:
         return self._clients[face]
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell this observer what the clients of every face do."""
+        """Report the events of the clients of all faces to this observer."""
         for client in self._clients.values():
             client.observe(observer)
 
@@ -58,18 +58,18 @@ def faces_for(
 ) -> Faces | Unsupported:
     """Choose the face that runs a scenario: the one that the run asks for, or the first that can do what it needs.
 
-    What no client declares is the broker's or the instance's affair, which the backend has answered for.
+    Needs that no client declares concern the broker or the instance; the backend has checked them.
 
     Args:
         clients: The instance's clients by face.
-        needs: What the scenario's tags ask for.
+        needs: The capabilities that the scenario's tags name.
         asked: The face that the run asks for; None for the first.
 
     Returns:
-        Unsupported where each need is met by some face, and all of them by none.
+        Unsupported if no face meets all needs.
 
     Raises:
-        LookupError: There is no such face as the one asked for.
+        LookupError: No client has the face that the run asks for.
     """
     faces = Faces(clients, asked)
     declared = {capability for client in clients.values() for capability in client.capabilities}

@@ -25,7 +25,7 @@ class ScenarioJournal:
         writer: The process's journal.
         scenario: The scenario's id.
         clock: The clock of the scenario's world.
-        interrupts: After Ctrl-C nothing is written any more; None where nobody watches for it.
+        interrupts: Stop the writing after Ctrl-C; None if the run does not watch for Ctrl-C.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Evidence of calls: a ``call`` before and a ``return`` after every operation on the client under test.
 
-Whoever calls is answered with the call's reference beside the outcome, so that a claim can point at it.
+The caller gets the call's reference beside the outcome, so that a claim can refer to it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Answer(Struct, Generic[T], frozen=True):
         return isinstance(self.outcome, Ok)
 
     def needed(self) -> T:
-        """The value, where the scenario cannot go on without it.
+        """The value; without it the scenario cannot go on.
 
         Raises:
-            SetupRefusedError: The pair refused what the scenario needs in order to try its rule.
+            SetupRefusedError: The pair refused the set-up of the scenario.
         """
         if isinstance(self.outcome, Refused):
             raise SetupRefusedError(self.outcome)
@@ -123,7 +123,7 @@ class Recorder:
         """Make a call on the client under test and record it.
 
         Args:
-            actor: Who calls.
+            actor: The name of the actor.
             op: Which operation.
             action: The call itself.
             args: Its arguments, for the journal.

@@ -16,9 +16,9 @@ from assay_steps.cast.recording import Answer, Recorder, message_ref
 
 
 class Watching(Protocol):
-    """What a connection and its sessions need of a consumer: its name, its session, and control over its watch.
+    """The parts of a consumer that a connection and its sessions use: name, session, and control over its watch.
 
-    A watch is a time in which the consumer could have been handed a message.
+    A watch is a time in which the consumer could have received a message.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Watching(Protocol):
     listening: bool
 
     def start_watching(self) -> None:
-        """Begin a watch: from now on the consumer can be handed a message."""
+        """Begin a watch: from now on the consumer can receive a message."""
 
     def pause_watching(self) -> None:
         """End the watch, but keep the listener."""
@@ -153,7 +153,7 @@ class Session:
 
     @property
     def hands_over(self) -> bool:
-        """Whether listeners can be handed messages now: in XA mode, only within a branch."""
+        """Whether listeners can receive messages now: in XA mode, only within a branch."""
         return self.ack is not AckMode.XA or self.branch is not None
 
     def work_in(self, branch: str | None) -> None:

@@ -18,9 +18,9 @@ class Sightings:
 
     Args:
         journal: The scenario's journal.
-        runner: Its world's crank.
-        lost: Told which actor's connection is gone.
-        back: Told which actor's client has connected again by itself.
+        runner: The runner of its world.
+        lost: Called with the actor whose connection is lost.
+        back: Called with the actor whose client has reconnected by itself.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How the steps of a scenario wait: on the backend's clock, through its runner, no longer than is sensible there."""
+"""Waiting in the steps of a scenario: by the backend's runner and clock, within the backend's time limits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ NS_PER_MS = 1_000_000
 
 
 class Waiting:
-    """What a scenario waits for: time, and what its consumers are handed.
+    """The waiting of a scenario: for time, and for messages to its consumers.
 
     Args:
         instance: The broker.
         limits: How long to wait.
         recorder: The scenario's journal.
-        sightings: What its consumers were handed.
+        sightings: The messages that its consumers have received.
     """
 
     def __init__(self, instance: Instance, limits: TimeLimits, recorder: Recorder, sightings: Sightings) -> None:
@@ -36,7 +36,7 @@ class Waiting:
         self._sightings = sightings
 
     def sent_ns(self, label: str) -> int:
-        """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
+        """The begin of the send of a message, on the backend's monotonic clock, in nanoseconds."""
         call = self.messages[label].call
         return next(event.mono_ns for event in self._recorder.journal.events if event.ref == call)
 
@@ -63,20 +63,20 @@ class Waiting:
         self.wait_until(lambda: False, span_ms)
 
     def left_ms(self, label: str, delay_ms: int) -> int:
-        """How long it still is until the delay of a message is over; 0 when it is."""
+        """The rest of a message's delay; 0 when it is over."""
         left_ns = self.sent_ns(label) + delay_ms * NS_PER_MS - self.instance.clock.monotonic_ns()
         return max(0, left_ns // NS_PER_MS)
 
     def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
-        """Give these actors the time to be handed each of these messages so often, and then a time of silence.
+        """Wait until these actors have received each of these messages so often, and then for a time of silence.
 
-        Actors without a listener receive one message after the other; listeners are left to listen.
+        Actors without a listener receive one message after the other.
 
         Args:
-            actors: Who.
+            actors: The names of the actors.
             kids: Which messages.
             times: How often.
-            due_in_ms: When they are due; what is expected is expected from then on.
+            due_in_ms: The time until they are due; the limit of the wait counts from then.
         """
         expected_ms = self.limits.expected_ms + due_in_ms
         names, which = tuple(actors), tuple(kids)
@@ -91,7 +91,7 @@ class Waiting:
                 self._drain(consumer, complete, expected_ms)
 
     def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
-        """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
+        """Wait until listeners have received each of these messages so often, within the time limit."""
         complete = partial(self._sightings.complete, tuple(actors), tuple(kids), times)
         self.wait_until(complete, self.limits.expected_ms)
 

@@ -170,7 +170,7 @@ class World(Waiting):
             client_id: The scenario's client id; made unique on a shared broker.
             face: Which face of the client.
             member: The queue manager, as steps name it; None for the first.
-            user: Who connects; None for an anonymous user, or the instance's default one.
+            user: The user who connects; None for an anonymous user, or the instance's default one.
         """
         at = self.names.member(member)
         endpoint = self.instance.endpoint("amqp", at)
@@ -219,7 +219,7 @@ class World(Waiting):
         member: str | None = None,
         user: str | None = None,
     ) -> Session:
-        """The session of that name; made, on the named connection or one of its own, when it is not there or dead."""
+        """The session of that name; if none is open, make one, on the named connection or a new one."""
         known = self.sessions.get(name)
         if known is not None and known.connection.open:
             return known
@@ -239,9 +239,9 @@ class World(Waiting):
         face: str | None = None,
         qos: Qos | None = None,
     ) -> Producer:
-        """A fresh producer, known by name from then on; at another queue manager it has a session of its own there.
+        """Make a producer and name it.
 
-        So it has in another face than the one in which the actor has sent before.
+        At another queue manager, or in another face than the actor's earlier sends, it has a session of its own.
         """
         member = to.member if to else None
         owner = session or self.session(self._sender(name, member, face), face=face, member=member)
@@ -293,7 +293,7 @@ class World(Waiting):
         selector: str | None = None,
         ttl_ms: int | None = None,
     ) -> Origin:
-        """What a subscriber consumes; the subscription's name is made unique on a shared broker."""
+        """The origin from which a subscriber consumes, with the subscription's name made unique on a shared broker."""
         return Origin(
             address=topic,
             selector=selector,
@@ -389,7 +389,7 @@ class World(Waiting):
     # storage ---------------------------------------------------------------------------------------------------------
 
     def await_flushes(self, kid: str, copies: int = 1) -> None:
-        """Wait until so many copies of a message are known to be flushed: a disk elsewhere is heard of later."""
+        """Wait until the journal shows the flush of so many copies: the disk of another process reports it later."""
 
         def told() -> bool:
             disk = (event for event in self.recorder.journal.events if isinstance(event, events.Disk))

@@ -1,11 +1,12 @@
 """The kill matrix: which scenario catches which named defect.
 
-Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
-that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
-defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+First all scenarios run without a defect; one that fails then is an *alarm*.  Then each defect runs on the scenarios of
+its rules; one that fails has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can
+fail.  A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.  A
+tolerated variant (`assay_broker.variants`) must pass the scenarios of its rules.
 
-Where time is virtual a trial computes, and one for each core is enough.  Elsewhere it waits, so that many go on at
-once; what a backend cannot run, and what misbehaviour it cannot show, is named for what it is.
+In virtual time a trial computes, so one trial for each core runs at a time.  In real time a trial mostly waits, so many
+run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pytest
 from msgspec import Struct, structs
 
 from assay_adapters.registry import open_backend
+from assay_broker.variants import VARIANTS
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_features import feature_root, load_catalogue
 from assay_sdk.model.capabilities import Capability
@@ -35,10 +37,10 @@ from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
-"""Trials that go on at once where time is real, and scenarios of the trial without a defect."""
+"""Trials that run at a time in real time, and scenarios at a time of the trial without a defect."""
 
 DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
-"""How pytest ends when every scenario of a trial was tried."""
+"""Pytest's exit codes after every scenario of a trial was run."""
 
 
 class TrialError(RuntimeError):
@@ -83,6 +85,13 @@ class RuleKills(Struct, frozen=True):
         return any(defect.caught_by for defect in self.defects)
 
 
+class TriedVariant(Struct, frozen=True):
+    """One tolerated variant, and the scenarios of its rules that convict it, though they pass without it."""
+
+    name: str
+    convicted_by: tuple[str, ...]
+
+
 class KillMatrix(Struct, frozen=True):
     """`assay defects --json` (design, "The command").
 
@@ -93,8 +102,9 @@ class KillMatrix(Struct, frozen=True):
         too_broad: Defects that fail too many scenarios, with the share that they fail.
         unsupported: Scenarios that the backend cannot run.
         beyond: Defects of these rules that the backend cannot show, and why.
-        real_time: Whether the backend's time is real: then a scenario may be unkilled here, since what breaks it is
-            beyond the backend, or too small for a clock that is not exact; in virtual time each has to be killed.
+        real_time: Whether the backend's time is real. Then a scenario may be unkilled: the backend cannot show its
+            defect, or its clock is not exact enough. In virtual time each scenario must be killed.
+        variants: The tolerated variants of these rules; none in real time, since those backends have no variants.
     """
 
     rules: tuple[RuleKills, ...]
@@ -104,6 +114,7 @@ class KillMatrix(Struct, frozen=True):
     unsupported: tuple[str, ...] = ()
     beyond: dict[str, str] = {}
     real_time: bool = False
+    variants: tuple[TriedVariant, ...] = ()
 
     @property
     def caught(self) -> frozenset[str]:
@@ -116,9 +127,14 @@ class KillMatrix(Struct, frozen=True):
         return frozenset(defect.name for rule in self.rules for defect in rule.defects) - self.caught
 
     @property
+    def convicted(self) -> frozenset[str]:
+        """Tolerated variants that some scenario fails: that scenario demands more than its rule."""
+        return frozenset(variant.name for variant in self.variants if variant.convicted_by)
+
+    @property
     def sound(self) -> bool:
         """Whether every defect is caught, every rule proven able to fail, and nothing fails without a cause."""
-        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time)
+        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time) or self.convicted
         return not wrong and all(rule.proven for rule in self.rules)
 
 
@@ -127,10 +143,11 @@ class Trial(Struct, frozen=True):
 
     Args:
         backend: A backend that knows defects.
-        defect: What is switched on; None for nothing.
+        defect: The defect that is switched on; None for none.
         rules: Only scenarios that try one of these rules; none for all.
-        every: Only every so-and-so-many-th of them.
+        every: Run only every n-th of them.
         workers: How many processes run them; 0 for this one.
+        variant: The tolerated variant that the broker is; None for the reference broker as it is.
     """
 
     backend: str
@@ -138,21 +155,27 @@ class Trial(Struct, frozen=True):
     rules: tuple[str, ...] = ()
     every: int = 1
     workers: int = 0
+    variant: str | None = None
 
 
 def outcomes_of(trial: Trial) -> Outcomes:
-    """Run a trial in a folder that goes away afterwards.
+    """Run a trial in a temporary folder.
 
     Raises:
-        UntriedError: There is no scenario that tries its rules.
-        TrialError: Its scenarios could not be read, or not all be tried: a verdict is missing, and must not pass for a
-            defect that was not caught.
+        UntriedError: No scenario tries its rules.
+        TrialError: Its scenarios could not be read, or not all were run. A missing verdict must not count as a defect
+            that was not caught.
     """
     with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
         out = Path(folder) / "out"
         result = RunResult()
         options = SuiteOptions(
-            out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect, workers=trial.workers
+            out=out,
+            backend=trial.backend,
+            rules=trial.rules,
+            defect=trial.defect,
+            workers=trial.workers,
+            variant=trial.variant,
         )
         code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
@@ -177,18 +200,18 @@ def kill_matrix(
     everywhere: bool = False,
     told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
 ) -> KillMatrix:
-    """Run every defect of the chosen rules.
+    """Run every defect of the chosen rules, and every tolerated variant.
 
     Args:
         backend: A backend that knows defects.
         rules: Only these rules; none for all.
         profiles: Only rules of these profiles; none for all.
         everywhere: Run each defect on scenarios of other rules, too, to measure how broad it is.
-        told: Called after each trial with the defect's name, how many are done, and how many there are.
+        told: Called after each trial with the name of the defect or variant, how many are done, and the number of all.
 
     Raises:
         UntriedError: No scenario tries the rules.
-        TrialError: A trial was not done to its end; those that have not begun are left out.
+        TrialError: A trial did not run to its end; trials that have not begun are cancelled.
     """
     chosen = _chosen(tuple(rules), tuple(profiles))
     if not chosen:
@@ -199,6 +222,11 @@ def kill_matrix(
     defects = [defect for defect in known if defect.name not in beyond]
     own = {defect.name: Trial(backend, defect.name, _rules(defect, chosen)) for defect in defects}
     sampled = {name: Trial(backend, name, every=SAMPLED) for name in own} if everywhere else {}
+    tolerated = {
+        variant.name: Trial(backend, None, tuple(sorted(chosen & set(variant.rules))), variant=variant.name)
+        for variant in VARIANTS.values()
+        if is_virtual and chosen & set(variant.rules)
+    }
     alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
     with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
         try:
@@ -212,7 +240,8 @@ def kill_matrix(
             suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
             shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
             matrix = _matrix(unbroken.result(), broken, defects, shares)
-            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual)
+            variants = _convicted(unbroken.result(), _tried(pool, tolerated, told))
+            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual, variants=variants)
         except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -232,19 +261,19 @@ def _tried_again(
 
 
 def _chosen(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
-    """The ids of the rules, of the profiles where some are named."""
+    """The ids of the rules, restricted to the profiles if some are named."""
     catalogue = load_catalogue()
     return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
 
 
 def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
-    """Trials with many scenarios begin first, so that nobody waits for one of them alone in the end."""
+    """Sort trials by their number of scenarios, the largest first, so that no long trial runs alone at the end."""
     scenarios = Counter(rule for _, rules in unbroken.values() for rule in rules)
     return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
 
 
 def _tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
-    """What comes out of each trial, by its defect's name."""
+    """Run the trials; the outcomes by the name of the defect or variant."""
     running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
     outcomes: dict[str, Outcomes] = {}
     for done, trial in enumerate(as_completed(running), start=1):
@@ -260,7 +289,7 @@ def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:
 def _matrix(
     unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterable[Defect], measured: Mapping[str, float]
 ) -> KillMatrix:
-    """Put together what came out of the trials; `measured` are shares of all scenarios, where they were run."""
+    """Build the matrix from the trials' outcomes; `measured` holds shares of all scenarios that fail, by defect."""
     failed = {
         name: {scenario for scenario, (verdict, _) in outcomes.items() if verdict == Verdict.FAIL}
         for name, outcomes in broken.items()
@@ -292,6 +321,23 @@ def _matrix(
         unkilled=tuple(sorted(unbroken.keys() - killed - unsupported)),
         too_broad=too_broad,
         unsupported=tuple(sorted(unsupported)),
+    )
+
+
+def _convicted(unbroken: Outcomes, tried: Mapping[str, Outcomes]) -> tuple[TriedVariant, ...]:
+    """The scenarios that convict each variant; a scenario that does not pass without the variant does not count."""
+    return tuple(
+        TriedVariant(
+            name,
+            tuple(
+                sorted(
+                    scenario
+                    for scenario, (verdict, _) in outcomes.items()
+                    if verdict != Verdict.PASS and unbroken[scenario][0] == Verdict.PASS
+                )
+            ),
+        )
+        for name, outcomes in sorted(tried.items())
     )
 
 

@@ -1,8 +1,8 @@
 """A scenario with its id, the rules that it tries, and its needs.
 
 Everything is read from tags: a rule's id, ``@must @may @kit`` and ``@judges-client @judges-broker`` where a scenario
-differs from its rule, ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and what kind of queue
-manager it is about: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
+differs from its rule, ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and the kind of queue
+manager that it needs: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assay_steps.words.mistakes import NEEDS_PREFIX, of_tags
 STRENGTH_TAGS = ("must", "may", "kit")
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
 UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
-"""What a foreign scenario that names no rule is, unless its tags say otherwise."""
+"""Strength and judged part of a foreign scenario that names no rule, unless its tags say otherwise."""
 OWN_INSTANCE = "own-instance"
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
@@ -58,12 +58,12 @@ class Case(Struct, frozen=True):
         id: ``topic/file.feature::name[row]``.
         feature: ``topic/file.feature``.
         name: The scenario's name as Gherkin has it.
-        rules: Ids of the rules it tries; the first is the one that its claims speak of. A foreign one may try none.
+        rules: Ids of the rules it tries; its claims name the first. A foreign one may try none.
         strength: must, may or kit.
         judged: client, broker or client+broker.
-        profile: The profile of its first rule; empty where it tries none.
-        needs: What it asks of the backend.
-        foreign: It stands in none of the kit's own features.
+        profile: The profile of its first rule; empty if it tries none.
+        needs: Its needs of the backend.
+        foreign: Whether it belongs to a user's feature.
         tags: Of a foreign scenario: those of its tags that the kit does not know.
     """
 
@@ -85,7 +85,7 @@ class Case(Struct, frozen=True):
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
-    """The Gherkin scenario behind a pytest item; None when there is none."""
+    """The Gherkin scenario of a pytest item; None for another kind of test."""
     function = getattr(item, "function", None)
     return scenario_wrapper_template_registry.get(function) if function is not None else None
 
@@ -115,7 +115,7 @@ def _place(filename: str) -> tuple[str, bool]:
 
 
 def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callable[[str], bool]) -> bool:
-    """Whether the kit judges a scenario: each of its own, each of a feature file that was named, each in its words.
+    """Whether the kit judges a scenario: its own, one of a feature file in the call, or one with a step of the kit.
 
     Args:
         item: The test.
@@ -129,7 +129,7 @@ def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callab
 
 
 def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:
-    """What is wrong with a scenario, with feature and line: its tags, or that it has no steps.
+    """The mistakes of a scenario, with feature and line: in its tags, or a lack of steps.
 
     Args:
         item: The test.
@@ -228,7 +228,7 @@ def needs_of(tags: Iterable[str]) -> Needs:
     """The needs that the tags state; at most one tag of each kind, because two would contradict each other.
 
     Raises:
-        ValueError: A tag names no capability, platform, level or topology that there is, or two of a sort.
+        ValueError: A tag names an unknown capability, platform, level or topology, or two tags are of one kind.
     """
     given = tuple(tags)
     capabilities = frozenset(

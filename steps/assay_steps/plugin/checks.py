@@ -24,7 +24,7 @@ from msgspec import Struct
 NEVER_AWAITED = "coroutine .* was never awaited"
 
 Counts = Counter[tuple[str, str]]
-"""How often a scenario of this feature file and name occurs, each row of an outline counted."""
+"""The number of scenarios by feature file and name; each row of an outline counts."""
 
 
 def written(features: Iterable[Path]) -> Counts:
@@ -55,7 +55,7 @@ def _scenarios(child: Any) -> Iterator[Any]:
 
 
 class TaggedScenario(Struct, frozen=True):
-    """A scenario as it is written, or one table of rows of an outline.
+    """A scenario of a feature file, or one table of rows of an outline.
 
     Args:
         feature: Its feature file.
@@ -73,7 +73,7 @@ class TaggedScenario(Struct, frozen=True):
 
 
 def tagged_scenarios(path: Path) -> Iterator[TaggedScenario]:
-    """Find the scenarios of a feature file with their tags, each table of rows of an outline by itself."""
+    """Find the scenarios of a feature file with their tags; each table of rows of an outline is one entry."""
     feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
     for child in feature["children"]:
         yield from _tagged(path, child, _tags(feature))

@@ -31,7 +31,7 @@ class FeatureFile(pytest.Module):
         module = ModuleType(self.path.stem)
         for feature in get_features([str(self.path)]):
             tags = {tag for template in feature.scenarios.values() for tag in written_tags(template)}
-            for tag in sorted(tags):  # with --strict-markers too, a feature may bear tags of its own
+            for tag in sorted(tags):  # a feature may have tags of its own, also with --strict-markers
                 self.config.addinivalue_line("markers", f"{tag}: a tag of {self.path.name}")
             for number, name in enumerate(feature.scenarios):
                 bind = scenario(feature.filename, name, features_base_dir=str(self.path.parent))
@@ -74,13 +74,13 @@ def feature_files(folder: Path) -> list[Path]:
 
 def _nothing_of_its_own() -> Callable[[], None]:
     def after_the_steps() -> None:
-        """What a scenario's test function does itself."""
+        """Do nothing: a scenario's steps are its whole test."""
 
     return after_the_steps
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> FeatureFile | None:
-    """Collect a feature file that was asked for by its name; others belong to the modules that bind them."""
+    """Collect a feature file that the call names; other feature files belong to the modules that bind them."""
     if file_path.suffix == ".feature" and parent.session.isinitpath(file_path):
         # Pytest gives every file outside its root folder that was named the same id, and two features would be one.
         collected: FeatureFile = FeatureFile.from_parent(parent, path=file_path, nodeid=file_path.as_posix())

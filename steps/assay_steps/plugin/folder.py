@@ -89,8 +89,8 @@ def write_defects(out: Path, octets: bytes) -> Path:
 def room(out: Path) -> Generator[None, None, None]:
     """Provide the output folder for one call of the command.
 
-    A run that does not come about (an error leaves the block, or Ctrl-C before there are verdicts) leaves the folder as
-    it found it: an earlier run's output is still there, and a folder that was made for this one is gone.
+    If an error or Ctrl-C ends the run before its verdicts, the folder is as before: an earlier run's output is still
+    there, and a folder that was made for this run is removed.
 
     Args:
         out: The folder.
@@ -101,7 +101,7 @@ def room(out: Path) -> Generator[None, None, None]:
     with _told(out):
         made = _make(out)
         earlier = out / EARLIER
-        if earlier.exists():  # its run was killed before it could tell which of the two was to stay
+        if earlier.exists():  # its run was killed before it decided which of the two stays
             shutil.rmtree(earlier)
         written = _written(out)
         earlier.mkdir()
@@ -130,7 +130,7 @@ def _put_back(out: Path, earlier: Path, made: list[Path]) -> None:
             part.rename(out / part.name)
         earlier.rmdir()
     for folder in made:
-        with suppress(OSError):  # somebody else has put something into it meanwhile
+        with suppress(OSError):  # another program has written into it meanwhile
             folder.rmdir()
 
 
@@ -156,7 +156,7 @@ def _written(out: Path) -> list[Path]:
     """List the output of earlier runs.
 
     Raises:
-        FolderError: There is something else.
+        FolderError: The folder holds something else.
     """
     entries = sorted(out.iterdir())
     for entry in entries:

@@ -115,8 +115,8 @@ class AssayPlugin:
     def pytest_bdd_apply_tag(self, tag: str) -> None:
         """Register tags that pytest's strict markers would refuse.
 
-        A mistyped tag of the kit's shape comes as far as the selection, which tells it with its place.  Where
-        `assay run` tries a team's own modules, their features may bear any tag.
+        A mistyped tag in the form of the kit's tags is registered too, because the selection reports it with its place.
+        If `assay run` tries a team's own modules, their features may have any tag.
         """
         if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
             self.config.addinivalue_line("markers", f"{tag}: as a feature has it")
@@ -152,7 +152,7 @@ class AssayPlugin:
 
     def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if any("::" in argument for argument in config.args):
-            return  # single tests were asked for by name
+            return  # the call names single tests
         if self.run.options.writer not in {MAIN, FIRST_WORKER}:
             return  # every worker collects the same, and reading what was written once more is half of its start
         collected = Counter((template.feature.filename, template.name) for template in templates(items))
@@ -279,7 +279,7 @@ class AssayPlugin:
     def pytest_bdd_before_step_call(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
     ) -> None:
-        """Refuse coroutines; tell the claims of this step its sentence."""
+        """Refuse coroutines; give this step's sentence to its claims."""
         checks.refuse_coroutine(step_func)
         world = request.node.stash.get(WORLD, None)
         if world is not None:
@@ -360,13 +360,13 @@ class AssayPlugin:
 
 
 def _feature(item: pytest.Item) -> str:
-    """Where a test comes from."""
+    """The feature of a test; the module of a test without a case."""
     case = item.stash.get(CASE, None)
     return item.nodeid.partition("::")[0] if case is None else case.feature
 
 
 def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
-    """The sentence for the journal: a mistake in a feature is told with the line that holds it."""
+    """The sentence for the journal: a mistake in a feature is given with its line."""
     case = item.stash.get(CASE, None)
     is_mistake = isinstance(problem, MistakeError | StepDefinitionNotFoundError)
     place = f"{case.feature}:{step.line_number}: " if is_mistake and case is not None and step is not None else ""
@@ -374,7 +374,7 @@ def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
 
 
 def _sentence(problem: BaseException, step: Step | None = None) -> str:
-    """What a breakage is called in journal and output: a mistake in a feature is told without the kit's own names."""
+    """The text of an error for journal and output; for a mistake in a feature, without names of Python classes."""
     if isinstance(problem, StepDefinitionNotFoundError):
         return explain(step.type, step.name) if step else "the vocabulary has no such step"
     return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

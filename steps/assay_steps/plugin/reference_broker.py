@@ -1,8 +1,8 @@
 """The fixture ``reference_broker``: the reference broker as a test double for any test.
 
-In this process it has a clock of its own, which moves only when a test waits: no port, no thread, and a delay of
-hours passes at once.  As a server it listens on free ports of the loopback address, in real time, for clients of any
-kind; in a container it is the image.  Each test has a fresh one.
+In this process it has its own clock, which moves only when a test waits: no port, no thread, and a delay of hours
+passes at once.  As a server it listens on free ports of the loopback address, in real time, for clients of any kind.
+In a container it is the image.  Each test has a fresh one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class ReferenceBroker(Struct, frozen=True, kw_only=True):
     """The reference broker of a test.
 
     Args:
-        url: Where clients connect.
-        login: As whom; None where nobody needs to log in.
-        http_url: Where administrators connect; None in this process.
-        admin: As whom; None where nobody needs to log in.
+        url: The address for clients.
+        login: The login of clients; None if none is needed.
+        http_url: The address for administrators; None in this process.
+        admin: The login of administrators; None if none is needed.
     """
 
     url: str
@@ -62,4 +62,4 @@ def _container() -> Generator[ReferenceBroker]:
 PLACES: Mapping[str, Callable[[], AbstractContextManager[ReferenceBroker]]] = MappingProxyType(
     {"in-process": _in_process, "server": _server, "container": _container}
 )
-"""Where the broker can run, by the option's words."""
+"""The places where the broker can run, by the option's words."""

@@ -42,6 +42,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         store: Which store the reference broker uses; None for its first.
         face: The client's face; None for the first.
         defect: A named defect.
+        variant: A tolerated variant of the reference broker.
     """
 
     backend: str = "reference"
@@ -51,6 +52,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     store: str | None = None
     face: str | None = None
     defect: str | None = None
+    variant: str | None = None
 
     def open(self, shared: Endpoint | None = None) -> Pair:
         """Look up all names of the request; start nothing.
@@ -59,11 +61,16 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             shared: Endpoint of an instance that the run's controller has started; None to start one.
 
         Raises:
-            LookupError: Unknown backend, rule, profile, face, store or defect; says which, and names the nearest.
+            LookupError: Unknown backend, rule, profile, face, store, defect or variant; says which, and names the
+                nearest. Or both a defect and a variant are given.
             BackendUnavailableError: The backend cannot be started here.
         """
         rules = load_catalogue().select(profile=self.profile, ids=self.rules)
         defect = find_defect(self.defect) if self.defect is not None else None
+        if defect is not None and self.variant is not None:
+            raise LookupError(
+                f"The defect {defect.name!r} and the variant {self.variant!r} exclude each other: leave one out."
+            )
         backend = open_backend(
             self.backend,
             BackendOptions(
@@ -71,6 +78,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 store=self.store,
                 defect=defect.broker if defect else None,
                 wire=defect.wire if defect else None,
+                variant=self.variant,
                 shared=shared,
             ),
         )

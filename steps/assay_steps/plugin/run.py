@@ -60,7 +60,7 @@ MAIN = "main"
 
 
 class RunOptions(RunRequest, frozen=True, kw_only=True):
-    """What was asked of the run; crosses to xdist workers.
+    """The request for a run, with its folder and id; it is sent to xdist workers.
 
     Args:
         run: The run's id.
@@ -91,6 +91,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
             store=config.getoption("assay_store"),
             face=config.getoption("assay_face"),
             defect=config.getoption("assay_defect"),
+            variant=config.getoption("assay_variant"),
         )
 
 

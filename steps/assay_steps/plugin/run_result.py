@@ -17,7 +17,7 @@ class RunResult:
         self.unreadable: list[str] = []
         """Errors of the collection, one sentence each."""
         self.ended = ""
-        """Why the run stopped early; empty if it did not, or if Ctrl-C stopped it."""
+        """The reason why the run stopped early; empty if it did not, or if Ctrl-C stopped it."""
         self.concluded: Concluded | None = None
         """The conclusion; None if the run has no verdicts."""
 

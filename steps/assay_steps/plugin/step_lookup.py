@@ -1,9 +1,9 @@
 """Finding the step definition of a step, quickly.
 
-pytest-bdd asks pytest about every fixture for every step, and has it make a fixture of what it found: with a vocabulary
-of this size that was more than half of a run.  What is visible to a module does not change while its scenarios run, so
-it is asked once for each module, and a definition with words that the step has not is not parsed at all.  The rules
-stay those of pytest and pytest-bdd: of several definitions the one that was made closest to the scenario counts.
+For every step, pytest-bdd asks pytest about every fixture and makes a fixture of the result.  With a vocabulary of this
+size that took more than half of a run.  The definitions that a module sees do not change while its scenarios run, so
+they are looked up once for each module, and a definition with words that the step lacks is not parsed.  The rules are
+those of pytest and pytest-bdd: of several definitions, the one nearest to the scenario counts.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class StepLookup:
         setattr(_SEARCH, _NAME, self._before)
 
     def find(self, request: pytest.FixtureRequest, step: Step) -> StepFunctionContext | None:
-        """The definition that parses a step and is visible to the scenario; None where there is none.
+        """The definition that parses a step and is visible to the scenario; None if none does.
 
         Raises:
-            MistakeError: A definition would fit, but for a word that names nothing.
+            MistakeError: A definition would fit, but one of the step's words names nothing.
         """
         node = request.node
         current = node.stash.get(CURRENT_STEP, None)
@@ -124,12 +124,12 @@ def _remember_signature(context: StepFunctionContext) -> None:
 
 
 def _beginning(context: StepFunctionContext) -> str:
-    """What every step that this definition parses begins with, whatever its case; empty for other kinds of parsers."""
+    """The beginning of every step that this definition parses, in lower case; empty for other kinds of parsers."""
     return context.parser.name.partition("{")[0].casefold() if isinstance(context.parser, parsers.parse) else ""
 
 
 def _longest_word(context: StepFunctionContext) -> str:
-    """A word that every step has which this definition parses, whatever its case; empty where that is not sure."""
+    """The longest word that every step of this definition has, in lower case; empty if that is not certain."""
     name = context.parser.name.casefold()
     if not isinstance(context.parser, parsers.parse) or "{{" in name or "}}" in name:
         return ""
@@ -138,12 +138,12 @@ def _longest_word(context: StepFunctionContext) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a step's text fits a step of the kit's vocabulary, even where one of its words names nothing."""
+    """Whether a step's text fits a step of the kit's vocabulary, also if one of its words names nothing."""
     return any(_fits(context, text) for context in vocabulary())
 
 
 def keywords_of(text: str) -> tuple[str, ...]:
-    """Under which keywords, such as ``Given``, the kit's vocabulary has a step of this text; none where it has none."""
+    """The keywords, such as ``Given``, under which the kit's vocabulary has a step of this text."""
     types = {context.type for context in vocabulary() if context.type is not None and _fits(context, text)}
     return tuple(name.capitalize() for name in STEP_TYPES if name in types)
 

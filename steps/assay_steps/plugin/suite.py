@@ -16,7 +16,7 @@ from assay_steps.processes.garbage_collection import collect_rarely
 from assay_steps.processes.interrupts import Interrupts
 
 SUITE = Path(__file__).parents[1] / "scenarios"
-"""By its path: where no argument is one, pytest loads the conftests of whatever folder it is started in."""
+"""A path, because without one pytest loads the conftests of the folder in which it is started."""
 INI = Path(__file__).parents[1] / "suite.ini"
 
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
@@ -26,12 +26,12 @@ NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 
 
 class SuiteOptions(RunRequest, frozen=True, kw_only=True):
-    """What `run_suite` runs; None leaves the plugin's default.
+    """The request for `run_suite`; None leaves the plugin's default.
 
     Args:
         out: The folder of evidence.
         workers: How many processes; 0 for this one.
-        pytest_args: What goes to pytest as it is; test modules and feature files among it take the suite's place.
+        pytest_args: Further arguments for pytest; test modules and feature files among them replace the suite.
     """
 
     out: Path
@@ -48,6 +48,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
             "store": self.store,
             "face": self.face,
             "defect": self.defect,
+            "variant": self.variant,
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
@@ -69,9 +70,9 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def names_tests(argument: str) -> bool:
-    """Whether an argument for pytest is a feature or a module of somebody's own: then only that is run.
+    """Whether an argument for pytest is a user's feature or module: then only that is run.
 
-    Folders do not count: nobody could tell them from the value of an option such as ``-k``.
+    Folders do not count, because a folder's name may be the value of an option such as ``-k``.
     """
     path = Path(argument.partition("::")[0])
     return path.suffix in {".feature", ".py"} and path.is_file()
@@ -101,11 +102,11 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
             interrupts.rouse()
             code = pytest.ExitCode(pytest.main(options.arguments(), plugins=[*plugins, interrupts]))
             interrupts.rest()
-        except BaseException:  # Ctrl-C, and what else it turns into where it comes at an unlucky moment
+        except BaseException:  # Ctrl-C, or another exception into which it has turned
             interrupts.rest()
             if not interrupts.asked:
                 raise
-            # Ctrl-C where pytest does not watch for it, or what pytest's end makes of one that Python had dropped.
+            # Ctrl-C while pytest did not watch for it, or one that Python dropped and pytest's end reported.
             code = pytest.ExitCode.INTERRUPTED
     return pytest.ExitCode.INTERRUPTED if interrupts.asked else code
 

@@ -26,19 +26,19 @@ from assay_steps.words.subscription_terms import read_terms
 FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 WHERE = "`assay steps WORD` finds steps by their words"
 CLOSE = 0.5
-"""How much a word, or a part of a step, must be like another to be taken for it."""
+"""The least likeness, from 0 to 1, with which a word or a part of a step is taken for another."""
 ALIKE = 0.25
-"""How much of what two steps say they must share, rare words weighing more, for one to be named for the other."""
+"""The least likeness of two steps, from 0 to 1, with which an error names one for the other; rare words weigh more."""
 NEAREST = 3
 """The largest number of steps that an error names."""
 SHOWN = 5
 """The number of examples that an error shows for a kind of word."""
 SAME_WORD = 0.8
-"""How alike two words must be to be the same, one of them mistyped."""
+"""The least likeness of two words, from 0 to 1, with which one is taken for a mistyped form of the other."""
 _QUOTED = re.compile(r'"[^"]*"')
 _WORD = re.compile(r"[a-z][a-z'-]*")
 _READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms}
-"""Kinds whose reader says more of a wrong word than the list of right ones does."""
+"""Kinds of words whose reader explains a wrong word better than a list of right ones."""
 
 
 def explain(keyword: str, text: str) -> str:
@@ -74,12 +74,12 @@ def nearest_steps(keyword: str, text: str) -> list[str]:
 
 
 class _Wrong(Struct, frozen=True):
-    """A wording of which a step has every word, and a field that cannot be read.
+    """A wording that fits a step but for fields that cannot be read.
 
     Args:
-        rank: How many of its fields are wrong, then how few of its letters are given; the least fits best.
+        rank: The number of wrong fields, then the negative number of fixed letters; the least fits best.
         phrase: The wording.
-        told: What is wrong with the first of these fields.
+        told: The mistake in the first of these fields.
     """
 
     rank: tuple[int, int]
@@ -107,7 +107,7 @@ def _loose(phrase: str) -> re.Pattern[str]:
 
 
 def _unreadable(kind: str, value: str) -> str:
-    """What is wrong with a field; empty when it can be read."""
+    """The mistake in a field; empty if it can be read."""
     reads = TYPES[kind]
     pattern: str = getattr(reads, "pattern", ".+")
     if re.fullmatch(pattern, value, re.IGNORECASE):
@@ -148,7 +148,7 @@ def _words(text: str) -> set[str]:
 
 @cache
 def _weights() -> dict[str, float]:
-    """What each word of the vocabulary says of which step it is: the rarer, the more."""
+    """The weight of each word of the vocabulary for finding a step; rare words weigh more."""
     phrases = [_words(_filled(str(step.parser.name))) for step in vocabulary()]
     found = Counter(word for words in phrases for word in words)
     return {word: math.log(len(phrases) / number) for word, number in found.items()}

@@ -36,7 +36,7 @@ CAN_FORK = sys.platform == "linux"
 REPLACEMENTS = 4
 """Replacements for each process; the limit ends a run in which every process dies."""
 JOIN_TIMEOUT_S = 60.0
-"""How long the processes may take to end what they are in and have started, once nobody wants to know any more."""
+"""Seconds that the processes may take to end their scenario and stop what they started, after the run was stopped."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 """Signals that are blocked until a forked process has its own journal, because a handler would close its parent's."""
@@ -61,9 +61,9 @@ class _Said(Struct, frozen=True):
 
     Args:
         reports: Pytest's reports on the scenario that is over, serialised.
-        begins: Which one it tries now; None for none, and then it ends.
-        follows: Which one it has taken besides, to try after that: pytest wants to know what to keep for it.
-        problem: What ended it before its end.
+        begins: The scenario that it begins; None if it ends.
+        follows: The scenario that it runs after that; pytest keeps the fixtures that this one needs.
+        problem: The error that ended the process early; empty for none.
     """
 
     reports: tuple[dict[str, Any], ...] = ()
@@ -73,14 +73,14 @@ class _Said(Struct, frozen=True):
 
 
 class _Forked(Struct, eq=False):
-    """A process.
+    """A forked process.
 
     Args:
-        name: Its name, which is its journal's too.
+        name: Its name, and the name of its journal.
         process: The process.
-        said: Where what it says comes out.
-        within: The scenario that it is in; None for none.
-        follows: The one that it has taken besides; None for none.
+        said: The connection on which its messages arrive.
+        within: The scenario that it is running; None for none.
+        follows: The scenario that it runs next; None for none.
         problem: What ended it before its end.
     """
 
@@ -96,7 +96,7 @@ class _Tickets:
     """The scenarios that no process has taken: positions in a file whose offset all processes share.
 
     Args:
-        portions: What one process takes at a time; each scenario is in one of them.
+        portions: The scenarios that one process takes at a time; each scenario is in one portion.
     """
 
     def __init__(self, portions: Sequence[Sequence[int]]) -> None:
@@ -114,7 +114,7 @@ class _Tickets:
                 yield number
 
     def rest_of(self, first: int | None) -> Sequence[int]:
-        """What somebody had still in hand, from this scenario on; nothing where there is none."""
+        """The rest of a portion from this scenario on; empty for None."""
         for portion in () if self._is_torn else self._portions:
             if first in portion:
                 return portion[portion.index(first) :]
@@ -166,8 +166,8 @@ class Forks:
 
         Raises:
             pytest.Session.Failed: A scenario failed, and pytest was told to stop there.
-            pytest.Session.Interrupted: Somebody has told pytest to stop.
-            pytest.exit.Exception: A process could not go on.
+            pytest.Session.Interrupted: Pytest was told to stop.
+            pytest.exit.Exception: A process failed.
             KeyboardInterrupt: Ctrl-C was pressed.
         """
         if session.config.option.collectonly or session.testsfailed or not session.items:
@@ -182,7 +182,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """In a forked process, keep the reports; nobody there shows them."""
+        """In a forked process, keep the reports instead of showing them."""
         if self._reports is None:
             return None
         self._reports[:] = runtestprotocol(item, log=False, nextitem=nextitem)
@@ -197,7 +197,7 @@ class Forks:
             for _ in range(min(self._count, len(session.items))):
                 forked.append(self._fork(session, tickets))  # noqa: PERF401 - those are seen off if the next cannot be
             while forked:
-                self._interrupts.check()  # it may have come where Python drops what a handler raises
+                self._interrupts.check()  # Python may have dropped the KeyboardInterrupt of a handler
                 ready = wait([one.said for one in forked])
                 for one in [one for one in forked if one.said in ready]:
                     if self._hear(session, one):
@@ -207,7 +207,7 @@ class Forks:
                     if one.within is not None and replacements:
                         replacements -= 1
                         forked.append(self._fork(session, tickets, one.follows))
-        except BaseException:  # Ctrl-C too: the processes would go on without anybody who hears them
+        except BaseException:  # Ctrl-C too: otherwise the processes would go on
             self._interrupts.rest()
             tickets.tear_up()
             self._see_off(session, forked)
@@ -229,9 +229,9 @@ class Forks:
         return _Forked(name, process, hears)
 
     def _hear(self, session: pytest.Session, one: _Forked) -> bool:
-        """Take what a process says, and tell pytest; whether it has more to say."""
+        """Receive a message of a process and pass its reports to pytest; whether the process goes on."""
         try:
-            with ctrl_c_deferred():  # half of what it says could not be told from the next
+            with ctrl_c_deferred():  # after half a message the next one could not be read
                 said: _Said = one.said.recv()
         except (EOFError, OSError):
             one.process.join()
@@ -313,7 +313,7 @@ def _portions(items: Sequence[pytest.Item], group: Callable[[pytest.Item], str])
 
 
 def _go_on(session: pytest.Session, one: _Forked) -> None:
-    """End the run where a process could not go on, or where pytest was told to stop."""
+    """End the run if a process failed or pytest was told to stop."""
     if one.problem:
         pytest.exit(one.problem, returncode=pytest.ExitCode.INTERNAL_ERROR)
     if session.shouldfail:

@@ -18,10 +18,10 @@ USUAL_NS = 20_000_000
 
 
 class Heartbeat:
-    """Beats for the length of a block.
+    """Measures, for the length of a block, how late a thread wakes up.
 
     Args:
-        beats: Whether it does: where time is virtual nothing comes late.
+        beats: Whether to measure; in virtual time nothing is late.
     """
 
     def __init__(self, *, beats: bool = True) -> None:
@@ -41,10 +41,7 @@ class Heartbeat:
 
     @property
     def late_ns(self) -> int | None:
-        """How much later than wanted it woke up, in all, in nanoseconds; None where time is virtual.
-
-        Known once the block is over.
-        """
+        """The sum of its delays, in nanoseconds, after the block; None in virtual time."""
         return None if self._thread is None else self._late_ns
 
     def _live(self) -> None:

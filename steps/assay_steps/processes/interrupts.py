@@ -1,8 +1,9 @@
 """Ctrl-C ends a run, even if the `KeyboardInterrupt` that it raises is lost.
 
-A `KeyboardInterrupt` may strike in a callback whose exceptions Python drops (a finalizer, a weak reference's), or turn
-into another exception on its way out.  The scenario would then go on, with something done by half.  So the handler
-notes that Ctrl-C was pressed; a scenario leaves no evidence after that (`check`), and the session ends as interrupted.
+A `KeyboardInterrupt` may be raised in a callback whose exceptions Python drops (a finalizer, a weak reference's), or
+turn into another exception on its way out.  The scenario would then go on after a step that was only half done.  So the
+handler notes that Ctrl-C was pressed; a scenario leaves no evidence after that (`check`), and the session ends as
+interrupted.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Interrupts:
 
     @classmethod
     def of(cls, config: pytest.Config) -> Interrupts:
-        """The one of this pytest run; a new one, to the run's end, where it has none yet."""
+        """The object of this pytest run; if it has none yet, a new one that lasts to its end."""
         for plugin in config.pluginmanager.get_plugins():
             if isinstance(plugin, cls):
                 return plugin

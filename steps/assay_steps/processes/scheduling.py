@@ -1,4 +1,4 @@
-"""Which worker runs which scenario: those that inject faults go in groups, and each group goes to one worker.
+"""Scheduling of scenarios: those that inject faults form groups, and one worker runs each group.
 
 Forked processes take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from
 a suffix of a test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to
@@ -60,7 +60,7 @@ class FaultScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's sch
     Args:
         config: pytest's configuration.
         log: xdist's log.
-        file: Where the workers write their groups.
+        file: The file in which the workers write their groups.
     """
 
     def __init__(self, config: Any, log: Any, file: Path) -> None:

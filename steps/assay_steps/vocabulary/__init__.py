@@ -1,7 +1,7 @@
 """The step vocabulary, by noun.  `docs/vocabulary.md` shows an example of each step; a QA team reuses them all.
 
-Given-steps make what a scenario needs and end it as inconclusive where the pair refuses; When-steps act and remember
-the answer; Then-steps observe and record one claim each.  Names in quotation marks are the scenario's own.
+Given-steps set up the scenario; if the pair refuses the set-up, the scenario is inconclusive.  When-steps act and
+remember the answer.  Then-steps observe and record one claim each.  The scenario chooses the names in quotation marks.
 """
 
 VOCABULARY = (

@@ -18,7 +18,7 @@ from assay_adapters.ports.administration import (
 )
 
 ATTRIBUTE = r"[A-Z]+\((?:'[^']*'|[^()']*)\)"
-"""How a step writes one."""
+"""The form of an attribute in a step."""
 
 NOUNS: Mapping[ObjectKind, str] = {
     ObjectKind.QUEUE: "QLOCAL",

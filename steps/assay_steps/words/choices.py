@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from assay_steps.words.handbook import Saying
 
 ALIKE = 0.5
-"""How much of an option's words, its values left out, must be the same for it to be what was meant."""
+"""The least likeness, from 0 to 1 and without values, with which an option counts as the one that was meant."""
 _VALUE = re.compile(r'"[^"]*"|\d+(?: ?(?:ms|s|min|minutes?|h|hours?|B|KB|MB)\b)?|\b(?:persistent|non-persistent)\b')
 
 
@@ -33,7 +33,7 @@ def unknown_choice(part: str, known: Sequence[Saying], what: str, reads: Callabl
 
 
 def closest(part: str, examples: Sequence[str], reads: Callable[[str], bool]) -> str | None:
-    """The option that was most likely meant, with the value that was given; None where none is alike.
+    """The option that was most likely meant, with the value that was given; None if none is similar.
 
     Args:
         part: The option as the step has it.

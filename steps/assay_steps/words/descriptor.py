@@ -12,7 +12,7 @@ from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqfb
 from assay_steps.words.mistakes import MistakeError, nearest
 
 DEFAULT_OPTIONS = ("NEW_MSG_ID", "COPY_MSG_ID_TO_CORREL_ID", "DEAD_LETTER_Q")
-"""Further names of 0: what holds where nothing else is asked for."""
+"""Names for 0, the default of a group of options."""
 
 
 def report_of(names: Iterable[str]) -> int:
@@ -22,7 +22,7 @@ def report_of(names: Iterable[str]) -> int:
         names: With their prefix, as ``MQRO_EXCEPTION``.
 
     Raises:
-        ValueError: There is no such option; names the ones there are.
+        ValueError: An option is unknown; names the known ones.
     """
     return reduce(or_, map(_option, names), 0)
 
@@ -44,7 +44,7 @@ def report_properties(names: Iterable[str]) -> dict[str, int]:
         names: With their prefix.
 
     Raises:
-        ValueError: There is no such option.
+        ValueError: An option is unknown.
     """
     wanted = [Mqro(_option(name)) for name in names]
     found = {name: option for option in wanted for name, group in REPORT_PROPERTIES.items() if option in group}
@@ -57,7 +57,7 @@ def feedback(name: str) -> int:
     """The number of a feedback: a reason by ``MQRC_`` name, or another by ``MQFB_`` name.
 
     Raises:
-        MistakeError: There is none of that name.
+        MistakeError: No feedback has that name.
     """
     prefix, _, short = name.partition("_")
     known: type[IntEnum] = Mqrc if prefix == "MQRC" else Mqfb

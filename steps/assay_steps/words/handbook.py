@@ -1,25 +1,20 @@
 """The vocabulary for readers: every step with what it does and an example, and the words, options and terms in steps.
 
-The source is ``vocabulary/handbook.toml``, which the wheel brings along.  `assay steps` shows it, errors about a step
-quote it, and ``python -m assay_steps.words.handbook docs/vocabulary.md`` writes that page's tables from it.
+The source is ``vocabulary/handbook.toml``, which is part of the wheel.  `assay steps` shows it, errors about a step
+quote it, and ``python -m tools.pages`` writes the tables of ``docs/vocabulary.md`` from it.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-import textwrap
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from pathlib import Path
 
 from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
-WIDTH = 120
-"""Columns of a paragraph on the page."""
 _PREDICATE = re.compile(r"\*([a-z-]+)\*")
 
 
@@ -28,7 +23,7 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         name: The kind.
-        meaning: What such a word stands for.
+        meaning: The meaning of such a word.
         examples: Words of the kind.
     """
 
@@ -64,7 +59,7 @@ class StepEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def plainly(self) -> str:
-        """What it does, without Markdown."""
+        """The text of `what` without Markdown."""
         return plain(self.what)
 
 
@@ -83,7 +78,7 @@ class Topic(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Handbook(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole vocabulary, or what a search found of it.
+    """The whole vocabulary, or the part that a search found.
 
     Args:
         words: Kinds of words.
@@ -131,54 +126,3 @@ def handbook() -> Handbook:
 def plain(text: str) -> str:
     """A text of the handbook without Markdown."""
     return _PREDICATE.sub(r"\1", text).replace("`", "")
-
-
-def rewritten(page: str) -> str:
-    """The page ``docs/vocabulary.md`` with its tables made anew.
-
-    Args:
-        page: The page as it is.
-    """
-    book = handbook()
-    words = [(word.name, word.meaning, _coded(word.examples)) for word in book.words]
-    page = _with_table(page, ("word", "what it stands for", "examples"), words)
-    page = _with_table(page, ("option", "what it does"), [(_coded(one.examples), one.what) for one in book.options])
-    page = _with_table(page, ("term", "what it asks for"), [(_coded(one.examples), one.what) for one in book.terms])
-    for topic in book.topics:
-        steps = [("<br>".join(map(_keyword_apart, s.phrases)), s.what, f"`{s.example}`") for s in topic.steps]
-        text = textwrap.fill(topic.text, WIDTH, break_long_words=False, break_on_hyphens=False)
-        section = f"## {topic.title}\n\n{text}\n\n{_table(('step', 'what it does', 'example'), steps)}"
-        page = _replaced(page, rf"^## {re.escape(topic.title)}\n.*?(?=^## |\Z)", f"{section}\n").rstrip("\n") + "\n"
-    return page
-
-
-def _coded(examples: Iterable[str]) -> str:
-    return ", ".join(f"`{example}`" for example in examples)
-
-
-def _keyword_apart(phrase: str) -> str:
-    keyword, _, text = phrase.partition(" ")
-    return f"{keyword} `{text}`"
-
-
-def _with_table(page: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    return _replaced(page, rf"^{re.escape(_row(head))}\n(?:\|[^\n]*\n)*", _table(head, rows))
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    return "".join(f"{line}\n" for line in (_row(head), "|---" * len(head) + "|", *map(_row, rows)))
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _replaced(page: str, pattern: str, text: str) -> str:
-    return re.sub(pattern, lambda _: text, page, count=1, flags=re.MULTILINE | re.DOTALL)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:  # noqa: PLR2004 - the program and its one argument
-        sys.exit("Name the page: python -m assay_steps.words.handbook docs/vocabulary.md")
-    path = Path(sys.argv[1])
-    path.write_text(rewritten(path.read_text(encoding="utf-8")), encoding="utf-8")

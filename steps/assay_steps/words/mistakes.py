@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 NEEDS_PREFIX = "needs-"
 RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
-"""What a rule's id looks like, so that a mistyped one is told from a tag that is none of ours."""
+"""The form of a rule's id: a tag of this form is a rule, or a mistyped one."""
 SHAPED_LIKE_OURS = re.compile(rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|judges-|platform-|level-|topology-).+")
-"""Tags that speak to the kit, known or not."""
+"""The form of the kit's tags, known or mistyped."""
 
 
 class MistakeError(LookupError):
@@ -29,7 +29,7 @@ class Cast(dict[str, T]):
     """The actors or objects that a scenario's steps have named so far.
 
     Args:
-        kind: What a step would have made, such as ``session``, for the sentence about a name that nobody bears.
+        kind: The kind of actor or object, such as ``session``, for the error about an unknown name.
     """
 
     def __init__(self, kind: str) -> None:
@@ -40,7 +40,7 @@ class Cast(dict[str, T]):
         """Refuse a name that no step has made.
 
         Raises:
-            MistakeError: Always; names those that there are.
+            MistakeError: Always; lists the known names.
         """
         there = f"there are {', '.join(sorted(self))}" if self else f"no step before has made a {self._kind}"
         article = "nobody" if self._kind != "message" else "no message"
@@ -49,7 +49,7 @@ class Cast(dict[str, T]):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """``the nearest is X; `` where something known looks like the word; else nothing."""
+    """``the nearest is X; `` if a known word is similar; otherwise empty."""
     close = get_close_matches(word, list(known), n=1, cutoff=0.4)
     return f"the nearest is {close[0]}; " if close else ""
 
@@ -57,13 +57,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def of_tags(
     template: ScenarioTemplate, tags: Iterable[str], catalogue: Catalogue, *, foreign: bool = False
 ) -> Iterator[str]:
-    """What is wrong with a scenario's tags, a sentence each.
+    """The mistakes in a scenario's tags, a sentence each.
 
     Args:
         template: The scenario.
-        tags: Every tag that it bears.
+        tags: All its tags.
         catalogue: The rules.
-        foreign: It is a team's own scenario: it may name no rule, and bear ids of the team's own, such as ``@OR-12``.
+        foreign: Whether it is a team's own scenario: it may name no rule, and have the team's ids as tags (``@OR-12``).
     """
     given = sorted(tags)
     known = {rule.id for rule in catalogue.rules}

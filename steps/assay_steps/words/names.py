@@ -97,7 +97,7 @@ class Names:
         """A queue manager of the instance: ``A`` is its first, ``B`` its second; None stays None.
 
         Raises:
-            LookupError: The instance has none of that name; says which there are.
+            LookupError: The instance has none of that name; lists its queue managers.
         """
         if name is None or name in self._members:
             return name

@@ -236,7 +236,7 @@ class Phrase(parsers.parse):
         return bool(result)
 
     def parse_arguments(self, name: str) -> dict[str, Any]:
-        """A step's arguments; what `is_matching` has found is handed out once, since a step may change it."""
+        """The arguments of a step. A result of `is_matching` is used once, since a step may change it."""
         parsed, self._parsed = self._parsed, None
         return parsed[1] if parsed is not None and parsed[0] == name else super().parse_arguments(name)
 

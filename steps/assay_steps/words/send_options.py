@@ -16,7 +16,7 @@ from assay_steps.words.handbook import handbook
 from assay_steps.words.names import PLACE, Place, read_place
 
 RETAIN = "JMS_IBM_Retain"
-"""IBM MQ's property for a retained publication; 1 asks for it."""
+"""IBM MQ's property for a retained publication, if its value is 1."""
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 """IBM MQ's property for the last message of a group."""
 
@@ -29,7 +29,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     Args:
         delay_ms: Delivery delay, set on the producer, in milliseconds.
         ttl_ms: Time to live, set on the producer, in milliseconds.
-        mode: Delivery mode, set on the producer; it may be left to the destination, too (DD-52).
+        mode: Delivery mode, set on the producer; `Mode.AS_DESTINATION` leaves it to the destination (DD-52).
         priority: Priority, set on the producer; `AS_DESTINATION` leaves it to the destination (DD-52).
         send_ttl_ms: Time to live of this send alone, in milliseconds.
         send_mode: Delivery mode of this send alone.
@@ -40,9 +40,9 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         correlation_id: JMSCorrelationID.
         group_id: JMSXGroupID.
         group_sequence: JMSXGroupSeq.
-        qos: Quality of service, where the client lets it be chosen.
-        face: The face of the client through which the message goes, where it is to be one that can do this.
-        properties: Application properties, and what of the message descriptor travels as properties.
+        qos: Quality of service, for clients that can choose it.
+        face: The face that sends the message, if only some faces can; None for the scenario's.
+        properties: Application properties, and fields of the message descriptor that are sent as properties.
     """
 
     delay_ms: int | None = None
@@ -69,7 +69,7 @@ HEADERS: dict[str, dict[str, Any]] = {
     "the durable header true": {"mode": Mode.PERSISTENT, "face": _CLASSIC},
     "the durable header false": {"mode": Mode.NON_PERSISTENT, "face": _CLASSIC},
 }
-"""What makes a message's durable header so; by a face that can: one of MQ Light has no option for it (AMQP:42)."""
+"""Modes for the values of the durable header. The classic face sends them: MQ Light's has no such option (AMQP:42)."""
 
 _AS_DEFINED = Mode.AS_DESTINATION.value
 Read = Callable[[re.Match[str]], dict[str, Any]]
@@ -97,7 +97,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r'property (\w+) = "([^"]*)"', lambda match: {"properties": {match[1]: match[2]}}),
     (r"property (\w+) = (\d+)", lambda match: {"properties": {match[1]: int(match[2])}}),
 )
-"""What may stand behind ``with`` in a send, joined by commas and ``and``."""
+"""The options after ``with`` in a send, joined by commas and ``and``."""
 
 _REPORT = re.compile(r"(?:report options? )?(MQRO_\w+)")
 """A report option; behind the first of them, further ones need no introduction."""

@@ -15,11 +15,11 @@ from assay_steps.words.handbook import handbook
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What a step says of a subscriber; None where it says nothing.
+    """The terms of a subscriber in a step; None for those that it does not name.
 
     Args:
         qos: Its quality of service.
-        ttl_ms: How long its subscription outlives it, in milliseconds; 0, or nothing said, is not at all.
+        ttl_ms: Time that the subscription lasts after its subscriber, in milliseconds; 0 for none.
         share: The name of the subscription that it shares.
         auto_confirm: Whether its client confirms by itself.
     """
@@ -37,11 +37,11 @@ TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] 
     (r"automatic confirmation", lambda _: {"auto_confirm": True}),
     (r"no automatic confirmation", lambda _: {"auto_confirm": False}),
 )
-"""What may stand behind ``with`` of a subscriber, joined by commas and ``and``."""
+"""The terms after ``with`` of a subscriber, joined by commas and ``and``."""
 
 _ONE = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in TERM_PHRASES)
 TERMS = rf"(?:{_ONE})(?:(?:, | and )(?:{_ONE}))*"
-"""How a step writes them."""
+"""The form of the terms in a step."""
 
 
 def read_terms(text: str) -> Terms:

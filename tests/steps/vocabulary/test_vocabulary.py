@@ -13,7 +13,7 @@ from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 
 from assay_sdk.model.capabilities import Capability
 from assay_steps.vocabulary import VOCABULARY
-from assay_steps.words.handbook import handbook, rewritten
+from assay_steps.words.handbook import handbook
 from assay_steps.words.parsing import TYPES
 from assay_steps.words.send_options import OPTION_PHRASES, SendOptions, read_options
 from assay_steps.words.subscription_terms import read_terms
@@ -37,10 +37,6 @@ def contexts(module: ModuleType) -> Iterator[StepFunctionContext]:
 
 
 STEPS = [context for name in VOCABULARY for context in contexts(importlib.import_module(name))]
-
-
-def test_the_pages_tables_say_what_the_command_says() -> None:
-    assert rewritten(PAGE) == PAGE
 
 
 def test_every_step_is_in_the_handbook_and_no_other() -> None:

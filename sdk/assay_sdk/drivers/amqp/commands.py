@@ -61,7 +61,7 @@ class _UnknownError(LookupError):
 
 
 class CommandedWire(LinkContext, Protocol):
-    """What commands need of their wire."""
+    """The wire, as its commands see it."""
 
     capabilities: frozenset[Capability]
     connection: Connection

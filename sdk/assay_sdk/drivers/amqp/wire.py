@@ -46,7 +46,7 @@ IDLE_TIMEOUT_S = 30.0
 """Idle timeout: a peer that is silent for longer is lost; RabbitMQ and Artemis use a minute by default."""
 
 CLOSE_TIMEOUT_MS = 5_000
-"""How long a close waits for the peer's close, before it closes the socket."""
+"""The time that a close waits for the peer's close, before it closes the socket."""
 
 MAX_FRAME = 1 << 20
 """Most octets of a frame, as in Qpid JMS (``jms.maxFrameSize``)."""

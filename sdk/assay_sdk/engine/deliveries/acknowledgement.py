@@ -22,7 +22,7 @@ class AckMode(StrEnum):
 
 
 class Settling(StrEnum):
-    """When a message that the application has received is settled."""
+    """The moment at which a message is settled that the application has received."""
 
     NOW = "now"
     """Accepted at once."""
@@ -37,7 +37,7 @@ class Settling(StrEnum):
 
 
 class Leaving(StrEnum):
-    """What a close does with delivered, unsettled messages."""
+    """The fate of delivered, unsettled messages at a close."""
 
     GIVE_BACK = "give-back"
     """The broker delivers them again, as redelivered."""
@@ -55,7 +55,7 @@ class Behaviour(Struct, frozen=True, kw_only=True):
             Otherwise they stay with the application, which recovers or rolls back.
         acknowledges: Whether `acknowledge` has an effect (JMS 2.0, 3.6.5: ignored in other modes).
         recovers: Whether `recover` is allowed (JMS 2.0, 6.2.11: not in a transacted session).
-        leaving: What a close does with delivered, unsettled messages.
+        leaving: The fate of delivered, unsettled messages at a close.
     """
 
     settling: Settling

@@ -27,7 +27,7 @@ _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 10_000
 
 
 class Unmoved(StrEnum):
-    """What happens to a poison message that no target accepts."""
+    """The fate of a poison message that no target accepts."""
 
     KEPT = "kept"
     REJECTED = "rejected"

@@ -136,7 +136,7 @@ class Subscription:
 
     @property
     def ttl(self) -> int:
-        """How long the subscription remains after a disconnection, in milliseconds."""
+        """The time that the subscription remains after a disconnection, in milliseconds."""
         return self._engine.terms.ttl_ms
 
     @property

@@ -1,6 +1,6 @@
 """Batch listeners (BATCH:24-40), what they do with their batches, and claims about the batches that came.
 
-Claims about batches first give the actor the time to be handed every message that was sent.
+Before a claim about batches, the step waits until the actor has received every message that was sent.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from assay_steps.words.parsing import phrase
 PLAIN = Script()
 
 FILL_MS = 1_000
-"""How long a batch that is to be lost may be filled: its messages wait already."""
+"""Batch timeout of a batch whose client is lost; its messages are waiting already."""
 
 LOST_WITHIN_MS = 100
-"""How long the callback works whose client is lost: the loss comes at its beginning, and nothing is acknowledged."""
+"""Duration of the callback whose client is lost. The loss comes at its beginning, so nothing is acknowledged."""
 
 
 @given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration}"))
@@ -164,7 +164,7 @@ def _failed_batch(world: World, name: str) -> int:
     """Number of the batch whose callback raised.
 
     Raises:
-        LookupError: None did.
+        LookupError: No callback raised.
     """
 
     def raised() -> list[int]:
@@ -184,7 +184,7 @@ def _failed_batch(world: World, name: str) -> int:
 
 
 def _kids_of(world: World, *batches: int) -> tuple[str, ...]:
-    """What the receiver was handed in these batches; what came twice is named once."""
+    """The keys of the messages in these batches of the receiver, each once."""
     kids = (one.kid for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
     return tuple(dict.fromkeys(kids))
 

@@ -1,6 +1,6 @@
 """Branches of global units of work: sessions in XA mode work in them, and the transaction manager decides.
 
-It asks over the connection of the session that worked in the branch and, once that has gone, over one of its own.
+It uses the connection of the session that worked in the branch and, after the loss of that, one of its own.
 """
 
 from __future__ import annotations

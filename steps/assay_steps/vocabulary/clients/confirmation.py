@@ -1,7 +1,7 @@
 """Confirming: what a subscriber's application does between receiving a message and confirming it, and how it may fail.
 
-An application that fails ends without a word, as if its process had been killed; a client that connects again by itself
-does not do so then.  What an application has done with a message stands in a database of its own, which survives it.
+An application that fails ends without closing, as if its process had been killed; its client does not reconnect.  The
+application records each message that it has processed in a database, which survives the failure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Database:
         return Ok(None)
 
     def entries(self) -> Outcome[tuple[str, ...]]:
-        """What is entered."""
+        """The messages that are entered."""
         return Ok(tuple(kid for (kid,) in self._rows.execute("SELECT kid FROM entry ORDER BY kid")))
 
     def close(self) -> None:

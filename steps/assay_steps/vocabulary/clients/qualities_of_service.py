@@ -24,7 +24,7 @@ from assay_steps.words.subscription_terms import Terms
 
 
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
-    """A subscriber as it asks to be; of a subscription of its own the subscriber's name is the client id, too."""
+    """A subscriber with its terms. Its name is its client id, and its subscription's name unless it shares one."""
     lasting = terms.ttl_ms > 0
     origin = world.subscription(
         world.address(place),

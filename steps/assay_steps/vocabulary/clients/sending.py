@@ -39,13 +39,13 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
 def producer_for(
     world: World, place: Place, options: SendOptions, name: str = "sender", session: Session | None = None
 ) -> Producer:
-    """A fresh producer that is as the options of its sends say; a refusal here ends the scenario as inconclusive."""
+    """A new producer with the options that are set on producers; a refusal ends the scenario as inconclusive."""
     face = options.face or (world.face if options.qos else None)
     return prepared(world.producer(place, name, session=session, face=face, qos=options.qos), options)
 
 
 def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
-    """Send one message through a producer as it is set."""
+    """Send one message through a producer; the options for this send alone go with the call."""
     draft = world.draft(label, options)
     answer = producer.send(draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms)
     world.note_sent(label, draft, answer, world.address(place))

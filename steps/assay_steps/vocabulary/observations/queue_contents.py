@@ -1,4 +1,4 @@
-"""What an administrator finds on queues: messages with their descriptors, headers and ids.
+"""Claims about messages on queues, as an administrator sees them: descriptors, headers and ids.
 
 A step that expects a message looks for it until the backend's time limit is over, except on the staging queue.  A step
 about the number of messages looks once.
@@ -144,7 +144,7 @@ def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> Non
 
 
 def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
-    """What the message showed its sender after the send."""
+    """The fields of the message that its sender saw after the send."""
     shown = sent.answer.needed().fields
     return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
 

@@ -1,4 +1,4 @@
-"""How claims about queues look: as an administrator, again and again while something is still expected."""
+"""Looks of the administrator at a queue for claims, repeated until they show what is expected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 
 LOOKS = 30
-"""How often a queue is looked at before what is expected counts as not happening."""
+"""The number of looks within the time limit."""
 MS_PER_TENTH = 100
 """MQMD's Expiry counts in tenths of a second."""
 
@@ -21,7 +21,7 @@ def look(world: World, place: Place) -> Look:
 
 
 def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
-    """Look at a queue until it shows something, or too much time has gone by; what was seen last is what counts."""
+    """Look at a queue until the condition holds or the time limit is over; the last look counts."""
     deadline = world.now_ms() + world.limits.expected_ms
     while True:
         seen = look(world, place)
@@ -31,7 +31,7 @@ def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look
 
 
 def event_of(seen: Look, kid: str) -> str:
-    """Reference of what a look shows of a message; where it shows nothing of it, of the look itself."""
+    """The reference of a message's event in a look; if the look does not show the message, of the look itself."""
     return next((one.ref for one in seen.found if one.kid == kid), seen.ref)
 
 
@@ -39,7 +39,7 @@ def look_for(world: World, place: Place, label: str) -> str:
     """Look for a message until it is there.
 
     Returns:
-        Reference of what the look shows of it; where it never came, of the last look.
+        The reference of its event; if it never came, of the last look.
     """
     kid = world.kid(label)
     return event_of(look_until(world, place, lambda seen: any(one.kid == kid for one in seen.found)), kid)
@@ -48,13 +48,13 @@ def look_for(world: World, place: Place, label: str) -> str:
 def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
     """Bounds for the Expiry field of a message, or of a report on it.
 
-    Steps count from the begin of the send and the broker from the put, so there may be more by as long as the send
-    took; and less by as much as the backend may be late.
+    Steps count from the begin of the send and the broker from the put, so more may be left by the duration of the send,
+    and less by the time that the backend may be late.
 
     Args:
         world: The scenario's world.
         label: The message.
-        left_ms: What is left of its life, counted from the begin of the send, in milliseconds.
+        left_ms: The rest of its life, counted from the begin of the send, in milliseconds.
     """
     most = left_ms + _sending_ms(world, label)
     least = max(0, left_ms - world.limits.late_ms)
@@ -62,7 +62,7 @@ def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
 
 
 def _sending_ms(world: World, label: str) -> int:
-    """How long the send of a message took, rounded up."""
+    """The duration of a message's send in milliseconds, rounded up."""
     answered = world.recorder.returned(world.messages[label].call)
     end_ns = next(event.mono_ns for event in world.recorder.journal.events if event.ref == answered)
     return -((world.sent_ns(label) - end_ns) // NS_PER_MS)

@@ -1,6 +1,6 @@
 """Reports on messages: exception, expiration, confirmation; found on reply queues by an administrator.
 
-A report belongs to the message whose message id or correlation id it bears.  A step that expects a report looks for it
+A report belongs to the message whose message id or correlation id it has.  A step that expects a report looks for it
 until the backend's time limit is over.
 """
 
@@ -19,7 +19,7 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 FIRST_BYTES = 100
-"""How much of the body a report with data carries."""
+"""The number of bytes of the body in a report with data."""
 
 
 def _is_report(found: Found) -> bool:
@@ -38,7 +38,7 @@ def _reports_on(world: World, seen: Look, label: str) -> list[Found]:
 
 
 def _report(world: World, label: str, place: Place) -> str:
-    """Reference of what a look shows of the report on a message; where it never came, of the last look."""
+    """The reference of the event of the report on a message; if it never came, of the last look."""
     seen = look_until(world, place, lambda seen: bool(_reports_on(world, seen, label)))
     return next((found.ref for found in _reports_on(world, seen, label)), seen.ref)
 

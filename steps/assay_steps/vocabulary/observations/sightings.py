@@ -1,4 +1,4 @@
-"""Claims about what was seen: by whom, how often, in which order, with which fields."""
+"""Claims about sightings: by which actor, how often, in which order, with which fields."""
 
 from __future__ import annotations
 

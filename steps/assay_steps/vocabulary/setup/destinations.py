@@ -1,4 +1,4 @@
-"""Where messages go, and how time goes by."""
+"""Destinations of messages, and the passing of time."""
 
 from __future__ import annotations
 

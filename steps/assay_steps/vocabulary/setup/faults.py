@@ -1,4 +1,4 @@
-"""What is done to the broker: orderly restart, kill, lost lines."""
+"""Faults of the broker and its connections: orderly restart, kill, lost lines."""
 
 from __future__ import annotations
 

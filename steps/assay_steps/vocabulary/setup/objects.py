@@ -1,6 +1,6 @@
 """Objects of the queue manager: defining, altering, deleting them, and claims about commands and about objects.
 
-Given-steps end the scenario as inconclusive where the command is refused; When-steps remember the answer.
+If the command of a Given-step is refused, the scenario is inconclusive; When-steps remember the answer.
 """
 
 from __future__ import annotations

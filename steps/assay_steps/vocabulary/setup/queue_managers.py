@@ -1,6 +1,6 @@
-"""Queue managers that belong together: who speaks to which, and stopping and starting one of them.
+"""Queue managers that belong together: connections to them, and stopping and starting one of them.
 
-``A`` is the first queue manager, to which everything goes that names none; ``B`` is the second.
+``A`` is the first queue manager, which steps use that name none; ``B`` is the second.
 """
 
 from __future__ import annotations

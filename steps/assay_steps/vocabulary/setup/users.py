@@ -1,6 +1,6 @@
 """Users and their authorities, and what they try.
 
-A user's place is first withheld from ordinary users: whatever everybody may do, that user may do too.
+A step first withholds the place from ordinary users, because a user may do everything that all users may.
 """
 
 from __future__ import annotations

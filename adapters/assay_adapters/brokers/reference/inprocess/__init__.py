@@ -9,7 +9,13 @@ from assay_adapters.ports.entry import BackendEntry, BackendOptions
 def _open(options: BackendOptions) -> Backend:
     from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 
-    return ReferenceBackend(seed=options.seed, store=options.store, defect=options.defect, wire=options.wire)
+    return ReferenceBackend(
+        seed=options.seed,
+        store=options.store,
+        defect=options.defect,
+        wire=options.wire,
+        variant=options.variant,
+    )
 
 
-BACKEND = BackendEntry(_open, has_defects=True, has_stores=True)
+BACKEND = BackendEntry(_open, has_defects=True, has_stores=True, has_variants=True)

@@ -28,6 +28,7 @@ from assay_broker.mqsc.defaults import default_settings
 from assay_broker.network import Member, network
 from assay_broker.seams import NO_SEAMS
 from assay_broker.stores import Operation
+from assay_broker.variants import VARIANTS
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
@@ -195,9 +196,10 @@ class ReferenceBackend:
         seed: Part of ids and names, so that runs with the same seed are equal.
         defect: A named defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for none.
+        variant: A tolerated variant; None for the reference broker as it is.
 
     Raises:
-        LookupError: There is no such store or defect.
+        LookupError: There is no such store, defect or variant.
     """
 
     def __init__(
@@ -206,12 +208,16 @@ class ReferenceBackend:
         seed: int = 0,
         defect: str | None = None,
         wire: Callable[[Driver], Driver] | None = None,
+        variant: str | None = None,
     ) -> None:
         if defect is not None and defect not in DEFECTS:
             raise LookupError(unknown("defect", defect, DEFECTS))
+        if variant is not None and variant not in VARIANTS:
+            raise LookupError(unknown("variant", variant, VARIANTS))
         self._store, self._kind = kind_of(store)
         self._seed = seed
         self._defect = None if defect is None else DEFECTS[defect]
+        self._variant = None if variant is None else VARIANTS[variant]
         self._wire = wire
         self._instances = count(1)
 
@@ -236,6 +242,8 @@ class ReferenceBackend:
         details = {"store": self._store, "disk": self._kind.disk, "clock": "virtual", "seed": str(self._seed)}
         if self._defect is not None:
             details["defect"] = self._defect.name
+        if self._variant is not None:
+            details["variant"] = self._variant.name
         return Environment(
             product=PRODUCT, version=product_version(), details=details, ours=True, simulated_disk=self._kind.simulated
         )
@@ -277,11 +285,12 @@ class ReferenceBackend:
         platform = "zos" if needs.topology == "sharing-group" else needs.platform
         names = _SINGLE if needs.topology == "single" else _SEVERAL
         kept = {name: self._kind.begin(name) for name in names}
+        changed = self._defect or self._variant
         members = tuple(
             Member(
                 default_settings(name, platform=platform, level=needs.level),
                 one.store,
-                NO_SEAMS if self._defect is None else self._defect.apply(),
+                NO_SEAMS if changed is None else changed.apply(),
             )
             for name, one in kept.items()
         )

@@ -23,7 +23,7 @@ from assay_sdk.model.stepper import Stepper
 
 
 class LinkContext(Protocol):
-    """What a link needs of its connection."""
+    """The connection, as its links see it."""
 
     answers: Answers
     prefixes: Prefixes
@@ -67,7 +67,7 @@ class LinkInput(StrEnum):
 
 
 class LinkAct(StrEnum):
-    """What to do about an event."""
+    """The action for an event."""
 
     NOTHING = "nothing"
     OPENED = "opened"

@@ -16,7 +16,7 @@ from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 Answer = Callable[[Delivery | None, Refused | None], None]
-"""Called with the delivery and its outcome, or with why there is none; a rejected request has both."""
+"""Called with the delivery and its outcome, or with the reason for having none; a rejected request has both."""
 
 
 class RequestLink(LinkEnd):
@@ -90,7 +90,7 @@ class RequestLink(LinkEnd):
 
         Args:
             body: Value of the message's amqp-value section.
-            answer: Called once, with the outcome or with why there is none.
+            answer: Called once, with the outcome or with the reason for having none.
         """
         if not self.usable:
             answer(None, self._why or Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed"))

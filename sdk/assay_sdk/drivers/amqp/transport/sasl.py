@@ -65,7 +65,7 @@ class SaslClient:
         self.prove: Callable[[], bytes] | None = None
         """Computes the proof that the broker requested, in phase PROVING; takes up to half a second."""
         self.refused: Refused | None = None
-        """Why the negotiation failed, in phase REFUSED."""
+        """The reason of the failure, in phase REFUSED."""
         self.rest = b""
         """Octets after the negotiation, which are AMQP's, in phase DONE."""
 

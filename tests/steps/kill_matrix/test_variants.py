@@ -1,0 +1,48 @@
+"""Tolerated variants: they pass every scenario of the suite, and differ from the reference broker where one looks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay_broker.variants import VARIANTS
+from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+from assay_steps.kill_matrix.failure_share import Outcomes
+from assay_steps.kill_matrix.matrix import KillMatrix, TriedVariant, _convicted, kill_matrix
+from assay_steps.plugin.suite import SuiteOptions, run_suite
+
+
+def run(out: Path, variant: str | None, rules: tuple[str, ...] = ()) -> Verdicts:
+    assert run_suite(SuiteOptions(out=out, rules=rules, variant=variant)) is pytest.ExitCode.OK
+    return load_verdicts(out / "verdicts.json")
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_passes_and_is_seen_to_differ(name: str, tmp_path: Path) -> None:
+    ours = run(tmp_path / "ours", None, VARIANTS[name].rules)
+    theirs = run(tmp_path / "theirs", name, VARIANTS[name].rules)
+    assert {scenario.verdict for scenario in theirs.scenarios} == {Verdict.PASS}
+    disclosed = {scenario.scenario: scenario.disclosed for scenario in ours.scenarios}
+    assert any(disclosed[scenario.scenario] != scenario.disclosed for scenario in theirs.scenarios)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_passes_the_whole_suite(name: str, tmp_path: Path) -> None:
+    assert {scenario.verdict for scenario in run(tmp_path, name).scenarios} == {Verdict.PASS}
+
+
+def test_a_scenario_that_a_variant_does_not_pass_convicts_it() -> None:
+    unbroken: Outcomes = {"a": ("pass", ("DD-56",)), "b": ("pass", ("DD-56",)), "c": ("error", ("DD-56",))}
+    (variant,) = _convicted(unbroken, {"other": {**unbroken, "b": ("fail", ("DD-56",))}})
+    assert variant == TriedVariant("other", ("b",))
+    matrix = KillMatrix(rules=(), alarms=(), unkilled=(), too_broad={}, variants=(variant,))
+    assert not matrix.sound
+    assert KillMatrix(rules=(), alarms=(), unkilled=(), too_broad={}).sound
+
+
+def test_the_kill_matrix_tries_the_variants_of_its_rules() -> None:
+    matrix = kill_matrix(rules=("DD-56",))
+    assert matrix.variants == (TriedVariant("delivered-at-expiry", ()),)
+    assert matrix.sound
