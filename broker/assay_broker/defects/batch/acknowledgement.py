@@ -12,21 +12,23 @@ from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.core.states.tables import Tables
 from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
-from assay_broker.defects.model import Defect, Held, Watch, commands, deliveries
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import SHIFT, accepted
+from assay_broker.defects.shapes import Commands, commands, deliveries, read_together
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 
 _SEVERAL = 3
 _SIX = 6
 _TRIES = 2
-_SHIFT = 10**9
 
 
-def _unmarked(delivery: Deliver, _watch: Watch) -> Deliver:
+def _unmarked(delivery: Deliver, _view: View) -> Deliver:
     return replace(delivery, redelivered=False, count=0)
 
 
-def _half_returned(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _half_returned(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
         return None
     half = len(command.deliveries) // 2
@@ -35,7 +37,7 @@ def _half_returned(command: Command, _now_ms: int, _watch: Watch) -> tuple[Comma
 
 
 def _last_only(*, in_unit: bool) -> Seams:
-    def last(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def last(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED:
             return None
         if (command.unit is not None) is not in_unit or len(command.deliveries) == 1:
@@ -45,31 +47,21 @@ def _last_only(*, in_unit: bool) -> Seams:
     return commands(last)
 
 
-def _lost_with_the_line() -> Seams:
+def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What a lost connection held of several unsettled messages counts as consumed."""
-    held = Held()
-
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        settled: tuple[Command, ...] = ()
-        if isinstance(passing, Disconnect) and not passing.clean:
-            settled = tuple(
-                Settle(passing.connection, None, link, tuple(one.delivery for one in several), Outcome.ACCEPTED)
-                for link, several in held.of(passing).items()
-                if len(several) > 1
-            )
-        held.note(passing)
-        return (*settled, passing)
-
-    return Seams(command=command, effects=held.heed)
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    several = {link for link, held in view.held_by_link(command).items() if len(held) > 1}
+    return accepted(command, view, lambda _attach, delivery: delivery.link in several)
 
 
-def _six_at_most(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
         return None
     return (replace(command, deliveries=command.deliveries[:_SIX]),)
 
 
-def _no_third_try(delivery: Deliver, _watch: Watch) -> Deliver | None:
+def _no_third_try(delivery: Deliver, _view: View) -> Deliver | None:
     return delivery if delivery.count < _TRIES else None
 
 
@@ -86,7 +78,7 @@ def _last_of_several_twice(records: Sequence[Record]) -> tuple[Record, ...]:
         if isinstance(record, MessageStored) and record.key not in gone:
             homes.setdefault(record.home, []).append(record)
     again = (stored[-1] for stored in homes.values() if len(stored) >= _SEVERAL)
-    return (*records, *(replace(stored, key=stored.key + _SHIFT) for stored in again))
+    return (*records, *(replace(stored, key=stored.key + SHIFT) for stored in again))
 
 
 def _rollback_commits(tables: Tables) -> Tables:
@@ -99,7 +91,7 @@ BATCH_DEFECTS = (
         name="last-of-several-recovered-twice",
         rules=("BT-09",),
         text="After a restart the last of several messages of a queue is there twice.",
-        apply=lambda: Seams(read=_last_of_several_twice),
+        apply=lambda: read_together(_last_of_several_twice),
     ),
     Defect(
         name="redelivered-unmarked",
@@ -117,7 +109,7 @@ BATCH_DEFECTS = (
         name="lost-with-the-line",
         rules=("BT-08",),
         text="Several unacknowledged messages of a lost connection count as consumed.",
-        apply=_lost_with_the_line,
+        apply=lambda: commands(_lost_with_the_line),
     ),
     Defect(
         name="acknowledges-last-only",

@@ -9,13 +9,11 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import (
     BackOutBranch,
-    Begin,
     Command,
     CommitBranch,
     Disconnect,
     EndBranch,
     PrepareBranch,
-    Put,
     RecoverBranches,
 )
 from assay_broker.core.effects import Answer, Effect
@@ -28,12 +26,12 @@ from assay_broker.core.records import (
 )
 from assay_broker.core.states.branches import BranchAction, BranchInput, BranchState, BranchTable
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect, Watch, commands, handed_in
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import handed_in
+from assay_broker.defects.shapes import Commands, commands, filters, read_together
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, Message
 from assay_sdk.model.xa import XaEnd, XaVote
-
-_AGENT = -13
 
 
 def _cell(
@@ -109,43 +107,24 @@ def _outcome_unwritten(records: Sequence[Record]) -> tuple[Record, ...]:
 # a connection
 
 
-def _lost_with_connection() -> Seams:
+def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What a connection has prepared is rolled back when it goes."""
-    prepared: dict[int, list[bytes]] = {}
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, PrepareBranch):
-            prepared.setdefault(command.connection, []).append(command.xid)
-        elif isinstance(command, Disconnect):
-            xids = prepared.pop(command.connection, [])
-            return (*(BackOutBranch(command.connection, None, xid) for xid in xids), command)
+    if not isinstance(command, Disconnect):
         return None
+    return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
 
-    return commands(rewrite)
 
-
-def _loss_commits() -> Seams:
+def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What was never prepared is committed when its connection goes."""
-    working: dict[bytes, int] = {}
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Begin) and command.xid is not None:
-            working[command.xid] = command.connection
-        elif isinstance(command, PrepareBranch | CommitBranch | BackOutBranch):
-            working.pop(command.xid, None)
-        elif isinstance(command, Disconnect):
-            gone = [xid for xid, connection in working.items() if connection == command.connection]
-            out: list[Command] = []
-            for xid in gone:
-                del working[xid]
-                out += [
-                    EndBranch(command.connection, None, xid, XaEnd.SUCCESS),
-                    CommitBranch(command.connection, None, xid, one_phase=True),
-                ]
-            return (*out, command)
+    if not isinstance(command, Disconnect):
         return None
-
-    return commands(rewrite)
+    out: list[Command] = []
+    for xid in (xid for xid, connection in view.working.items() if connection == command.connection):
+        out += [
+            EndBranch(command.connection, None, xid, XaEnd.SUCCESS),
+            CommitBranch(command.connection, None, xid, one_phase=True),
+        ]
+    return (*out, command)
 
 
 # prepare and what follows
@@ -154,49 +133,30 @@ def _loss_commits() -> Seams:
 def _prepare_commits() -> Seams:
     """A prepare is answered as one, and commits; what is asked for later is answered and not done."""
     over: set[bytes] = set()
-    votes: set[tuple[int, int | None]] = set()
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, PrepareBranch):
             over.add(command.xid)
-            votes.add((command.connection, command.token))
             return (CommitBranch(command.connection, command.token, command.xid, one_phase=True),)
         if isinstance(command, CommitBranch | BackOutBranch) and command.xid in over:
             return (RecoverBranches(command.connection, command.token),)
         return None
 
-    def voted(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        return tuple(
-            replace(effect, value=XaVote.PREPARED)
-            if isinstance(effect, Answer) and (effect.connection, effect.token) in votes
-            else effect
-            for effect in effects
-        )
+    def voted(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+        return replace(answer, value=XaVote.PREPARED) if isinstance(asked, PrepareBranch) else answer
 
-    return replace(commands(rewrite), effects=voted)
+    return filters(rewrite, answer=voted)
 
 
-def _delivered_in_doubt() -> Seams:
+def _delivered_in_doubt(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What a branch has sent to queues is handed out at its prepare, and again at its commit."""
-    branches: dict[tuple[int, int], bytes] = {}
-    sent: dict[bytes, list[tuple[Address, Message]]] = {}
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Begin) and command.xid is not None:
-            branches[command.connection, command.unit] = command.xid
-        elif isinstance(command, Put) and command.unit is not None:
-            xid, to = branches.get((command.connection, command.unit)), watch.target(command)
-            if xid is not None and to is not None:
-                sent.setdefault(xid, []).append((to, command.message))
-        elif isinstance(command, PrepareBranch):
-            copies = sent.pop(command.xid, [])
-            return (command, *(one for to, message in copies for one in handed_in(_AGENT, to, message)))
+    if not isinstance(command, PrepareBranch):
         return None
+    sent = (one for unit in view.ended(command) for one in unit.sent)
+    return (command, *(put for one in sent for put in handed_in(view, one.target, one.message)))
 
-    return commands(rewrite)
 
-
-def _rollback_ignored(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _rollback_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if isinstance(command, BackOutBranch):
         return (RecoverBranches(command.connection, command.token),)
     return None
@@ -217,37 +177,37 @@ BRANCH_DEFECTS = (
         name="prepared-lost-on-kill",
         rules=("BT-13",),
         text="A branch that was prepared is rolled back when the broker is killed.",
-        apply=lambda: Seams(read=_lost_on_kill),
+        apply=lambda: read_together(_lost_on_kill),
     ),
     Defect(
         name="prepared-committed-on-kill",
         rules=("BT-13",),
         text="A branch that was prepared is committed when the broker is killed.",
-        apply=lambda: Seams(read=_committed_on_kill),
+        apply=lambda: read_together(_committed_on_kill),
     ),
     Defect(
         name="taken-in-doubt-comes-back-on-kill",
         rules=("BT-13",),
         text="What a prepared branch has taken can be had again once the broker was killed.",
-        apply=lambda: Seams(read=_got_forgotten),
+        apply=lambda: read_together(_got_forgotten),
     ),
     Defect(
         name="taken-in-doubt-lost-on-kill",
         rules=("BT-13",),
         text="What a prepared branch has taken does not come back with its rollback once the broker was killed.",
-        apply=lambda: Seams(read=_got_lost),
+        apply=lambda: read_together(_got_lost),
     ),
     Defect(
         name="sent-in-doubt-lost-on-kill",
         rules=("BT-13",),
         text="What a prepared branch has sent does not come with its commit once the broker was killed.",
-        apply=lambda: Seams(read=_sent_lost),
+        apply=lambda: read_together(_sent_lost),
     ),
     Defect(
         name="delayed-in-doubt-comes-on-kill",
         rules=("BT-13",),
         text="What a prepared branch has sent with a delay comes before its commit once the broker was killed.",
-        apply=lambda: Seams(read=_delay_forgets_branch),
+        apply=lambda: read_together(_delay_forgets_branch),
     ),
     Defect(
         name="outcome-of-prepared-unwritten",
@@ -259,13 +219,13 @@ BRANCH_DEFECTS = (
         name="prepared-lost-with-connection",
         rules=("BT-13",),
         text="A prepared branch is rolled back with the connection that prepared it.",
-        apply=_lost_with_connection,
+        apply=lambda: commands(_lost_with_connection),
     ),
     Defect(
         name="unprepared-committed-with-connection",
         rules=("BT-13",),
         text="A branch that was not prepared is committed when its connection goes.",
-        apply=_loss_commits,
+        apply=lambda: commands(_loss_commits),
     ),
     Defect(
         name="prepare-commits",
@@ -277,7 +237,7 @@ BRANCH_DEFECTS = (
         name="in-doubt-delivered",
         rules=("BT-13",),
         text="What a branch has sent is handed out as soon as it is prepared.",
-        apply=_delivered_in_doubt,
+        apply=lambda: commands(_delivered_in_doubt),
     ),
     Defect(
         name="rollback-of-prepared-ignored",

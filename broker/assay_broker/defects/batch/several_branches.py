@@ -8,17 +8,17 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import (
     BackOutBranch,
-    Begin,
     Command,
     CommitBranch,
     Disconnect,
-    PrepareBranch,
     RecoverBranches,
 )
-from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.effects import Answer
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
-from assay_broker.defects.model import Defect, Starts, Watch, commands
+from assay_broker.defects.model import Defect
+from assay_broker.defects.shapes import Commands, commands, filters, read_together, replies
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
 _THIRD_START = 3
@@ -75,81 +75,43 @@ def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 
 def _one_for_all() -> Seams:
-    """After a start, who commits one of the branches in doubt commits them all."""
+    """After a start, the commit of one of the branches in doubt commits them all."""
     doubtful: list[bytes] = []
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if not isinstance(command, CommitBranch) or command.xid not in doubtful:
             return None
         others = (xid for xid in doubtful if xid != command.xid)
         return (command, *(CommitBranch(command.connection, None, xid) for xid in others))
 
-    seams = commands(rewrite)
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+    def read(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         doubtful[:] = [unit.xid for unit in _doubtful(records)]
-        return seams.read(records)
-
-    return replace(seams, read=read)
-
-
-def _lost_with_goodbye() -> Seams:
-    """What a connection has prepared is rolled back when it is closed in order."""
-    prepared: dict[int, list[bytes]] = {}
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, PrepareBranch):
-            prepared.setdefault(command.connection, []).append(command.xid)
-        elif isinstance(command, Disconnect):
-            xids = prepared.pop(command.connection, [])
-            return (*(BackOutBranch(command.connection, None, xid) for xid in xids), command) if command.clean else None
-        return None
-
-    return commands(rewrite)
-
-
-def _names_active() -> Seams:
-    """Branches in which work is done are named among those in doubt."""
-    active: dict[bytes, int] = {}
-    asked: set[tuple[int, int | None]] = set()
-
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        if isinstance(command, Begin) and command.xid is not None:
-            active[command.xid] = command.connection
-        elif isinstance(command, PrepareBranch | CommitBranch | BackOutBranch):
-            active.pop(command.xid, None)
-        elif isinstance(command, Disconnect):
-            for xid in [xid for xid, connection in active.items() if connection == command.connection]:
-                del active[xid]
-        elif isinstance(command, RecoverBranches):
-            asked.add((command.connection, command.token))
-        return (command,)
-
-    def named(effect: Effect) -> Effect:
-        if not isinstance(effect, Answer) or (effect.connection, effect.token) not in asked:
-            return effect
-        asked.discard((effect.connection, effect.token))
-        xids = tuple(one for one in effect.value if isinstance(one, bytes)) if isinstance(effect.value, tuple) else ()
-        return replace(effect, value=(*xids, *active))
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        active.clear()
         return tuple(records)
 
-    return Seams(
-        command=command_filter,
-        effects=lambda effects, _now_ms: tuple(named(effect) for effect in effects),
-        read=read,
-    )
+    return filters(rewrite, read=read)
+
+
+def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What a connection has prepared is rolled back when it is closed in order."""
+    if not isinstance(command, Disconnect) or not command.clean:
+        return None
+    return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
+
+
+def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """Branches in which work is done are named among those in doubt."""
+    if not isinstance(asked, RecoverBranches):
+        return answer
+    xids = tuple(one for one in answer.value if isinstance(one, bytes)) if isinstance(answer.value, tuple) else ()
+    return replace(answer, value=(*xids, *view.working))
 
 
 def _back_in_doubt() -> Seams:
     """At the second start after its end a branch is in doubt again, with nothing in it."""
     prepared: dict[int, UnitPrepared] = {}
     ended: dict[int, UnitPrepared] = {}
-    starts = Starts()
 
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         for record in records:
             if isinstance(record, UnitPrepared):
                 prepared[record.number] = replace(record, sent=(), got=())
@@ -157,24 +119,15 @@ def _back_in_doubt() -> Seams:
                 ended[record.number] = prepared[record.number]
         return tuple(records)
 
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        return (*records, *ended.values()) if starts.count >= _THIRD_START else tuple(records)
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        return (*records, *ended.values()) if view.starts >= _THIRD_START else tuple(records)
 
-    return starts.counted(Seams(written=written, read=read))
+    return filters(written=written, read=read)
 
 
-def _one_phase_unwritten() -> Seams:
+def _one_phase_unwritten(records: Sequence[Record], view: View) -> tuple[Record, ...]:
     """What is committed in one phase is not on disk."""
-    at_once: list[bool] = [False]
-
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        at_once[0] = isinstance(command, CommitBranch) and command.one_phase
-        return (command,)
-
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
-        return () if at_once[0] else tuple(records)
-
-    return Seams(command=command_filter, written=written)
+    return () if isinstance(view.last, CommitBranch) and view.last.one_phase else tuple(records)
 
 
 def _defect(name: str, text: str, apply: Callable[[], Seams]) -> Defect:
@@ -185,22 +138,22 @@ SEVERAL_BRANCHES_DEFECTS = (
     _defect(
         "newest-in-doubt-kept",
         "Of several branches in doubt only the newest is when the broker is back.",
-        lambda: Seams(read=_one_left),
+        lambda: read_together(_one_left),
     ),
     _defect(
         "first-sent-in-doubt-kept",
         "Of what a branch in doubt has sent only the first message is there when the broker is back.",
-        lambda: Seams(read=_first_sent_left),
+        lambda: read_together(_first_sent_left),
     ),
     _defect(
         "first-queue-in-doubt-kept",
         "What a branch in doubt has taken from its second queue can be had again when the broker is back.",
-        lambda: Seams(read=_first_queue_left),
+        lambda: read_together(_first_queue_left),
     ),
     _defect(
         "published-in-doubt-lost",
         "What a branch in doubt has published is lost when the broker is back.",
-        lambda: Seams(read=_published_lost),
+        lambda: read_together(_published_lost),
     ),
     _defect(
         "one-commit-for-all-in-doubt",
@@ -210,12 +163,12 @@ SEVERAL_BRANCHES_DEFECTS = (
     _defect(
         "prepared-lost-with-goodbye",
         "A prepared branch is rolled back when the connection that prepared it is closed in order.",
-        _lost_with_goodbye,
+        lambda: commands(_lost_with_goodbye),
     ),
     _defect(
         "active-named-in-doubt",
         "A transaction manager that asks for the branches in doubt is told of those that are not prepared, too.",
-        _names_active,
+        lambda: replies(_names_active),
     ),
     _defect(
         "ended-in-doubt-again",
@@ -225,6 +178,6 @@ SEVERAL_BRANCHES_DEFECTS = (
     _defect(
         "one-phase-unwritten",
         "A commit in one phase is answered and not on disk.",
-        _one_phase_unwritten,
+        lambda: filters(written=_one_phase_unwritten),
     ),
 )
