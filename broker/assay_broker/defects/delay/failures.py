@@ -8,16 +8,18 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject
-from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.commands import Administer, Command
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect, Watch, commands, handed_in, shown
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import change_of, handed_in
+from assay_broker.defects.shapes import Commands, commands, shown
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
-_AGENT = -6  # a connection of the defect's own
 _DEAD_LETTER = "MQDEAD"
 _LEAST_REASON = 2000  # MQRC begins there
 
@@ -33,35 +35,32 @@ def _cells(cells: Cells) -> Seams:
     return Seams(tables=other)
 
 
-def _enables(command: Command, now_ms: int) -> str | None:
-    """The queue that an administrator's command enables for puts; None for any other command."""
-    del now_ms
-    change = command.change if isinstance(command, Administer) else None
-    if not isinstance(change, AlterObject) or change.attributes.get("PUT") != "ENABLED":
-        return None
-    return change.name
+def _enables(command: Command) -> AlterObject | None:
+    """The change with which an administrator enables an object for puts; None for any other command."""
+    change = change_of(command)
+    return change if isinstance(change, AlterObject) and change.attributes.get("PUT") == "ENABLED" else None
 
 
-def _staged_for(command: Command, now_ms: int, watch: Watch) -> tuple[str, Message] | None:
+def _staged_for(command: Command, now_ms: int, view: View) -> tuple[str, Message] | None:
     """The queue for which a command stages a message, and the message."""
-    if not isinstance(command, Put) or (command.message.delivery_time_ms or 0) <= now_ms:
+    sent = view.sent(command, now_ms)
+    if sent is None or not sent.delayed or sent.target.kind is not AddressKind.QUEUE:
         return None
-    target = watch.target(command)
-    return None if target is None or target.kind is not AddressKind.QUEUE else (target.name, command.message)
+    return sent.target.name, sent.message
 
 
 def _enabled_in_vain() -> Seams:
     """A queue for which messages were staged stays disabled although an administrator enables it."""
     targets: set[str] = set()
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        staged = _staged_for(command, now_ms, watch)
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        staged = _staged_for(command, now_ms, view)
         if staged is not None:
             targets.add(staged[0])
-        if not isinstance(command, Administer) or _enables(command, now_ms) not in targets:
+        change = _enables(command)
+        if not isinstance(command, Administer) or change is None or change.name not in targets:
             return None
-        change = command.change
-        return (replace(command, change=replace(change, attributes={})),) if isinstance(change, AlterObject) else None
+        return (replace(command, change=replace(change, attributes={})),)
 
     return commands(rewrite)
 
@@ -70,14 +69,16 @@ def _twice_after_retry() -> Seams:
     """Whatever waits for a queue past its delay comes once more when the queue is enabled."""
     waiting: dict[str, list[Message]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        staged = _staged_for(command, now_ms, watch)
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        staged = _staged_for(command, now_ms, view)
         if staged is not None:
             waiting.setdefault(staged[0], []).append(staged[1])
-        name = _enables(command, now_ms)
-        late = [one for one in waiting.pop(name, ()) if (one.delivery_time_ms or 0) <= now_ms] if name else []
+        change = _enables(command)
+        if change is None:
+            return None
+        late = [one for one in waiting.pop(change.name, ()) if (one.delivery_time_ms or 0) <= now_ms]
         again = (replace(message, delivery_time_ms=None) for message in late)
-        return (command, *handed_in(_AGENT, Address(AddressKind.QUEUE, name), *again)) if name and late else None
+        return (command, *handed_in(view, Address(AddressKind.QUEUE, change.name), *again)) if late else None
 
     return commands(rewrite)
 

@@ -6,43 +6,41 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
-from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject
+from assay_broker.core.commands import Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.defects.known_objects import Delayed, Known, changes, delayed_puts, knowing, rows
-from assay_broker.defects.model import Defect, handed_in, is_topic
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import HOLD, browses, handed_in, is_topic, rows
+from assay_broker.defects.shapes import Commands, changes, delayed_puts, filters, replies
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, AddressKind
 
-_AGENT = -3  # a connection of the defects' own
-_HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
 _REACHES = ("PMSGDLV", "NPMSGDLV")
 _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
 
 
-def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
-    change = asked.change if isinstance(asked, Administer) else None
-    if not isinstance(change, NativeBrowse) or change.queue != STAGING_QUEUE:
+def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+    if not browses(asked, STAGING_QUEUE):
         return answer
     return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
 
 
-def _further(put: Put, copies: int) -> tuple[Command, ...] | None:
+def _further(put: Put, copies: int, view: View) -> Commands | None:
     """A send of which so many copies more are staged, for nobody."""
-    return (put, *handed_in(_AGENT, _HOLD, *(put.message,) * copies)) if copies else None
+    return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 
-def _one_too_many(put: Put, sent: Delayed, _known: Known) -> tuple[Command, ...] | None:
-    return _further(put, 1) if is_topic(sent.target) else None
+def _one_too_many(put: Put, sent: Sent, view: View) -> Commands | None:
+    return _further(put, 1, view) if is_topic(sent.target) else None
 
 
-def _for_each_sharer(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
+def _for_each_sharer(put: Put, sent: Sent, view: View) -> Commands | None:
     if not is_topic(sent.target):
         return None
-    sharers = Counter(attach.name for attach in known.watch.on(sent.target) if attach.shared)
-    return _further(put, sharers.total() - len(sharers))
+    sharers = Counter(attach.name for attach in view.on(sent.target) if attach.shared)
+    return _further(put, sharers.total() - len(sharers), view)
 
 
 def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) -> Seams:
@@ -53,7 +51,7 @@ def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) ->
         value: With which value; None for the one that was asked for.
     """
 
-    def other(change: Change, _known: Known) -> Change | None:
+    def other(change: Change, _view: View) -> Change | None:
         if not isinstance(change, DefineObject | AlterObject) or change.kind is not Kind.TOPIC:
             return None
         said = {
@@ -65,41 +63,41 @@ def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) ->
     return changes(other)
 
 
-def _string_is_the_name(change: Change, _known: Known) -> Change | None:
+def _string_is_the_name(change: Change, _view: View) -> Change | None:
     """A topic object stands for the topic string that is equal to its name, whatever its TOPICSTR says."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     return replace(change, attributes={**change.attributes, "TOPICSTR": change.name})
 
 
-def _parents_skipped(change: Change, known: Known) -> Change | None:
+def _parents_skipped(change: Change, view: View) -> Change | None:
     """A topic that does not say is as the base topic says, whatever is between."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
-    base = {**_ALL, **{key: said for key, said in known.objects.of(BASE_TOPIC).items() if key in _REACHES}}
+    base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC).items() if key in _REACHES}}
     own = {keyword: said for keyword, said in change.attributes.items() if said != "ASPARENT"}
     return replace(change, attributes={**base, **own})
 
 
-def _parents_outweigh(change: Change, known: Known) -> Change | None:
+def _parents_outweigh(change: Change, view: View) -> Change | None:
     """What a topic above forbids, no topic below it can allow."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     above = change.name.rpartition("/")[0]
     forbidden = {
         keyword: said
-        for keyword, said in known.objects.of(above).items()
+        for keyword, said in view.said(above).items()
         if keyword in _REACHES and said not in {"ALLAVAIL", "ASPARENT"}
     }
     return replace(change, attributes={**change.attributes, **forbidden}) if forbidden else None
 
 
-def _undelayed_too(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None:
     """A publication without a delay to a topic with a setting of its own is taken for a delayed one, and refused."""
     if not isinstance(command, Put) or command.message.delivery_time_ms is not None:
         return None
-    target = known.watch.target(command)
-    if target is None or not is_topic(target) or not known.objects.of(target.name).keys() & {*_REACHES}:
+    target = view.target(command)
+    if target is None or not is_topic(target) or not view.said(target.name).keys() & {*_REACHES}:
         return None
     refused = replace(command.message, delivery_time_ms=now_ms + 1, group_id="defect")
     return (replace(command, message=refused),)
@@ -110,7 +108,7 @@ PUBLICATION_DEFECTS = (
         name="one-staged-for-all",
         rules=("DD-80",),
         text="A delayed publication is staged once, however many subscriptions it is for.",
-        apply=lambda: knowing(reshow=_one_for_all),
+        apply=lambda: replies(_one_for_all),
     ),
     Defect(
         name="one-staged-too-many",
@@ -158,7 +156,7 @@ PUBLICATION_DEFECTS = (
         name="undelayed-publications-refused",
         rules=("DD-82",),
         text="On a topic with PMSGDLV or NPMSGDLV of its own, publications without a delay are refused.",
-        apply=lambda: knowing(_undelayed_too),
+        apply=lambda: filters(_undelayed_too),
     ),
 )
 """Defects of delayed publications."""

@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import Put
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import FEEDBACK, options, report
-from assay_broker.defects.model import Defect, Watch, dropped, handed_in, puts, shown
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import dropped, handed_in, is_delayed, resent
+from assay_broker.defects.shapes import Commands, puts, shown
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
-_AGENT = -7  # a connection of the defect's own
 _DAY_MS = 86_400_000
 _TENTH_MS = 100
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION
@@ -25,22 +27,18 @@ _DATA = (Mqro.EXCEPTION_WITH_FULL_DATA | Mqro.EXPIRATION_WITH_FULL_DATA) & ~_ASK
 _PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
 
 
-def _delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
 def _understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
     """Report options of delayed messages are understood otherwise."""
 
-    def options_of(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if not _delayed(put, now_ms):
+    def options_of(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        if not is_delayed(put, now_ms):
             return None
         asked = options(put.message)
         other = rewrite(asked, put.message)
         if other == asked:
             return None
         properties = {name: value for name, value in put.message.properties.items() if name not in REPORT_PROPERTIES}
-        return (replace(put, message=replace(put.message, properties={**properties, WHOLE_REPORT: int(other)})),)
+        return resent(put, properties={**properties, WHOLE_REPORT: int(other)})
 
     return puts(options_of)
 
@@ -61,15 +59,15 @@ def _always(asked: Mqro, added: Mqro) -> Mqro:
 def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
     """A message that asks for one of these is reported as soon as it is staged."""
 
-    def reported(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def reported(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
         message = put.message
         to = message.reply_to
-        if not _delayed(put, now_ms) or not options(message) & kinds or to is None or message.message_id is None:
+        if not is_delayed(put, now_ms) or not options(message) & kinds or to is None or message.message_id is None:
             return None
         early = report(
             message, kind, FEEDBACK[kind], f"{message.message_id} report", now_ms=now_ms, expires_ms=message.expiry_ms
         )
-        return (*handed_in(_AGENT, to, early), dropped(put, now_ms) if lost else put)
+        return (*handed_in(view, to, early), dropped(put, now_ms) if lost else put)
 
     return puts(reported)
 
@@ -96,10 +94,10 @@ def _in_milliseconds(described: Described) -> Described:
     return replace(described, descriptor={**described.descriptor, "Expiry": expiry * _TENTH_MS})
 
 
-def _mortal(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if not _delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
+def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    if not is_delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
         return None
-    return (replace(put, message=replace(put.message, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)),)
+    return resent(put, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)
 
 
 REPORT_DEFECTS = (

@@ -10,26 +10,17 @@ from assay_broker.core.administration.changes import AlterObject, DefineObject, 
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.settings import Settings
-from assay_broker.defects.answers import answers, refusing
-from assay_broker.defects.model import Defect, Watch, commands, handed_in, is_topic, puts
-from assay_broker.defects.objects import Objects
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed
+from assay_broker.defects.shapes import Commands, answers, commands, filters, puts, refusing, retold
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
 from assay_sdk.model.reasons import Mqrc, refused
 
-_AGENT = -7  # a connection of the defect's own
 _LATE_MS = 3_000
 _TARGET_REASONS = frozenset({Mqrc.PUT_INHIBITED, Mqrc.Q_FULL, Mqrc.MSG_TOO_BIG_FOR_Q})
-
-
-def _is_delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
-def _undelayed(put: Put) -> tuple[Command, ...]:
-    return (replace(put, message=replace(put.message, delivery_time_ms=None)),)
 
 
 def _is_retained(message: Message) -> bool:
@@ -43,62 +34,42 @@ def _is_grouped(message: Message) -> bool:
 # DD-10
 
 
-def _old_level_delays() -> Seams:
-    levels: list[Settings] = []
-
-    def settings(given: Settings) -> Settings:
-        levels[:] = [given]
-        return given
-
-    def take(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        old = any(not known.delays for known in levels)
-        return _undelayed(put) if old and _is_delayed(put, now_ms) else None
-
-    return replace(puts(take), settings=settings)
+def _old_level_delays(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
+    return undelayed(put) if not view.settings.delays and is_delayed(put, now_ms) else None
 
 
 # DD-11
 
 
-def _clustered_delays() -> Seams:
-    objects = Objects()
-
-    def take(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Administer):
-            objects.note(command.change)
-        if not isinstance(command, Put) or not _is_delayed(command, now_ms):
-            return None
-        target = watch.target(command)
-        return _undelayed(command) if target is not None and objects.said(target.name, "CLUSTER") else None
-
-    return commands(take)
+def _clustered_delays(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    return undelayed(put) if is_delayed(put, now_ms) and view.said(target.name).get("CLUSTER") else None
 
 
-def _in_a_cluster(_put: Put, target: Address, _now_ms: int, objects: Objects) -> Mqrc | None:
-    return Mqrc.OPTIONS_ERROR if objects.said(target.name, "CLUSTER") else None
+def _in_a_cluster(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
+    return Mqrc.OPTIONS_ERROR if view.said(target.name).get("CLUSTER") else None
 
 
-def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, objects: Objects) -> Mqrc | None:
-    bound = objects.said(target.name, "DEFBIND") and not objects.said(target.name, "CLUSTER")
-    return Mqrc.OPTIONS_ERROR if bound and _is_delayed(put, now_ms) else None
+def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
+    bound = view.said(target.name).get("DEFBIND") and not view.said(target.name).get("CLUSTER")
+    return Mqrc.OPTIONS_ERROR if bound and is_delayed(put, now_ms) else None
 
 
 # DD-16, DD-17
 
 
-def _retained_delays(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return _undelayed(put) if _is_retained(put.message) and _is_delayed(put, now_ms) else None
+def _retained_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    return undelayed(put) if _is_retained(put.message) and is_delayed(put, now_ms) else None
 
 
-def _grouped_delays(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return _undelayed(put) if _is_grouped(put.message) and _is_delayed(put, now_ms) else None
+def _grouped_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    return undelayed(put) if _is_grouped(put.message) and is_delayed(put, now_ms) else None
 
 
-def _retained(put: Put, _target: Address, _now_ms: int, _objects: Objects) -> Mqrc | None:
+def _retained(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | None:
     return Mqrc.OPTIONS_ERROR if _is_retained(put.message) else None
 
 
-def _grouped(put: Put, _target: Address, _now_ms: int, _objects: Objects) -> Mqrc | None:
+def _grouped(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | None:
     return Mqrc.OPTIONS_ERROR if _is_grouped(put.message) else None
 
 
@@ -118,64 +89,65 @@ def _put_when_due(tell: Callable[[Answer], Answer], *, staging: bool = False) ->
         tell: What their senders are told.
         staging: Whether those that were refused for the staging queue's sake are put, too.
     """
-    waiting: list[tuple[int, Address, Message]] = []
+    waiting: list[Sent] = []
 
-    def retell(put: Put, target: Address, answer: Answer) -> Answer:
-        due_ms = put.message.delivery_time_ms
+    def retell(sent: Sent, answer: Answer) -> Answer:
         wanted = _failed(answer, staging=False) or (staging and _failed(answer, staging=True))
-        if due_ms is None or is_topic(target) or not wanted:
+        if sent.message.delivery_time_ms is None or is_topic(sent.target) or not wanted:
             return answer
-        waiting.append((due_ms, target, put.message))
+        waiting.append(sent)
         return tell(answer)
 
-    def before(command: Command, now_ms: int) -> tuple[Command, ...]:
-        due = [one for one in waiting if one[0] <= now_ms]
-        waiting[:] = [one for one in waiting if one[0] > now_ms]
-        late = [put for _, to, message in due for put in handed_in(_AGENT, to, replace(message, delivery_time_ms=None))]
-        return (*late, *seams.command(command, now_ms))
+    def before(command: Command, now_ms: int, view: View) -> Commands | None:
+        due = [one for one in waiting if one.due_ms <= now_ms]
+        waiting[:] = [one for one in waiting if one.due_ms > now_ms]
+        return (*(put for one in due for put in handed_in(view, one.target, _due_now(one.message))), command)
 
-    seams = answers(retell)
-    return replace(seams, command=before)
+    return filters(before, effects=retold(retell))
+
+
+def _due_now(message: Message) -> Message:
+    return replace(message, delivery_time_ms=None)
 
 
 def _accepted(answer: Answer) -> Answer:
     return replace(answer, refused=None)
 
 
-def _staging_ignored(_put: Put, _target: Address, answer: Answer) -> Answer:
+def _staging_ignored(_sent: Sent, answer: Answer) -> Answer:
     return _accepted(answer) if _failed(answer, staging=True) else answer
 
 
-def _always_full(put: Put, _target: Address, answer: Answer) -> Answer:
+def _always_full(sent: Sent, answer: Answer) -> Answer:
     why = answer.refused
-    if put.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
+    if sent.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
         return answer
     return replace(answer, refused=refused(Mqrc.Q_FULL, why.text, *why.objects))
 
 
-def _terse(put: Put, _target: Address, answer: Answer) -> Answer:
-    if put.message.delivery_time_ms is None or answer.refused is None:
+def _terse(sent: Sent, answer: Answer) -> Answer:
+    if sent.message.delivery_time_ms is None or answer.refused is None:
         return answer
     return replace(answer, refused=replace(answer.refused, text="The message could not be sent."))
 
 
-def _blaming(*, staging: bool) -> Callable[[Put, Address, Answer], Answer]:
-    def blame(put: Put, target: Address, answer: Answer) -> Answer:
+def _blaming(*, staging: bool) -> Callable[[Sent, Answer], Answer]:
+    def blame(sent: Sent, answer: Answer) -> Answer:
         why = answer.refused
-        if put.message.delivery_time_ms is None or why is None or why.mqrc not in _TARGET_REASONS:
+        if sent.message.delivery_time_ms is None or why is None or why.mqrc not in _TARGET_REASONS:
             return answer
-        name = STAGING_QUEUE if staging else target.name
+        name = STAGING_QUEUE if staging else sent.target.name
         text = f"{Mqrc(why.mqrc).label}: {name} cannot take the message."
         return replace(answer, refused=replace(why, text=text, objects=(name,)))
 
     return blame
 
 
-def _get_disabled(_put: Put, target: Address, _now_ms: int, objects: Objects) -> Mqrc | None:
-    return Mqrc.PUT_INHIBITED if objects.said(target.name, "GET") == "DISABLED" else None
+def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
+    return Mqrc.PUT_INHIBITED if view.said(target.name).get("GET") == "DISABLED" else None
 
 
-def _less_than_said(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if not isinstance(command, Administer) or not isinstance(command.change, DefineObject | AlterObject):
         return None
     said = {
@@ -189,12 +161,12 @@ def _counting_all() -> Seams:
     """A queue counts as full once as many messages were sent to it as it may hold at a time."""
     sent: dict[Address, int] = {}
 
-    def judge(put: Put, target: Address, now_ms: int, objects: Objects) -> Mqrc | None:
+    def judge(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
         before = sent.get(target, 0)
         sent[target] = before + 1
-        most = objects.said(target.name, "MAXDEPTH")
+        most = view.said(target.name).get("MAXDEPTH")
         full = isinstance(most, int) and before >= most
-        return Mqrc.Q_FULL if full and _is_delayed(put, now_ms) else None
+        return Mqrc.Q_FULL if full and is_delayed(put, now_ms) else None
 
     return refusing(judge, "The queue is full.")
 
@@ -202,10 +174,10 @@ def _counting_all() -> Seams:
 # DD-20
 
 
-def _native_put(*, delayed: bool) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
+def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
     """Native puts go through the staging queue: those with a delay, or those without."""
 
-    def put(command: Command, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def put(command: Command, now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
             return None
         native = command.change
@@ -213,7 +185,7 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, Watch], tuple[Comma
             return None
         due_ms = now_ms + (native.delay_ms or _LATE_MS)
         to = Address(AddressKind.QUEUE, native.queue)
-        staged = handed_in(_AGENT, to, replace(native.message, delivery_time_ms=due_ms))
+        staged = handed_in(view, to, replace(native.message, delivery_time_ms=due_ms))
         return (*staged, replace(command, change=NativeBrowse(native.queue)))
 
     return put
@@ -224,13 +196,13 @@ SEND_CHECK_DEFECTS = (
         name="old-level-delays",
         rules=("DD-10",),
         text="A queue manager older than level 8.0 takes delayed messages, and delivers them at once.",
-        apply=_old_level_delays,
+        apply=lambda: puts(_old_level_delays),
     ),
     Defect(
         name="clustered-delays",
         rules=("DD-11",),
         text="A clustered queue takes delayed messages whatever its DEFBIND, and delivers them at once.",
-        apply=_clustered_delays,
+        apply=lambda: puts(_clustered_delays),
     ),
     Defect(
         name="clustered-refused",

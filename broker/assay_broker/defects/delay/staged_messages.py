@@ -13,8 +13,10 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
-from assay_broker.defects.known_objects import Delayed, Known, delayed_messages, knowing, rows
 from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import change_of, rows
+from assay_broker.defects.shapes import Commands, delayed_messages, filters
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 
@@ -24,73 +26,64 @@ _OTHER_ID = "ID:" + "AB" * 24
 
 def _take(command: Command) -> NativeTake | None:
     """What an administrator takes from the staging queue; None for anything else."""
-    change = command.change if isinstance(command, Administer) else None
+    change = change_of(command)
     return change if isinstance(change, NativeTake) and change.queue == STAGING_QUEUE else None
 
 
-def _asked_for(take: NativeTake, known: Known) -> Delayed | None:
+def _asked_for(take: NativeTake, view: View) -> Sent | None:
     """The delayed message that a get asks for."""
-    return next((one for id_, one in known.delayed.items() if native_id(id_) == take.correlation_id), None)
+    return next((one for id_, one in view.delayed.items() if native_id(id_) == take.correlation_id), None)
 
 
 def _shown_only() -> Seams:
-    def looked(command: Command, _now_ms: int, _known: Known) -> tuple[Command, ...] | None:
+    def looked(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if _take(command) is None or not isinstance(command, Administer):
             return None
         return (replace(command, change=NativeBrowse(STAGING_QUEUE)),)
 
-    def shown(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
+    def shown(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
         take = _take(asked)
         if take is None:
             return answer
-        found = _asked_for(take, known)
+        found = _asked_for(take, view)
         return replace(
             answer, value=() if found is None else (Described(descriptor={}, headers=(), message=found.message),)
         )
 
-    return knowing(looked, shown)
+    return filters(looked, answer=shown)
 
 
-def _all_copies(command: Command, _now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
     take = _take(command)
-    found = None if take is None else _asked_for(take, known)
+    found = None if take is None else _asked_for(take, view)
     if found is None or found.message.message_id is None or not isinstance(command, Administer):
         return None
     return (command, Cancel(command.connection, None, found.message.message_id))
 
 
-def _the_first(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    first = next((id_ for id_, one in known.delayed.items() if one.due_ms > now_ms), None)
+def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
+    first = next((id_ for id_, one in view.delayed.items() if one.due_ms > now_ms), None)
     if _take(command) is None or first is None or not isinstance(command, Administer):
         return None
     return (replace(command, change=NativeTake(STAGING_QUEUE, native_id(first))),)
 
 
-def _the_next_too(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
     take = _take(command)
-    found = None if take is None else _asked_for(take, known)
+    found = None if take is None else _asked_for(take, view)
     if found is None or not isinstance(command, Administer):
         return None
     others = [
         id_
-        for id_, one in known.delayed.items()
+        for id_, one in view.delayed.items()
         if one is not found and one.target == found.target and one.due_ms >= max(found.due_ms, now_ms)
     ]
     return (command, *(Cancel(command.connection, None, id_) for id_ in others[-1:]))
 
 
-def _taken_until_restart() -> Seams:
-    taking = False
-
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        nonlocal taking
-        taking = _take(command) is not None
-        return (command,)
-
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
-        return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
-
-    return Seams(command=command_filter, written=written)
+def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    taking = view.last is not None and _take(view.last) is not None
+    return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
 
 
 def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
@@ -105,8 +98,8 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
         other = message_id or message.message_id
         return replace(opened(message), **dict.fromkeys(descriptor.values(), other))
 
-    def shown(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
-        change = asked.change if isinstance(asked, Administer) else None
+    def shown(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+        change = change_of(asked)
         if not isinstance(change, NativeBrowse) or change.queue == STAGING_QUEUE:
             return answer
         return replace(answer, value=tuple(map(_row, rows(answer))))
@@ -117,12 +110,12 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
         ids = dict.fromkeys(descriptor, native_id(message_id or row.message.message_id).hex())
         return replace(row, descriptor={**row.descriptor, **ids})
 
-    def delivered(delivery: Deliver, _known: Known) -> Deliver:
+    def delivered(delivery: Deliver, _view: View) -> Deliver:
         if delivery.message.delivery_time_ms is None:
             return delivery
         return replace(delivery, message=changed(delivery.message))
 
-    return knowing(reshow=shown, redeliver=delivered)
+    return filters(answer=shown, delivery=delivered)
 
 
 def _first_property(message: Message) -> Message:
@@ -152,25 +145,25 @@ STAGED_MESSAGE_DEFECTS = (
         name="take-takes-all-copies",
         rules=("DD-38",),
         text="Taking one copy of a staged publication back takes all of them.",
-        apply=lambda: knowing(_all_copies),
+        apply=lambda: filters(_all_copies),
     ),
     Defect(
         name="take-takes-the-first",
         rules=("DD-38",),
         text="A get by correlation id takes whichever staged message was sent first.",
-        apply=lambda: knowing(_the_first),
+        apply=lambda: filters(_the_first),
     ),
     Defect(
         name="take-takes-the-next-too",
         rules=("DD-38",),
         text="With a staged message that is taken back, another one for the same target is lost.",
-        apply=lambda: knowing(_the_next_too),
+        apply=lambda: filters(_the_next_too),
     ),
     Defect(
         name="taken-until-restart",
         rules=("DD-38",),
         text="A staged message that was taken back is there again after a restart.",
-        apply=_taken_until_restart,
+        apply=lambda: filters(written=_taken_until_restart),
     ),
     Defect(
         name="moved-under-another-id",

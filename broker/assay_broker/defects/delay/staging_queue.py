@@ -12,13 +12,14 @@ from assay_broker.core.effects import Answer
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.records import MessageStored, ObjectRemoved, Record
-from assay_broker.defects.known_objects import Delayed, Known, changes, delayed_puts, knowing, rows
-from assay_broker.defects.model import Defect, is_topic
+from assay_broker.core.records import ObjectRemoved, Record
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import NOTHING, browses, change_of, is_staged, is_topic, rows
+from assay_broker.defects.shapes import Commands, changes, delayed_puts, filters, replies, reshown
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 
-_NOTHING = "DEFECT.NOTHING"
 _LINGERING_MS = 1_500
 _HEADER_BYTES = 4_096
 _LIMITS: dict[str, Value] = {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
@@ -27,17 +28,9 @@ _UNREAD: dict[str, Value] = {"DestQName": "", "DeliveryDelay": 0}
 
 def _staged(rewrite: Callable[[Described], Described]) -> Seams:
     """Filters that alter what administrators see on the staging queue."""
-
-    def reshow(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
-        if not _browses(asked, STAGING_QUEUE):
-            return answer
-        return replace(answer, value=tuple(rewrite(row) for row in rows(answer)))
-
-    return knowing(reshow=reshow)
-
-
-def _browses(asked: Command, queue: str) -> bool:
-    return isinstance(asked, Administer) and isinstance(asked.change, NativeBrowse) and asked.change.queue == queue
+    return replies(
+        lambda answer, asked, _now_ms, _view: reshown(answer, rewrite) if browses(asked, STAGING_QUEUE) else answer
+    )
 
 
 def _counting(answer: Answer, queue: str, further: int) -> Answer:
@@ -53,11 +46,11 @@ def _counting(answer: Answer, queue: str, further: int) -> Answer:
 
 def _looked_at(asked: Command) -> str | None:
     """The queue that an administrator looks at."""
-    if isinstance(asked, Administer) and isinstance(asked.change, NativeBrowse):
-        return asked.change.queue
-    if isinstance(asked, Administer) and isinstance(asked.change, DisplayObjects):
-        return asked.change.name
-    return None
+    match change_of(asked):
+        case NativeBrowse(queue=name) | DisplayObjects(name=name):
+            return name
+        case _:
+            return None
 
 
 def _with_further(answer: Answer, queue: str, further: Sequence[Message]) -> Answer:
@@ -72,34 +65,35 @@ def _headless(row: Described) -> Described:
     return replace(row, headers=())
 
 
-def _unreadable(row: Described) -> Described:
+def unreadable(row: Described) -> Described:
+    """The message with a staging header that names neither target nor delay."""
     return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
 
 
-def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
-    if not _browses(asked, STAGING_QUEUE):
+def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    if not browses(asked, STAGING_QUEUE):
         return answer
-    published = {id_ for id_, one in known.delayed.items() if is_topic(one.target)}
+    published = {id_ for id_, one in view.delayed.items() if is_topic(one.target)}
     return replace(
         answer,
         value=tuple(row for row in rows(answer) if row.message.durable and row.message.message_id not in published),
     )
 
 
-def _on_target_too(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
+def _on_target_too(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
     queue = _looked_at(asked)
-    waiting = [one.message for one in known.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
+    waiting = [one.message for one in view.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
     return answer if queue is None or not waiting else _with_further(answer, queue, waiting)
 
 
-def _lingering(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
+def _lingering(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
     if _looked_at(asked) != STAGING_QUEUE or answer.refused is not None:
         return answer
-    moved = [one.message for one in known.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
+    moved = [one.message for one in view.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
     return _with_further(answer, STAGING_QUEUE, moved) if moved else answer
 
 
-def _header_kept(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+def _header_kept(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
     queue = _looked_at(asked)
     kept = [
         replace(row, headers=({"StrucId": "DDH"}, *row.headers)) if _was_delayed(row) else row for row in rows(answer)
@@ -119,23 +113,16 @@ def _own_correlation_id(row: Described) -> Described:
     return replace(row, descriptor={**row.descriptor, "CorrelId": native_id(row.message.correlation_id).hex()})
 
 
-def _hidden(change: Change, _known: Known) -> Change | None:
+def _hidden(change: Change, _view: View) -> Change | None:
     if isinstance(change, DisplayObjects) and change.name == STAGING_QUEUE:
-        return DisplayObjects(kinds=change.kinds, name=_NOTHING)
+        return DisplayObjects(kinds=change.kinds, name=NOTHING)
     return None
 
 
-def _gone_after_restart() -> Seams:
-    starts: list[None] = []
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        starts.append(None)
-        staged = any(isinstance(record, MessageStored) and record.due_ms is not None for record in records)
-        if len(starts) == 1 or staged:
-            return tuple(records)
-        return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
-
-    return Seams(read=read)
+def _gone_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    if view.starts == 1 or any(is_staged(record) for record in records):
+        return tuple(records)
+    return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
 
 
 def _altered(change: Change) -> dict[str, Value] | None:
@@ -149,7 +136,7 @@ def _alter(attributes: dict[str, Value]) -> AlterObject:
     return AlterObject(Kind.QLOCAL, STAGING_QUEUE, attributes)
 
 
-def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> tuple[Command, ...]:
+def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> Commands:
     """A send for whose duration the staging queue is altered."""
     return (
         Administer(put.connection, None, _alter(before)),
@@ -158,21 +145,21 @@ def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> tupl
     )
 
 
-def _said_limits(known: Known) -> dict[str, Value]:
-    said = known.objects.of(STAGING_QUEUE)
+def _said_limits(view: View) -> dict[str, Value]:
+    said = view.said(STAGING_QUEUE)
     return {keyword: said[keyword] for keyword in _LIMITS if keyword in said}
 
 
-def _unlimited(put: Put, _sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-    limits = _said_limits(known)
+def _unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
+    limits = _said_limits(view)
     return _beside(put, {keyword: _LIMITS[keyword] for keyword in limits}, limits) if limits else None
 
 
 def _never_freed() -> Seams:
     taken: list[None] = []
 
-    def no_place(put: Put, _sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-        limit = _said_limits(known).get("MAXDEPTH")
+    def no_place(put: Put, _sent: Sent, view: View) -> Commands | None:
+        limit = _said_limits(view).get("MAXDEPTH")
         if not isinstance(limit, int):
             return None
         taken.append(None)
@@ -182,7 +169,7 @@ def _never_freed() -> Seams:
 
 
 def _less(keyword: str, by: int) -> Seams:
-    def lowered(change: Change, _known: Known) -> Change | None:
+    def lowered(change: Change, _view: View) -> Change | None:
         attributes = _altered(change)
         limit = None if attributes is None else attributes.get(keyword)
         if attributes is None or not isinstance(limit, int):
@@ -192,13 +179,13 @@ def _less(keyword: str, by: int) -> Seams:
     return changes(lowered)
 
 
-def _first_counts(change: Change, known: Known) -> Change | None:
-    attributes, before = _altered(change), _said_limits(known)
+def _first_counts(change: Change, view: View) -> Change | None:
+    attributes, before = _altered(change), _said_limits(view)
     return None if attributes is None or not before else _alter({**attributes, **before})
 
 
-def _unalterable(change: Change, _known: Known) -> Change | None:
-    return None if _altered(change) is None else AlterObject(Kind.QLOCAL, _NOTHING, {})
+def _unalterable(change: Change, _view: View) -> Change | None:
+    return None if _altered(change) is None else AlterObject(Kind.QLOCAL, NOTHING, {})
 
 
 STAGING_QUEUE_DEFECTS = (
@@ -212,31 +199,31 @@ STAGING_QUEUE_DEFECTS = (
         name="staging-header-blank",
         rules=("DD-05",),
         text="The header of a staged message names neither its target nor its delay.",
-        apply=lambda: _staged(_unreadable),
+        apply=lambda: _staged(unreadable),
     ),
     Defect(
         name="staged-out-of-sight",
         rules=("DD-05",),
         text="Delayed publications and non-persistent messages are kept in memory, and not on the staging queue.",
-        apply=lambda: knowing(reshow=_out_of_sight),
+        apply=lambda: replies(_out_of_sight),
     ),
     Defect(
         name="staged-and-on-target",
         rules=("DD-05",),
         text="An administrator finds a delayed message on its target during its delay.",
-        apply=lambda: knowing(reshow=_on_target_too),
+        apply=lambda: replies(_on_target_too),
     ),
     Defect(
         name="moved-and-still-staged",
         rules=("DD-06",),
         text="A message stays on the staging queue for a second and a half after it was moved to its target.",
-        apply=lambda: knowing(reshow=_lingering),
+        apply=lambda: replies(_lingering),
     ),
     Defect(
         name="staging-header-kept",
         rules=("DD-06", "DD-39"),
         text="A message that was staged still has its staging header on its target.",
-        apply=lambda: knowing(reshow=_header_kept),
+        apply=lambda: replies(_header_kept),
     ),
     Defect(
         name="staging-queue-hidden",
@@ -248,7 +235,7 @@ STAGING_QUEUE_DEFECTS = (
         name="staging-queue-gone-after-restart",
         rules=("DD-35",),
         text="A staging queue with nothing on it is gone after a restart.",
-        apply=_gone_after_restart,
+        apply=lambda: filters(read=_gone_after_restart),
     ),
     Defect(
         name="staging-limits-ignored",

@@ -9,29 +9,27 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
-    deliveries,
+from assay_broker.defects.model import Defect
+from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
+from assay_broker.defects.sends import (
+    SHIFT,
     dropped,
     handed_in,
     is_durable,
     is_topic,
-    puts,
-    read,
+    resent,
+    twice,
+    undelayed,
     unheard,
 )
-from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read, read_together
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
 _SECOND_MS = 1_000
 _BITS_32 = 2**32
-_SHIFT = 10**9
 _STAGED_AT_MOST = 8
-_AGENT = -4  # a connection of the defect's own
 
 
 def _delay_ms(put: Put, now_ms: int) -> int:
@@ -39,62 +37,58 @@ def _delay_ms(put: Put, now_ms: int) -> int:
     return max(0, (put.message.delivery_time_ms or 0) - now_ms)
 
 
-def _with(put: Put, message: Message) -> tuple[Command, ...]:
-    return (replace(put, message=message),)
-
-
 # DD-02
 
 
-def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     delay_ms = _delay_ms(put, now_ms)
     if not delay_ms % _SECOND_MS:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + delay_ms // _SECOND_MS * _SECOND_MS))
+    return resent(put, delivery_time_ms=now_ms + delay_ms // _SECOND_MS * _SECOND_MS)
 
 
-def _in_32_bits(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     delay_ms = _delay_ms(put, now_ms)
     if delay_ms < _BITS_32:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + delay_ms % _BITS_32))
+    return resent(put, delivery_time_ms=now_ms + delay_ms % _BITS_32)
 
 
-def _early_for_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    live = any(not is_durable(attach) for attach in watch.on(target))
+def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    live = any(not is_durable(attach) for attach in view.on(target))
     if not is_topic(target) or live or not _delay_ms(put, now_ms):
         return None
-    return _with(put, replace(put.message, delivery_time_ms=None))
+    return undelayed(put)
 
 
-def _early_in_unit(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _early_in_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     if put.unit is None or not _delay_ms(put, now_ms):
         return None
-    return _with(put, replace(put.message, delivery_time_ms=None))
+    return undelayed(put)
 
 
 def _early_for_late_receivers() -> Seams:
     """A receiver that opens on a queue is handed what is staged for it by then."""
     staged: dict[Address, list[Message]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
-            target = watch.target(command)
+            target = view.target(command)
             if target is not None and not is_topic(target) and command.unit is None and _delay_ms(command, now_ms):
                 staged.setdefault(target, []).append(command.message)
-        if not isinstance(command, Attach) or watch.on(command.address):
+        if not isinstance(command, Attach) or view.on(command.address):
             return None
         waiting = staged.pop(command.address, ())
         early = [message for message in waiting if (message.delivery_time_ms or 0) > now_ms]
         unstaged = (Cancel(command.connection, None, message.message_id or "") for message in early)
         undelayed = (replace(message, delivery_time_ms=None) for message in early)
-        return (*unstaged, *handed_in(_AGENT, command.address, *undelayed), command)
+        return (*unstaged, *handed_in(view, command.address, *undelayed), command)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         staged.clear()
         return tuple(records)
 
-    return also_reading(commands(rewrite), start)
+    return filters(rewrite, read=start)
 
 
 # DD-03
@@ -103,9 +97,9 @@ def _early_for_late_receivers() -> Seams:
 def _lost_by_browsing() -> Seams:
     staged: dict[Address, list[str]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put) and _delay_ms(command, now_ms):
-            target, message_id = watch.target(command), command.message.message_id
+            target, message_id = view.target(command), command.message.message_id
             if target is not None and message_id is not None:
                 staged.setdefault(target, []).append(message_id)
         if not isinstance(command, Browse):
@@ -118,7 +112,7 @@ def _lost_by_browsing() -> Seams:
 def _overflows() -> Seams:
     staged: dict[Address, list[int]] = {}
 
-    def drop(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def drop(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
         if not _delay_ms(put, now_ms):
             return None
         still = staged[target] = [due for due in staged.get(target, ()) if due > now_ms]
@@ -144,13 +138,13 @@ def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
     for record in records:
         out.append(record)
         if isinstance(record, MessageStored) and record.due_ms is not None:
-            out.append(replace(record, key=record.key + _SHIFT))
+            out.append(replace(record, key=record.key + SHIFT))
     return tuple(out)
 
 
-def _released_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    awaited = put.unit is None and bool(watch.on(target))
-    return (put, unheard(put)) if awaited and 0 < _delay_ms(put, now_ms) <= _SECOND_MS else None
+def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    awaited = put.unit is None and bool(view.on(target))
+    return twice(put) if awaited and 0 < _delay_ms(put, now_ms) <= _SECOND_MS else None
 
 
 # DD-04
@@ -160,21 +154,21 @@ def _behind_the_delayed() -> Seams:
     """A queue keeps the order of its sends: nothing overtakes a delayed message."""
     latest: dict[Address, int] = {}
 
-    def wait(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def wait(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
         if _delay_ms(put, now_ms):
             latest[target] = max(put.message.delivery_time_ms or 0, latest.get(target, 0))
             return None
         if latest.get(target, 0) <= now_ms:
             return None
-        return _with(put, replace(put.message, delivery_time_ms=latest[target] + 1))
+        return resent(put, delivery_time_ms=latest[target] + 1)
 
     return puts(wait)
 
 
-def _publications_staged(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
     if not is_topic(target) or _delay_ms(put, now_ms) or put.unit is not None:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + 3_000))
+    return resent(put, delivery_time_ms=now_ms + 3_000)
 
 
 # DD-51
@@ -185,49 +179,49 @@ def _not_to_returning() -> Seams:
     delayed: set[str | None] = set()
     started: dict[tuple[int, int], set[str | None]] = {}
 
-    def note(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def note(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put) and _delay_ms(command, now_ms):
-            target = watch.target(command)
+            target = view.target(command)
             if target is not None and is_topic(target):
                 delayed.add(command.message.message_id)
-        for key in watch.receivers.keys() - started.keys():
+        for key in view.receivers.keys() - started.keys():
             started[key] = set(delayed)
         return None
 
     noting = commands(note)
 
-    def drop(delivery: Deliver, _watch: Watch) -> Deliver | None:
+    def drop(delivery: Deliver, _view: View) -> Deliver | None:
         missed = started.get((delivery.connection, delivery.link), set())
         return None if delivery.message.message_id in missed else delivery
 
     return replace(noting, effects=deliveries(drop).effects)
 
 
-def _durable_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    active = any(is_durable(attach) for attach in watch.on(target))
-    return (put, unheard(put)) if is_topic(target) and active and _delay_ms(put, now_ms) else None
+def _durable_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    active = any(is_durable(attach) for attach in view.on(target))
+    return twice(put) if is_topic(target) and active and _delay_ms(put, now_ms) else None
 
 
-def _shared_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    shared = any(attach.shared for attach in watch.on(target))
-    return (put, unheard(put)) if is_topic(target) and shared and _delay_ms(put, now_ms) else None
+def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    shared = any(attach.shared for attach in view.on(target))
+    return twice(put) if is_topic(target) and shared and _delay_ms(put, now_ms) else None
 
 
 # DD-14, DD-56
 
 
-def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
     if not _delay_ms(put, now_ms) or due is None or not expiry or expiry >= due:
         return None
-    return _with(put, replace(put.message, expiry_ms=None, ttl_ms=None))
+    return resent(put, expiry_ms=None, ttl_ms=None)
 
 
 def _expiry_forgotten(record: Record) -> tuple[Record, ...]:
     return (replace(record, expires_ms=None),) if isinstance(record, MessageStored) else (record,)
 
 
-def _edge_twice(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _edge_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """The clean-up of expired messages and the release both hand over what is due at the same moment."""
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
     if not _delay_ms(put, now_ms) or due is None or not expiry or abs(expiry - due) > 1:
@@ -295,7 +289,7 @@ STAGING_DEFECTS = (
         name="staged-twice-at-restart",
         rules=("DD-03",),
         text="Stored delayed messages are recovered twice when the broker starts again.",
-        apply=lambda: Seams(read=_staged_twice),
+        apply=lambda: read_together(_staged_twice),
     ),
     Defect(
         name="released-twice",

@@ -2,101 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Backout, Begin, Command, Commit, Disconnect, Put, Settle
-from assay_broker.core.records import Record
-from assay_broker.defects.model import Defect, Held, Watch, commands, dropped, handed_in, is_topic, puts
+from assay_broker.core.commands import Attach, Backout, Begin, Command, Commit, Disconnect, Put
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_topic
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 
-_AGENT = -8  # a connection of the defect's own
 
-
-def _is_delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
-def _hidden_from_own(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _hidden_from_own(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return (replace(command, session=None),) if isinstance(command, Attach) else None
 
 
-def _one_session(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return (replace(command, session=0),) if isinstance(command, Attach | Begin) else None
 
 
-def _at_once(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if put.unit is None or is_topic(target) or _is_delayed(put, now_ms):
+def _at_once(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    if put.unit is None or is_topic(target) or is_delayed(put, now_ms):
         return None
     return (replace(put, unit=None),)
 
 
-def _lost_at_commit(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     return None if put.unit is None else (dropped(put, now_ms),)
 
 
-class _Sent:
-    """What open units of work have sent to queues."""
+def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
+    """What a unit of work has sent to queues stays although the unit was backed out."""
 
-    def __init__(self) -> None:
-        self._units: dict[tuple[int, int], list[tuple[Put, Address]]] = {}
-
-    def note(self, command: Command, watch: Watch) -> None:
-        """Take note of a command that is about to pass."""
-        if isinstance(command, Put) and command.unit is not None:
-            target = watch.target(command)
-            if target is not None and not is_topic(target):
-                self._units.setdefault((command.connection, command.unit), []).append((command, target))
-
-    def ended(self, command: Command) -> list[tuple[Put, Address]]:
-        """What the units have sent that a command ends."""
-        if isinstance(command, Commit | Backout):
-            return self._units.pop((command.connection, command.unit), [])
-        if not isinstance(command, Disconnect):
-            return []
-        units = [unit for unit in self._units if unit[0] == command.connection]
-        return [sent for unit in units for sent in self._units.pop(unit)]
-
-
-def _after_backout(wanted: Callable[[Put], bool]) -> Seams:
-    """What a unit of work has sent stays although the unit was backed out."""
-    sent = _Sent()
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        sent.note(command, watch)
-        ended = sent.ended(command)
-        if isinstance(command, Commit):
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Backout | Disconnect):
             return None
-        late = [one for put, target in ended if wanted(put) for one in handed_in(_AGENT, target, put.message)]
+        late = _handed_in_again(command, view, wanted)
         return (command, *late) if late else None
 
     return commands(rewrite)
 
 
-def _consumed_stays() -> Seams:
+def _handed_in_again(command: Command, view: View, wanted: Callable[[Sent], bool]) -> Commands:
+    sent = (one for unit in view.ended(command) for one in unit.sent if not is_topic(one.target) and wanted(one))
+    return tuple(put for one in sent for put in handed_in(view, one.target, one.message))
+
+
+def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What a unit of work has both sent and consumed is there after its commit."""
-    sent, held = _Sent(), Held()
-    consumed: set[str | None] = set()
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        sent.note(command, watch)
-        if isinstance(command, Settle) and command.unit is not None:
-            consumed.update(delivery.message.message_id for delivery in held.settled(command))
-        held.note(command)
-        ended = sent.ended(command)
-        if not isinstance(command, Commit):
-            return None
-        stays = [(put, target) for put, target in ended if put.message.message_id in consumed]
-        return (command, *(one for put, target in stays for one in handed_in(_AGENT, target, put.message)))
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        consumed.clear()
-        return seams.read(records)
-
-    seams = commands(rewrite)
-    return replace(seams, effects=held.heed, read=read)
+    if not isinstance(command, Commit):
+        return None
+    consumed = {delivery.message.message_id for unit in view.ended(command) for delivery in unit.taken}
+    return (command, *_handed_in_again(command, view, lambda sent: sent.message.message_id in consumed))
 
 
 UNCOMMITTED_DEFECTS = (
@@ -128,18 +87,18 @@ UNCOMMITTED_DEFECTS = (
         name="consumed-in-own-unit-stays",
         rules=("DD-25",),
         text="What a unit of work has both sent and consumed is there after its commit.",
-        apply=_consumed_stays,
+        apply=lambda: commands(_consumed_stays),
     ),
     Defect(
         name="stays-after-backout",
         rules=("DD-25",),
         text="What a unit of work has sent without a delay stays although it was backed out.",
-        apply=lambda: _after_backout(lambda put: put.message.delivery_time_ms is None),
+        apply=lambda: _after_backout(lambda sent: sent.message.delivery_time_ms is None),
     ),
     Defect(
         name="staged-by-backout",
         rules=("DD-26",),
         text="The delayed messages of a unit of work are staged when it is backed out.",
-        apply=lambda: _after_backout(lambda put: put.message.delivery_time_ms is not None),
+        apply=lambda: _after_backout(lambda sent: sent.message.delivery_time_ms is not None),
     ),
 )

@@ -6,41 +6,38 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Backout, Cancel, Command, Commit, Disconnect, Put, Settle
+from assay_broker.core.commands import Cancel, Command, Commit, Put
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import Defect, Held, Watch, commands, is_topic
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, filters
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Message
 
 _FAR_MS = 10**12
 
 
-def _sent_at_commit(wanted: Callable[[Put, Address, int], bool], later: Callable[[Message, int], Message]) -> Seams:
+def _sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int], Message]) -> Seams:
     """What a unit of work sends is staged out of reach, and sent afresh right after the commit.
 
     Args:
-        wanted: Whether it does so with this send, to this destination, at this time.
+        wanted: Whether it does so with this send.
         later: The message that is sent afresh, so many milliseconds after its send.
     """
-    sent: dict[tuple[int, int], list[tuple[Put, int]]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Put) and command.unit is not None:
-            target = watch.target(command)
-            if target is None or not wanted(command, target, now_ms):
-                return None
-            sent.setdefault((command.connection, command.unit), []).append((command, now_ms))
-            message = replace(command.message, delivery_time_ms=now_ms + _FAR_MS, expiry_ms=None, ttl_ms=None)
-            return (replace(command, message=message),)
-        if isinstance(command, Backout):
-            sent.pop((command.connection, command.unit), None)
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(command, now_ms)
+        if sent is not None and sent.put.unit is not None:
+            far_ms = now_ms + _FAR_MS
+            return resent(sent.put, delivery_time_ms=far_ms, expiry_ms=None, ttl_ms=None) if wanted(sent) else None
         if not isinstance(command, Commit):
             return None
         after: list[Command] = []
-        for put, sent_ms in sent.pop((command.connection, command.unit), ()):
+        for one in (one for unit in view.ended(command) for one in unit.sent if wanted(one)):
             after += [
-                Cancel(put.connection, None, put.message.message_id or ""),
-                Put(put.connection, None, put.link, later(put.message, now_ms - sent_ms)),
+                Cancel(one.put.connection, None, one.message.message_id or ""),
+                Put(one.put.connection, None, one.put.link, later(one.message, now_ms - one.at_ms)),
             ]
         return (command, *after)
 
@@ -50,23 +47,11 @@ def _sent_at_commit(wanted: Callable[[Put, Address, int], bool], later: Callable
 # DD-27
 
 
-def _is_delayed(put: Put, _target: Address, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
-def _is_delayed_publication(put: Put, target: Address, now_ms: int) -> bool:
-    return is_topic(target) and _is_delayed(put, target, now_ms)
-
-
 def _due_later(message: Message, by_ms: int) -> Message:
     return replace(message, delivery_time_ms=(message.delivery_time_ms or 0) + by_ms)
 
 
 # DD-56
-
-
-def _has_expiry(put: Put, _target: Address, _now_ms: int) -> bool:
-    return bool(put.message.expiry_ms)
 
 
 def _expires_later(message: Message, by_ms: int) -> Message:
@@ -89,26 +74,13 @@ def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
 
 def _consumes_at_once() -> Seams:
     """What an open unit of work has taken from a queue is not recovered when the queue manager is killed."""
-    held = Held()
-    taken: dict[tuple[int, int], set[str | None]] = {}
+    gone: set[str | None] = set()
 
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        if isinstance(passing, Settle) and passing.unit is not None:
-            ids = {delivery.message.message_id for delivery in held.settled(passing)}
-            taken.setdefault((passing.connection, passing.unit), set()).update(ids)
-        elif isinstance(passing, Commit | Backout):
-            taken.pop((passing.connection, passing.unit), None)
-        elif isinstance(passing, Disconnect):
-            for unit in [unit for unit in taken if unit[0] == passing.connection]:
-                del taken[unit]
-        held.note(passing)
-        return (passing,)
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        gone = {message_id for ids in taken.values() for message_id in ids}
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        gone.update(one.message.message_id for unit in view.units.values() for one in unit.taken)
         return tuple(record for record in records if not _is_on_queue(record, gone))
 
-    return Seams(command=command, effects=held.heed, read=read)
+    return filters(read=read)
 
 
 def _is_on_queue(record: Record, ids: set[str | None]) -> bool:
@@ -122,19 +94,19 @@ UNIT_DEFECTS = (
         name="delay-from-commit",
         rules=("DD-27",),
         text="The delay counts from the commit and not from the send.",
-        apply=lambda: _sent_at_commit(_is_delayed, _due_later),
+        apply=lambda: _sent_at_commit(lambda sent: sent.delayed, _due_later),
     ),
     Defect(
         name="publication-delay-from-commit",
         rules=("DD-27",),
         text="The delay of a publication counts from the commit, and that of a message to a queue from the send.",
-        apply=lambda: _sent_at_commit(_is_delayed_publication, _due_later),
+        apply=lambda: _sent_at_commit(lambda sent: sent.delayed and is_topic(sent.target), _due_later),
     ),
     Defect(
         name="ttl-from-commit",
         rules=("DD-56",),
         text="The time to live of what a unit of work sends counts from the commit and not from the send.",
-        apply=lambda: _sent_at_commit(_has_expiry, _expires_later),
+        apply=lambda: _sent_at_commit(lambda sent: bool(sent.message.expiry_ms), _expires_later),
     ),
     Defect(
         name="first-of-unit-on-disk",
