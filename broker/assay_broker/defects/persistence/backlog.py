@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import Put
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import Defect, Watch, dropped, is_topic, puts, read
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import dropped, is_delayed, is_topic
+from assay_broker.defects.shapes import Commands, puts, read
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 
@@ -22,10 +25,10 @@ def _home(subscription: SubscriptionDefined) -> str:
 def _overflows() -> Seams:
     counts: dict[Address, int] = {}
 
-    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if not is_topic(target) or (put.message.delivery_time_ms or 0) > now_ms:
+    def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        if not is_topic(target) or is_delayed(put, now_ms):
             return None
-        counts[target] = 0 if watch.on(target) else counts.get(target, 0) + 1
+        counts[target] = 0 if view.on(target) else counts.get(target, 0) + 1
         return (dropped(put, now_ms),) if counts[target] > _KEPT_AT_MOST else None
 
     return puts(drop)

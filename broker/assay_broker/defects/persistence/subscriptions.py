@@ -9,47 +9,36 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
-    deliveries,
-    handed_in,
-    is_durable,
-    is_topic,
-    puts,
-    unheard,
-    written,
-)
+from assay_broker.defects.model import Defect
 from assay_broker.defects.persistence.queues import non_persistent_twice, without
+from assay_broker.defects.sends import handed_in, is_delayed, is_durable, is_topic, resent, twice
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read_together, written
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message
 
-_SHIFT = 10**9
-_AGENT = -2  # a connection of the defect's own
 _URGENT = 5
 
 
-def _durable_receivers(watch: Watch, address: Address) -> list[Attach]:
-    return [attach for attach in watch.on(address) if is_durable(attach)]
+def _durable_receivers(view: View, address: Address) -> list[Attach]:
+    return [attach for attach in view.on(address) if is_durable(attach)]
 
 
-def _live_receivers(watch: Watch, address: Address) -> list[Attach]:
-    return [attach for attach in watch.on(address) if not is_durable(attach)]
+def _live_receivers(view: View, address: Address) -> list[Attach]:
+    return [attach for attach in view.on(address) if not is_durable(attach)]
 
 
 # PD-10, PD-11: both kinds side by side
 
 
-def _made_anew(forgets: Callable[[Command, Watch], Address | None]) -> Seams:
+def _made_anew(forgets: Callable[[Command, View], Address | None]) -> Seams:
     """A durable subscription is made anew at its next opening, once something has happened on its topic."""
     forgotten: set[Address] = set()
     known: set[tuple[Address, str]] = set()
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        topic = forgets(command, watch)
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        topic = forgets(command, view)
         if topic is not None:
             forgotten.add(topic)
         if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
@@ -63,29 +52,29 @@ def _made_anew(forgets: Callable[[Command, Watch], Address | None]) -> Seams:
     return commands(rewrite)
 
 
-def _live_neighbour(command: Command, _watch: Watch) -> Address | None:
+def _live_neighbour(command: Command, _view: View) -> Address | None:
     live = isinstance(command, Attach) and is_topic(command.address) and not is_durable(command)
     return command.address if isinstance(command, Attach) and live else None
 
 
-def _non_persistent_publication(command: Command, watch: Watch) -> Address | None:
+def _non_persistent_publication(command: Command, view: View) -> Address | None:
     if not isinstance(command, Put) or command.message.durable:
         return None
-    target = watch.target(command)
+    target = view.target(command)
     return target if target is not None and is_topic(target) else None
 
 
-def _durable_only(delivery: Deliver, watch: Watch) -> Deliver | None:
-    mixed = bool(_durable_receivers(watch, delivery.origin))
-    own = watch.receivers.get((delivery.connection, delivery.link))
+def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
+    mixed = bool(_durable_receivers(view, delivery.origin))
+    own = view.receivers.get((delivery.connection, delivery.link))
     if mixed and own is not None and is_topic(own.address) and not is_durable(own):
         return None
     return delivery
 
 
-def _twice_when_mixed(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    both = _durable_receivers(watch, target) and _live_receivers(watch, target)
-    return (put, unheard(put)) if both and is_topic(target) else None
+def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    both = _durable_receivers(view, target) and _live_receivers(view, target)
+    return twice(put) if both and is_topic(target) else None
 
 
 # PD-12 to PD-15: what a subscription keeps, and for how long
@@ -95,7 +84,7 @@ def _never_ends() -> Seams:
     """Non-durable subscriptions are durable behind the scenes, one for each place among a topic's subscribers."""
     places: dict[tuple[int, int], tuple[Address, int]] = {}
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, Detach):
             places.pop((command.connection, command.link), None)
         if isinstance(command, Disconnect):
@@ -110,34 +99,29 @@ def _never_ends() -> Seams:
         lasting = replace(command, durability=Durability.DURABLE, shared=True, everybodys=True, name=name)
         return (replace(lasting, timeout_ms=None),)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         places.clear()
         return tuple(records)
 
-    return also_reading(commands(rewrite), start)
+    return filters(rewrite, read=start)
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
     """A durable subscription is made anew when its consumer, or its connection, has been closed meanwhile."""
     closed: set[tuple[str | None, str]] = set()
-    had: dict[int, set[tuple[str | None, str]]] = {}  # on the wire a connection's links end before it does
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        client = watch.clients.get(getattr(command, "connection", 0))
-        if isinstance(command, Disconnect) and not with_consumer:
-            closed.update(had.pop(command.connection, set()))
-        if isinstance(command, Detach if with_consumer else Disconnect):
-            for (connection, link), attach in watch.receivers.items():
-                own = connection == command.connection and (isinstance(command, Disconnect) or link == command.link)
-                if own and is_durable(attach) and attach.name is not None:
-                    closed.add((client, attach.name))
-        if isinstance(command, Attach) and is_durable(command) and command.name is not None:
-            had.setdefault(command.connection, set()).add((client, command.name))
-            if (client, command.name) not in closed:
-                return None
-            closed.discard((client, command.name))
-            return (Unsubscribe(command.connection, None, command.name), command)
-        return None
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        client = view.client_id(getattr(command, "connection", 0))
+        over = view.left(command)
+        if with_consumer:
+            over = view.leaving(command) if isinstance(command, Detach) else []
+        closed.update((client, one.name) for one in over if is_durable(one) and one.name is not None)
+        if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
+            return None
+        if (client, command.name) not in closed:
+            return None
+        closed.discard((client, command.name))
+        return (Unsubscribe(command.connection, None, command.name), command)
 
     return commands(rewrite)
 
@@ -146,20 +130,20 @@ def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_h
     """Whoever subscribes where nobody listens, or though others do, is handed the last publication, or the first."""
     kept: dict[Address, Message] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
-            target = watch.target(command)
-            delayed = (command.message.delivery_time_ms or 0) > now_ms
+            target = view.target(command)
+            delayed = is_delayed(command, now_ms)
             if target is not None and is_topic(target) and not delayed and wanted(command.message):
                 kept[target] = kept.get(target, command.message) if first else command.message
         if not isinstance(command, Attach) or is_durable(command):
             return None
-        if watch.on(command.address) and not though_heard:
+        if view.on(command.address) and not though_heard:
             return None
         message = kept.pop(command.address, None)
         if message is None:
             return None
-        return (command, *handed_in(_AGENT, command.address, message))
+        return (command, *handed_in(view, command.address, message))
 
     return commands(rewrite)
 
@@ -169,9 +153,9 @@ def _replays_unclaimed() -> Seams:
     subscribed: set[Address] = set()
     unclaimed: dict[Address, Message] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
-            target = watch.target(command)
+            target = view.target(command)
             if target is not None and is_topic(target) and target not in subscribed:
                 unclaimed[target] = command.message
         if not isinstance(command, Attach):
@@ -180,7 +164,7 @@ def _replays_unclaimed() -> Seams:
         message = unclaimed.pop(command.address, None)
         if message is None:
             return None
-        return (command, *handed_in(_AGENT, command.address, message))
+        return (command, *handed_in(view, command.address, message))
 
     return commands(rewrite)
 
@@ -189,13 +173,13 @@ def _missed_out_of_order() -> Seams:
     """Every second publication that a topic's absent subscribers miss is put in front of the others."""
     counts: dict[Address, int] = {}
 
-    def shuffle(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if not is_topic(target) or watch.on(target):
+    def shuffle(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+        if not is_topic(target) or view.on(target):
             return None
         counts[target] = counts.get(target, 0) + 1
         if counts[target] % 2:
             return None
-        return (replace(put, message=replace(put.message, priority=_URGENT)),)
+        return resent(put, priority=_URGENT)
 
     return puts(shuffle)
 
@@ -203,7 +187,7 @@ def _missed_out_of_order() -> Seams:
 # PD-16, PD-17: who is who
 
 
-def _name_alone(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if isinstance(command, Connect):
         return (replace(command, client_id=None),)
     if isinstance(command, Attach) and is_durable(command):
@@ -211,14 +195,16 @@ def _name_alone(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command,
     return None
 
 
-def _second_client(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if isinstance(command, Connect) and command.client_id in [one for one in watch.clients.values() if one]:
+def _second_client(command: Command, _now_ms: int, view: View) -> Commands | None:
+    if isinstance(command, Connect) and command.client_id in [
+        one.client_id for one in view.connections.values() if one.client_id
+    ]:
         return (replace(command, client_id=None),)
     return None
 
 
-def _no_client_id_needed(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if isinstance(command, Attach) and is_durable(command) and watch.clients.get(command.connection) is None:
+def _no_client_id_needed(command: Command, _now_ms: int, view: View) -> Commands | None:
+    if isinstance(command, Attach) and is_durable(command) and view.client_id(command.connection) is None:
         return (replace(command, shared=True),)
     return None
 
@@ -238,13 +224,13 @@ def _one_copy_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(out)
 
 
-def _delivered_before_flush(delivery: Deliver, _watch: Watch) -> Deliver | None:
+def _delivered_before_flush(delivery: Deliver, _view: View) -> Deliver | None:
     return replace(delivery, after=None)
 
 
-def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, Watch], Deliver | None]:
-    def drop(delivery: Deliver, watch: Watch) -> Deliver | None:
-        own = watch.receivers.get((delivery.connection, delivery.link))
+def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver | None]:
+    def drop(delivery: Deliver, view: View) -> Deliver | None:
+        own = view.receivers.get((delivery.connection, delivery.link))
         hit = own is not None and is_topic(own.address) and is_durable(own) is to_durable
         return None if hit and not delivery.message.durable else delivery
 
@@ -385,7 +371,7 @@ SUBSCRIPTION_DEFECTS = (
         name="empty-subscriptions-lost",
         rules=("PD-25", "PD-30"),
         text="Durable subscriptions without stored messages are gone after a restart.",
-        apply=lambda: Seams(read=_empty_subscriptions_lost),
+        apply=lambda: read_together(_empty_subscriptions_lost),
     ),
     Defect(
         name="non-persistent-not-to-live",

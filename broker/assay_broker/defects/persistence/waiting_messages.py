@@ -10,18 +10,10 @@ from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
-    dropped,
-    is_topic,
-    puts,
-    read,
-    unheard,
-    written,
-)
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import dropped, is_delayed, is_topic, resent, twice
+from assay_broker.defects.shapes import Commands, filters, puts, read, read_together, written
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
@@ -35,18 +27,14 @@ def _altered(message: Message) -> Message:
     return replace(message, body=message.body + "?") if isinstance(message.body, str) else message
 
 
-def _is_delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
 # PD-18: a queue without a consumer
 
 
 def _second_dropped() -> Seams:
     counts: dict[Address, int] = {}
 
-    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if is_topic(target) or watch.on(target) or _is_delayed(put, now_ms):
+    def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        if is_topic(target) or view.on(target) or is_delayed(put, now_ms):
             return None
         counts[target] = counts.get(target, 0) + 1
         return None if counts[target] == 1 else (dropped(put, now_ms),)
@@ -57,19 +45,19 @@ def _second_dropped() -> Seams:
 def _ends_with_consumer() -> Seams:
     consumed: set[Address] = set()
 
-    def drop(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def drop(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach):
             consumed.add(command.address)
-        target = watch.target(command) if isinstance(command, Put) else None
-        if not isinstance(command, Put) or target is None or is_topic(target) or _is_delayed(command, now_ms):
+        target = view.target(command) if isinstance(command, Put) else None
+        if not isinstance(command, Put) or target is None or is_topic(target) or is_delayed(command, now_ms):
             return None
-        return (dropped(command, now_ms),) if target in consumed and not watch.on(target) else None
+        return (dropped(command, now_ms),) if target in consumed and not view.on(target) else None
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         consumed.clear()
         return tuple(records)
 
-    return also_reading(commands(drop), start)
+    return filters(drop, read=start)
 
 
 # PD-20, PD-24, PD-25: persistent messages
@@ -77,45 +65,37 @@ def _ends_with_consumer() -> Seams:
 
 def _lone_stuck() -> Seams:
     """The first message of a queue is handed to a consumer that waits for it only when another one follows."""
-    watch = Watch()
     counts: dict[Address, int] = {}
     stuck: dict[Address, Deliver] = {}
-    just_put: list[Address | None] = [None]
+    just_put: list[Address] = []
 
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        target = watch.target(passing) if isinstance(passing, Put) else None
+    def note(command: Command, _now_ms: int, view: View) -> None:
+        target = view.target(command)
+        just_put[:] = [] if target is None else [target]
         if target is not None:
             counts[target] = counts.get(target, 0) + 1
-        just_put[0] = target
-        watch.note(passing)
-        return (passing,)
 
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        target = just_put[0]
-        if target is None or is_topic(target):
+    def effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
+        if not just_put or is_topic(just_put[0]):
             return passing
+        target = just_put[0]
         if counts[target] > 1:
             held = stuck.pop(target, None)
             return passing if held is None else (held, *passing)
-        out: list[Effect] = []
-        for effect in passing:
-            if isinstance(effect, Deliver) and effect.origin == target and effect.message.durable:
-                stuck[target] = effect
-            else:
-                out.append(effect)
-        return tuple(out)
+        first = [one for one in passing if isinstance(one, Deliver) and one.origin == target and one.message.durable]
+        stuck.update((target, one) for one in first)
+        return tuple(effect for effect in passing if effect not in first)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
-        watch.clear()
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         stuck.clear()
         return tuple(records)
 
-    return Seams(command=command, effects=effects, read=start)
+    return filters(note, effects=effects, read=start)
 
 
-def _impatient(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+def _impatient(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     message = put.message
-    if not message.durable or message.expiry_ms or watch.on(target) or _is_delayed(put, now_ms):
+    if not message.durable or message.expiry_ms or view.on(target) or is_delayed(put, now_ms):
         return None
     return (replace(put, message=replace(message, expiry_ms=now_ms + _PATIENCE_MS)),)
 
@@ -157,24 +137,24 @@ def _removals_forgotten(record: Record) -> tuple[Record, ...]:
     return () if isinstance(record, MessageRemoved) else (record,)
 
 
-def _twice_to_one_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    there = watch.on(target)
+def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
-    hit = durable and is_topic(target) and put.message.durable and not _is_delayed(put, now_ms)
-    return (put, unheard(put)) if hit else None
+    hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)
+    return twice(put) if hit else None
 
 
 # PD-21, PD-29, PD-32: non-persistent messages
 
 
-def _late(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable or is_topic(target) or not watch.on(target) or _is_delayed(put, now_ms):
+def _late(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    if put.message.durable or is_topic(target) or not view.on(target) or is_delayed(put, now_ms):
         return None
-    return (replace(put, message=replace(put.message, delivery_time_ms=now_ms + _LATE_MS)),)
+    return resent(put, delivery_time_ms=now_ms + _LATE_MS)
 
 
-def _parked_altered(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable or watch.on(target):
+def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    if put.message.durable or view.on(target):
         return None
     return (replace(put, message=_altered(put.message)),)
 
@@ -226,7 +206,7 @@ WAITING_MESSAGE_DEFECTS = (
         name="returned-lost-at-restart",
         rules=("PD-20",),
         text="Persistent messages that a consumer gave back are gone after a restart.",
-        apply=lambda: Seams(read=_returned_lost),
+        apply=lambda: read_together(_returned_lost),
     ),
     Defect(
         name="acknowledged-comes-back",
