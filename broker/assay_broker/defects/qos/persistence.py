@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, DefineObject
-from assay_broker.core.commands import Administer, Attach, Command, Put
-from assay_broker.core.objects.model import Kind
-from assay_broker.defects.model import Defect, Watch, commands, dropped, is_topic, puts
+from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import dropped, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
@@ -22,15 +23,15 @@ def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], b
     """
     known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and command.timeout_ms is not None:
-            known.setdefault(command.address, {})[watch.clients.get(command.connection), command.name] = command
-        target = watch.target(command) if isinstance(command, Put) else None
+            known.setdefault(command.address, {})[view.client_id(command.connection), command.name] = command
+        target = view.target(command) if isinstance(command, Put) else None
         if not isinstance(command, Put) or target is None or command.message.durable is not given:
             return None
         if not any(hit(attach) for attach in known.get(target, {}).values()):
             return None
-        return (replace(command, message=replace(command.message, durable=instead)),)
+        return resent(command, durable=instead)
 
     return commands(rewrite)
 
@@ -43,7 +44,7 @@ def _durable(attach: Attach) -> bool:
     return attach.durability is Durability.DURABLE
 
 
-def _never_lossy(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if isinstance(command, Attach) and command.settled and not _durable(command):
         return (replace(command, settled=False),)
     return None
@@ -52,71 +53,42 @@ def _never_lossy(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command
 def _upside_down() -> Seams:
     """At most once on a non-durable subscription, a message is persistent, whatever sender and topic say."""
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        target = watch.target(command) if isinstance(command, Put) else None
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        target = view.target(command) if isinstance(command, Put) else None
         if not isinstance(command, Put) or target is None or not is_topic(target):
-            return _never_lossy(command, now_ms, watch)
-        if not any(_once(attach) and not _durable(attach) for attach in watch.on(target)):
+            return _never_lossy(command, now_ms, view)
+        if not any(_once(attach) and not _durable(attach) for attach in view.on(target)):
             return None
-        return (replace(command, message=replace(command.message, durable=True)),)
+        return resent(command, durable=True)
 
     return commands(rewrite)
 
 
-def _survives(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if isinstance(command, Attach) and command.settled and not _durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
     return None
 
 
-def _not_inherited() -> Seams:
+def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
     """A topic that does not say itself whether messages are persistent makes them non-persistent."""
-    says: dict[str, object] = {}
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        change = command.change if isinstance(command, Administer) else None
-        if isinstance(change, DefineObject | AlterObject) and change.kind is Kind.TOPIC:
-            says[change.name] = change.attributes.get("DEFPSIST", says.get(change.name))
-        target = watch.target(command) if isinstance(command, Put) else None
-        if (
-            not isinstance(command, Put)
-            or target is None
-            or not is_topic(target)
-            or command.message.durable is not None
-        ):
-            return None
-        if says.get(target.name) in {"YES", "NO"}:
-            return None
-        return (replace(command, message=replace(command.message, durable=False)),)
-
-    return commands(rewrite)
+    if not is_topic(target) or put.message.durable is not None:
+        return None
+    return None if view.said(target.name).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
 
 
-class _Levels:
-    """Which topics say themselves whether messages are persistent."""
-
-    def __init__(self) -> None:
-        self._strings: dict[str, str] = {}
-        self._says: dict[str, bool] = {}
-
-    def note(self, command: Command) -> None:
-        """Take note of what an administrator says."""
-        change = command.change if isinstance(command, Administer) else None
-        if not isinstance(change, DefineObject | AlterObject) or change.kind is not Kind.TOPIC:
-            return
-        if isinstance(change, DefineObject):
-            self._strings[change.name] = str(change.attributes.get("TOPICSTR", ""))
-        said, topic = change.attributes.get("DEFPSIST"), self._strings.get(change.name)
-        if topic and said in {"YES", "NO"}:
-            self._says[topic] = said == "YES"
-
-    def above(self, topic: Address) -> list[bool]:
-        """What the levels above a topic say that says nothing itself, the topmost first."""
-        if topic.name in self._says:
-            return []
-        levels = topic.name.split("/")
-        names = ("/".join(levels[:depth]) for depth in range(1, len(levels)))
-        return [self._says[name] for name in names if name in self._says]
+def _above(topic: Address, view: View) -> list[bool]:
+    """What the levels above a topic say of DEFPSIST if the topic says nothing itself, the topmost first."""
+    says = {
+        said.get("TOPICSTR"): said["DEFPSIST"] == "YES"
+        for said in view.objects.values()
+        if said.get("DEFPSIST") in {"YES", "NO"}
+    }
+    if topic.name in says:
+        return []
+    levels = topic.name.split("/")
+    names = ("/".join(levels[:depth]) for depth in range(1, len(levels)))
+    return [says[name] for name in names if name in says]
 
 
 def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
@@ -125,17 +97,15 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
     Args:
         choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first.
     """
-    levels = _Levels()
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        levels.note(command)
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and is_topic(command.address):
-            choose(command.address, levels.above(command.address))
-        target = watch.target(command) if isinstance(command, Put) else None
+            choose(command.address, _above(command.address, view))
+        target = view.target(command) if isinstance(command, Put) else None
         if not isinstance(command, Put) or target is None or command.message.durable is not None:
             return None
-        chosen = choose(target, levels.above(target))
-        return None if chosen is None else (replace(command, message=replace(command.message, durable=chosen)),)
+        chosen = choose(target, _above(target, view))
+        return None if chosen is None else resent(command, durable=chosen)
 
     return commands(rewrite)
 
@@ -146,8 +116,8 @@ def _remembered() -> Seams:
     return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
 
 
-def _false_dropped(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in watch.on(target)):
+def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in view.on(target)):
         return None
     return (dropped(put, now_ms),)
 
@@ -223,7 +193,7 @@ QOS_PERSISTENCE_DEFECTS = (
         name="defpsist-not-inherited",
         rules=("QS-33", "QS-34"),
         text="A topic that leaves DEFPSIST to its parent makes messages non-persistent.",
-        apply=_not_inherited,
+        apply=lambda: puts(_not_inherited),
     ),
     Defect(
         name="defpsist-of-the-topmost",

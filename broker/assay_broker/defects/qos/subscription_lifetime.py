@@ -11,14 +11,16 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put
-from assay_broker.defects.model import Defect, Starts, Watch, commands, dropped, handed_in, unheard
+from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put
+from assay_broker.defects.model import Defect
 from assay_broker.defects.qos.qualities import lasts
+from assay_broker.defects.sends import dropped, handed_in, unheard
+from assay_broker.defects.shapes import Commands, commands
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message
 
-_AGENT = -11  # a connection of the defect's own
 _ZERO_LIVES_MS = 10_000
 _SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
@@ -37,68 +39,49 @@ class Who(Struct, frozen=True):
         return (None if self.attach.everybodys else self.client_id), self.attach.name
 
 
-def _who(attach: Attach, watch: Watch) -> Who:
-    return Who(watch.clients.get(attach.connection), attach)
+def _who(attach: Attach, view: View) -> Who:
+    return Who(view.client_id(attach.connection), attach)
 
 
-class _Leavers:
-    """Whose receivers have gone with their links already, on connections that are still there."""
-
-    def __init__(self) -> None:
-        self._detached: dict[int, list[Who]] = {}
-
-    def of(self, command: Command, watch: Watch) -> list[Who]:
-        """Whose subscriptions with a time to live a connection leaves behind when it ends."""
-        if isinstance(command, Detach):
-            self._detached.setdefault(command.connection, []).extend(_leaving(command, watch))
-        if not isinstance(command, Disconnect):
-            return []
-        return [*self._detached.pop(command.connection, ()), *_leaving(command, watch)]
+def _leaving(command: Command, view: View) -> list[Who]:
+    """The subscriptions with a time to live whose receivers a command ends."""
+    return [_who(attach, view) for attach in view.leaving(command) if lasts(attach)]
 
 
-def _leaving(command: Command, watch: Watch) -> list[Who]:
-    """Whose receivers a command ends, of subscriptions with a time to live."""
-    if not isinstance(command, Detach | Disconnect):
-        return []
-    return [
-        _who(attach, watch)
-        for (connection, link), attach in watch.receivers.items()
-        if lasts(attach)
-        and connection == command.connection
-        and (isinstance(command, Disconnect) or link == command.link)
-    ]
+def _left(command: Command, view: View) -> list[Who]:
+    """The subscriptions with a time to live that a connection leaves behind when it ends."""
+    return [_who(attach, view) for attach in view.left(command) if lasts(attach)]
 
 
-def _others(who: Who, command: Command, watch: Watch) -> bool:
+def _others(who: Who, command: Command, view: View) -> bool:
     """Whether somebody else still receives from the subscription."""
     return any(
-        _who(attach, watch).key == who.key and attach.connection != getattr(command, "connection", None)
-        for attach in watch.receivers.values()
+        _who(attach, view).key == who.key and attach.connection != getattr(command, "connection", None)
+        for attach in view.receivers.values()
     )
 
 
-def _visit(who: Who, timeout_ms: int | None) -> tuple[Command, ...]:
+def _visit(view: View, who: Who, timeout_ms: int | None) -> Commands:
     """Come to a subscription as the same client, give it another time to live, and leave."""
-    attach = replace(who.attach, connection=_AGENT, token=None, link=1, timeout_ms=timeout_ms)
-    return (Connect(_AGENT, None, who.client_id), attach, Disconnect(_AGENT, None, clean=True))
+    attach = replace(who.attach, connection=view.agent, token=None, link=1, timeout_ms=timeout_ms)
+    return (Connect(view.agent, None, who.client_id), attach, Disconnect(view.agent, None, clean=True))
 
 
-Remaining = Callable[[Who, int], int | None]
+Remaining = Callable[[Who, int, View], int | None]
 """A subscription and the time, to how long it lives from then on; None for as long as it says itself."""
 
 
-def _leaves(remaining: Remaining, noted: Callable[[Command, int, Watch], None] | None = None) -> Seams:
+def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | None = None) -> Seams:
     """Filters that give a subscription another time to live when its last receiver's connection has ended."""
-    leavers = _Leavers()
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if noted is not None:
-            noted(command, now_ms, watch)
+            noted(command, now_ms, view)
         visits: list[Command] = []
-        for who in leavers.of(command, watch):
-            left = None if _others(who, command, watch) else remaining(who, now_ms)
+        for who in _left(command, view):
+            left = None if _others(who, command, view) else remaining(who, now_ms, view)
             if left is not None:
-                visits += _visit(who, left)
+                visits += _visit(view, who, left)
         return (command, *visits) if visits else None
 
     return commands(rewrite)
@@ -106,39 +89,38 @@ def _leaves(remaining: Remaining, noted: Callable[[Command, int, Watch], None] |
 
 def _ever(*, clean: bool) -> Seams:
     """The time to live does not count after connections that end in this way."""
-    leavers = _Leavers()
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        gone = leavers.of(command, watch)
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        gone = _left(command, view)
         if not isinstance(command, Disconnect) or command.clean is not clean or not gone:
             return None
-        return (command, *(one for who in gone for one in _visit(who, None)))
+        return (command, *(one for who in gone for one in _visit(view, who, None)))
 
     return commands(rewrite)
 
 
-def _from(first: Callable[[Command, Watch], list[Who]]) -> Seams:
+def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
     """The time to live counts from the first time that something happens to the subscription, and goes on counting."""
     begun: dict[tuple[str | None, str | None], int] = {}
 
-    def note(command: Command, now_ms: int, watch: Watch) -> None:
-        for who in first(command, watch):
+    def note(command: Command, now_ms: int, view: View) -> None:
+        for who in first(command, view):
             begun.setdefault(who.key, now_ms)
 
-    def remaining(who: Who, now_ms: int) -> int | None:
+    def remaining(who: Who, now_ms: int, _view: View) -> int | None:
         return max(0, begun.get(who.key, now_ms) + (who.attach.timeout_ms or 0) - now_ms)
 
     return _leaves(remaining, note)
 
 
-def _subscribing(command: Command, watch: Watch) -> list[Who]:
-    return [_who(command, watch)] if isinstance(command, Attach) and lasts(command) else []
+def _subscribing(command: Command, view: View) -> list[Who]:
+    return [_who(command, view)] if isinstance(command, Attach) and lasts(command) else []
 
 
-def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
+def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, View], Commands | None]:
     """A subscription lives otherwise than it asks for."""
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command) and command.timeout_ms is not None:
             return (replace(command, timeout_ms=change(command, command.timeout_ms)),)
         return None
@@ -146,19 +128,19 @@ def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, 
     return rewrite
 
 
-def _by(difference_ms: int) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
+def _by(difference_ms: int) -> Callable[[Command, int, View], Commands | None]:
     return _as(lambda _attach, ttl_ms: ttl_ms + difference_ms)
 
 
 def _ends_once() -> Seams:
     """A subscription that was left twice stays for ever."""
-    leavers, left = _Leavers(), set[tuple[str | None, str | None]]()
+    left: set[tuple[str | None, str | None]] = set()
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         visits: list[Command] = []
-        for who in leavers.of(command, watch):
+        for who in _left(command, view):
             if who.key in left:
-                visits += _visit(who, None)
+                visits += _visit(view, who, None)
             left.add(who.key)
         return (command, *visits) if visits else None
 
@@ -167,39 +149,32 @@ def _ends_once() -> Seams:
 
 def _of_one_sharer() -> Seams:
     """A shared subscription that everybody has left is a new one for any other client than the last."""
-    leavers = _Leavers()
     last: dict[tuple[str | None, str | None], Who] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        for who in leavers.of(command, watch):
-            if who.attach.everybodys and not _others(who, command, watch):
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        for who in _left(command, view):
+            if who.attach.everybodys and not _others(who, command, view):
                 last[who.key] = who
         if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
             return None
-        comer = _who(command, watch)
+        comer = _who(command, view)
         before = last.pop(comer.key, None)
         if before is None or before.client_id == comer.client_id:
             return None
-        return (*_visit(before, 0), command)
+        return (*_visit(view, before, 0), command)
 
     return commands(rewrite)
 
 
-def _never_after_restart() -> Seams:
-    starts = Starts()
-    return starts.counted(commands(_as(lambda _attach, ttl_ms: None if starts.count > 1 else ttl_ms)))
+def _never_after_restart(command: Command, now_ms: int, view: View) -> Commands | None:
+    return _ignored(command, now_ms, view) if view.starts > 1 else None
 
 
-def _at_once_after_restart() -> Seams:
-    starts = Starts()
-    return starts.counted(_leaves(lambda _who, _now_ms: 0 if starts.count > 1 else None))
-
-
-def _ignored(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return (replace(command, timeout_ms=None),) if isinstance(command, Attach) and lasts(command) else None
 
 
-def _zero_lives(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _zero_lives(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if isinstance(command, Attach) and command.timeout_ms == 0 and command.name is not None and not command.settled:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=_ZERO_LIVES_MS),)
     return None
@@ -209,10 +184,10 @@ def _first_value_stays() -> Seams:
     """The time to live with which a subscription was first made holds for ever."""
     values: dict[tuple[str | None, str | None], int] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Attach) or command.timeout_ms is None or command.name is None:
             return None
-        first = values.setdefault(_who(command, watch).key, command.timeout_ms)
+        first = values.setdefault(_who(command, view).key, command.timeout_ms)
         if first == command.timeout_ms or not first:
             return None
         return (replace(command, timeout_ms=first, durability=Durability.DURABLE),)
@@ -224,7 +199,7 @@ def _shortest_for_all() -> Seams:
     """Of all subscriptions to a topic the shortest time to live ends them all."""
     shortest: dict[Address, int] = {}
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if not isinstance(command, Attach) or not lasts(command) or command.timeout_ms is None:
             return None
         least = min(command.timeout_ms, shortest.get(command.address, command.timeout_ms))
@@ -239,15 +214,15 @@ def _runs_on() -> Seams:
     left: dict[tuple[str | None, str | None], int] = {}
     over: dict[Address, int] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        for who in _leaving(command, watch):
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        for who in _leaving(command, view):
             left[who.key] = now_ms
         if isinstance(command, Attach) and lasts(command):
-            since = left.get(_who(command, watch).key)
+            since = left.get(_who(command, view).key)
             if since is not None:
                 over[command.address] = since + (command.timeout_ms or 0)
-        target = watch.target(command) if isinstance(command, Put) else None
-        if isinstance(command, Put) and target in over and watch.on(target) and now_ms >= over[target]:
+        target = view.target(command) if isinstance(command, Put) else None
+        if isinstance(command, Put) and target in over and view.on(target) and now_ms >= over[target]:
             return (dropped(command, now_ms),)
         return None
 
@@ -259,19 +234,19 @@ def _messages_kept() -> Seams:
     missed: dict[Address, list[Message]] = {}
     left: dict[tuple[str | None, str | None], int] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        for who in _leaving(command, watch):
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        for who in _leaving(command, view):
             left[who.key] = now_ms
             missed[who.attach.address] = []
-        target = watch.target(command) if isinstance(command, Put) else None
-        if isinstance(command, Put) and target in missed and command.message.durable and not watch.on(target):
+        target = view.target(command) if isinstance(command, Put) else None
+        if isinstance(command, Put) and target in missed and command.message.durable and not view.on(target):
             missed[target].append(command.message)
         if not isinstance(command, Attach) or not lasts(command):
             return None
-        since = left.get(_who(command, watch).key)
+        since = left.get(_who(command, view).key)
         if since is None or now_ms < since + (command.timeout_ms or 0):
             return None
-        return (command, *handed_in(_AGENT, command.address, *missed.pop(command.address, ())))
+        return (command, *handed_in(view, command.address, *missed.pop(command.address, ())))
 
     return commands(rewrite)
 
@@ -280,11 +255,11 @@ def _missed_twice() -> Seams:
     """What is published while a lasting subscriber is away comes twice."""
     known: set[Address] = set()
 
-    def twice(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def twice(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command):
             known.add(command.address)
-        target = watch.target(command) if isinstance(command, Put) else None
-        if isinstance(command, Put) and target in known and not watch.on(target):
+        target = view.target(command) if isinstance(command, Put) else None
+        if isinstance(command, Put) and target in known and not view.on(target):
             return (command, unheard(command))
         return None
 
@@ -410,12 +385,12 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
         name="ttl-ignored-after-restart",
         rules=("QS-22",),
         text="Once the broker was down, a subscription that is left stays for ever.",
-        apply=_never_after_restart,
+        apply=lambda: commands(_never_after_restart),
     ),
     Defect(
         name="ttl-spent-after-restart",
         rules=("QS-21",),
         text="Once the broker was down, a subscription that is left ends at once.",
-        apply=_at_once_after_restart,
+        apply=lambda: _leaves(lambda _who, _now_ms, view: 0 if view.starts > 1 else None),
     ),
 )
