@@ -16,22 +16,21 @@ from assay_broker.core.administration.changes import (
 from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Settings
-from assay_broker.defects.known_objects import Delayed, Known, authority, changes, delayed_puts, elsewhere, knowing
 from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import NOTHING, elsewhere, is_topic
+from assay_broker.defects.shapes import Commands, changes, delayed_puts, filters
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind
 
 _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
-_NOTHING = "DEFECT.NOTHING"
 
 
-def _permitted(
-    command: AttachSender | Put, user: str | None, target: Address, known: Known
-) -> tuple[Command, ...] | None:
+def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
     """A command for whose duration a user may send to a destination."""
-    if user is None or (user, target.name) in known.granted:
+    if user is None or view.may(user, target.name):
         return None
-    object_type, right = authority(target)
+    object_type, right = ("TOPIC", "PUB") if is_topic(target) else ("QUEUE", "PUT")
 
     def given(*, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Administer:
         change = SetAuthority(profile=target.name, object_type=object_type, principals=(user,), add=add, remove=remove)
@@ -40,42 +39,37 @@ def _permitted(
     return (given(add=(right,)), command, given(remove=(right,)))
 
 
-def _never_asked(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _never_asked(command: Command, now_ms: int, view: View) -> Commands | None:
     if isinstance(command, AttachSender) and command.address is not None:
-        return _permitted(command, known.users.get(command.connection), command.address, known)
-    sent = known.sent(command, now_ms) if isinstance(command, Put) else None
-    if sent is None or not isinstance(command, Put):
+        return _permitted(command, view.user(command.connection), command.address, view)
+    sent = view.sent(command, now_ms)
+    return None if sent is None or not sent.delayed else _permitted(sent.put, sent.user, sent.target, view)
+
+
+def _asked_on_staging(put: Put, sent: Sent, view: View) -> Commands | None:
+    if sent.user is None or view.may(sent.user, STAGING_QUEUE):
         return None
-    return _permitted(command, sent.user, sent.target, known)
+    return elsewhere(replace(put, message=replace(put.message, delivery_time_ms=None)), _STAGING, view)
 
 
-def _asked_on_staging(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-    if sent.user is None or (sent.user, STAGING_QUEUE) in known.granted:
-        return None
-    return elsewhere(replace(put, message=replace(put.message, delivery_time_ms=None)), _STAGING)
-
-
-def _asked_again(command: Command, _now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What was sent to a name is dropped once its sender may not put there, or where the name leads to, any more."""
-    change = command.change if isinstance(command, Administer) else None
     if not isinstance(command, Administer):
         return None
+    change = command.change
     if isinstance(change, SetAuthority) and {"PUT", "PUB", "ALL"} & {*change.remove}:
         lost = {
             id_
-            for id_, one in known.delayed.items()
+            for id_, one in view.delayed.items()
             if one.target.name == change.profile
-            and (
-                one.user in change.principals
-                or (change.groups and (one.user or "", change.profile) not in known.granted)
-            )
+            and (one.user in change.principals or (change.groups and not view.may(one.user, change.profile)))
         }
-    elif isinstance(change, AlterObject) and change.attributes.get("TARGET") in known.withheld:
+    elif isinstance(change, AlterObject) and view.withheld(change.attributes.get("TARGET")):
         target = str(change.attributes["TARGET"])
         lost = {
             id_
-            for id_, one in known.delayed.items()
-            if one.target.name == change.name and (one.user or "", target) not in known.granted
+            for id_, one in view.delayed.items()
+            if one.target.name == change.name and not view.may(one.user, target)
         }
     else:
         return None
@@ -83,7 +77,7 @@ def _asked_again(command: Command, _now_ms: int, known: Known) -> tuple[Command,
 
 
 def _open_to_all() -> Seams:
-    def unheard(change: Change, _known: Known) -> Change | None:
+    def unheard(change: Change, _view: View) -> Change | None:
         secures = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.groups)
         return DisplayAuthority() if secures else None
 
@@ -94,21 +88,21 @@ def _open_to_all() -> Seams:
     return replace(changes(unheard), settings=settings)
 
 
-def _closed_to_administrators(change: Change, known: Known) -> Change | None:
-    if STAGING_QUEUE not in known.withheld or getattr(change, "queue", None) != STAGING_QUEUE:
+def _closed_to_administrators(change: Change, view: View) -> Change | None:
+    if not view.withheld(STAGING_QUEUE) or getattr(change, "queue", None) != STAGING_QUEUE:
         return None
     match change:
         case NativeBrowse():
-            return NativeBrowse(_NOTHING)
+            return NativeBrowse(NOTHING)
         case NativeTake():
-            return NativeTake(_NOTHING, change.correlation_id)
+            return NativeTake(NOTHING, change.correlation_id)
         case NativePut():
             return replace(change, delay_ms=1)
         case _:
             return None
 
 
-def _never_granted(change: Change, _known: Known) -> Change | None:
+def _never_granted(change: Change, _view: View) -> Change | None:
     grants = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.principals)
     return DisplayAuthority() if grants else None
 
@@ -118,7 +112,7 @@ AUTHORITY_DEFECTS = (
         name="delay-needs-no-authority",
         rules=("DD-30",),
         text="A delayed message may be sent by whoever likes.",
-        apply=lambda: knowing(_never_asked),
+        apply=lambda: filters(_never_asked),
     ),
     Defect(
         name="delay-needs-staging-authority",
@@ -130,7 +124,7 @@ AUTHORITY_DEFECTS = (
         name="authority-asked-again",
         rules=("DD-31",),
         text="A message whose sender has no authority on its target when its delay is over is dropped.",
-        apply=lambda: knowing(_asked_again),
+        apply=lambda: filters(_asked_again),
     ),
     Defect(
         name="staging-queue-open-to-all",

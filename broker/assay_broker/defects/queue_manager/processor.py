@@ -8,16 +8,17 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DeleteObject
-from assay_broker.core.commands import Administer, Cancel, Command, Connect, StoreFailed, WorkerDied
+from assay_broker.core.commands import Cancel, Command, Connect, StoreFailed, WorkerDied
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.known_objects import Known, knowing
-from assay_broker.defects.model import Defect, handed_in
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import change_of, handed_in
+from assay_broker.defects.shapes import Commands, filters
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
-_AGENT = -11  # a connection of the defects' own
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
 _WATCHES, _STAYS = (_S.WATCHING, _A.LOOK), (_S.WATCHING, _A.STAY)
 
@@ -39,64 +40,55 @@ def _cells(platform: Platform, cells: Cells) -> Seams:
     return Seams(tables=other)
 
 
-def _not_started_again() -> Seams:
+def _not_started_again(tables: Tables, view: View) -> Tables:
     """The processor starts with the first start of the queue manager only."""
-    starts = 0
-
-    def other(tables: Tables) -> Tables:
-        nonlocal starts
-        starts += 1
-        if starts == 1:
-            return tables
-        at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
-        return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
-
-    return Seams(tables=other)
+    if view.starts == 1:
+        return tables
+    at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
+    return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
 
 
-def _moved(known: Known, now_ms: int, *, due: bool = False) -> tuple[Command, ...]:
+def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
     """Commands that hand in what is staged, or what of it is due; it is staged besides."""
-    chosen = [one for one in known.delayed.values() if not due or one.due_ms <= now_ms]
-    for one in chosen:
-        del known.delayed[one.message.message_id or ""]
+    chosen = [one for one in view.delayed.values() if not due or one.due_ms <= now_ms]
     return tuple(
         command
         for one in chosen
-        for command in handed_in(_AGENT, one.target, replace(one.message, delivery_time_ms=None))
+        for command in handed_in(view, one.target, replace(one.message, delivery_time_ms=None))
     )
 
 
-def _early(known: Known, now_ms: int) -> tuple[Command, ...]:
+def _early(view: View, now_ms: int) -> Commands:
     """Commands that hand in what is staged and not due, in the place of what is staged."""
-    early = [one for one in known.delayed.values() if one.due_ms > now_ms]
-    unstaged = (Cancel(_AGENT, None, one.message.message_id or "") for one in early)
-    return (Connect(_AGENT, None), *unstaged, *_moved(known, now_ms)) if early else ()
+    early = [one for one in view.delayed.values() if one.due_ms > now_ms]
+    unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
+    return (Connect(view.agent, None), *unstaged, *_moved(view, now_ms)) if early else ()
 
 
 def _of_staging(command: Command) -> Change | None:
     """What an administrator asks for of the staging queue; None for anything else."""
-    change = command.change if isinstance(command, Administer) else None
+    change = change_of(command)
     named = isinstance(change, AlterObject | DeleteObject) and change.name == STAGING_QUEUE
     return change if named else None
 
 
-def _deleted_is_delivered(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    return (command, *_moved(known, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
+def _deleted_is_delivered(command: Command, now_ms: int, view: View) -> Commands | None:
+    return (command, *_moved(view, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
 
 
-def _early_when_enabled(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands | None:
     change = _of_staging(command)
     if not isinstance(change, AlterObject) or "ENABLED" not in change.attributes.values():
         return None
-    return (*_early(known, now_ms), command)
+    return (*_early(view, now_ms), command)
 
 
-def _twice_after_failure(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    return (command, *_moved(known, now_ms, due=True)) if isinstance(command, StoreFailed) else None
+def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
+    return (command, *_moved(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
-def _early_after_death(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    return (*_early(known, now_ms), command) if isinstance(command, WorkerDied) else None
+def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | None:
+    return (*_early(view, now_ms), command) if isinstance(command, WorkerDied) else None
 
 
 PROCESSOR_DEFECTS = (
@@ -104,7 +96,7 @@ PROCESSOR_DEFECTS = (
         name="processor-not-started-again",
         rules=("DD-44", "DD-46", "DD-60"),
         text="The delivery delay processor starts with the first start of the queue manager and with no later one.",
-        apply=_not_started_again,
+        apply=lambda: filters(tables=_not_started_again),
     ),
     Defect(
         name="zos-disabled-for-gets-unheeded",
@@ -128,7 +120,7 @@ PROCESSOR_DEFECTS = (
         name="deleted-staging-queue-is-delivered",
         rules=("DD-61",),
         text="What is on the staging queue goes to its targets at once when the staging queue is deleted.",
-        apply=lambda: knowing(_deleted_is_delivered),
+        apply=lambda: filters(_deleted_is_delivered),
     ),
     Defect(
         name="zos-closed-for-good",
@@ -165,7 +157,7 @@ PROCESSOR_DEFECTS = (
         name="early-when-enabled",
         rules=("DD-62", "DD-63", "DD-64"),
         text="When the staging queue is enabled for gets or puts, everything on it goes to its target at once.",
-        apply=lambda: knowing(_early_when_enabled),
+        apply=lambda: filters(_early_when_enabled),
     ),
     Defect(
         name="failed-for-good",
@@ -177,12 +169,12 @@ PROCESSOR_DEFECTS = (
         name="moved-twice-after-a-failure",
         rules=("DD-65",),
         text="After a failure of the store the processor moves what was due a second time.",
-        apply=lambda: knowing(_twice_after_failure),
+        apply=lambda: filters(_twice_after_failure),
     ),
     Defect(
         name="early-after-a-death",
         rules=("DD-65",),
         text="When the processor's worker dies, everything that is staged goes to its target at once.",
-        apply=lambda: knowing(_early_after_death),
+        apply=lambda: filters(_early_after_death),
     ),
 )

@@ -7,48 +7,31 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_broker.core.administration.authority import ADMINISTRATOR
-from assay_broker.core.administration.changes import ClearQueue, DefineObject
+from assay_broker.core.administration.changes import ClearQueue
 from assay_broker.core.commands import Administer, Command, Connect, Disconnect, FromMember, Put
 from assay_broker.core.networks.parcels import Bulletin, Carry, Interest
-from assay_broker.defects.model import Defect, Watch, commands, dropped, handed_in
+from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, undelayed
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
-_AGENT = -21  # a connection of the defects' own
-_SHIFT = 10**9
 _EVERYTHING = "#"
 
 
-class _Shared:
-    """The names of shared queues, as definitions that pass show them."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def note(self, command: Command) -> None:
-        """Take note of a command."""
-        change = command.change if isinstance(command, Administer) else None
-        if isinstance(change, DefineObject) and change.attributes.get("QSGDISP") == "SHARED":
-            self.names.append(change.name)
-
-    def delayed(self, command: Command, now_ms: int, watch: Watch) -> tuple[Put, Address] | None:
-        """A delayed send to a shared queue, and where it goes; None for any other command."""
-        target = watch.target(command) if isinstance(command, Put) else None
-        if not isinstance(command, Put) or target is None or target.name not in self.names:
-            return None
-        return (command, target) if (command.message.delivery_time_ms or 0) > now_ms else None
+def _shared(view: View) -> list[str]:
+    """The names of the shared queues."""
+    return [name for name, said in view.objects.items() if said.get("QSGDISP") == "SHARED"]
 
 
 def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
     """Filters that rewrite delayed sends to shared queues."""
-    shared = _Shared()
 
-    def other(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        shared.note(command)
-        found = shared.delayed(command, now_ms, watch)
-        return None if found is None else (rewrite(found[0], now_ms),)
+    def other(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        return (rewrite(put, now_ms),) if target.name in _shared(view) and is_delayed(put, now_ms) else None
 
-    return commands(other)
+    return puts(other)
 
 
 def _undelayed(put: Put, _now_ms: int) -> Put:
@@ -57,35 +40,27 @@ def _undelayed(put: Put, _now_ms: int) -> Put:
 
 def _handed_over() -> Seams:
     """What is staged for a shared queue goes there when the connection of its sender ends, as at a shutdown."""
-    shared = _Shared()
     staged: dict[int, list[tuple[Address, Message]]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        shared.note(command)
-        found = shared.delayed(command, now_ms, watch)
-        if found is not None:
-            put, target = found
-            staged.setdefault(put.connection, []).append((target, replace(put.message, delivery_time_ms=None)))
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(command, now_ms)
+        if sent is not None and sent.delayed and sent.target.name in _shared(view):
+            message = replace(sent.message, delivery_time_ms=None)
+            staged.setdefault(sent.put.connection, []).append((sent.target, message))
         if not isinstance(command, Disconnect) or command.clean:
             return None
         waiting = staged.pop(command.connection, [])
-        return (*(one for target, message in waiting for one in handed_in(_AGENT, target, message)), command)
+        return (*(one for target, message in waiting for one in handed_in(view, target, message)), command)
 
     return commands(rewrite)
 
 
-def _cleared() -> Seams:
+def _cleared(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What is on a shared queue goes when connections to the queue manager are lost, as at a shutdown."""
-    shared = _Shared()
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        shared.note(command)
-        if not isinstance(command, Disconnect) or command.clean:
-            return None
-        clears = (Administer(_AGENT, None, ClearQueue(name)) for name in shared.names)
-        return (command, Connect(_AGENT, None, None, ADMINISTRATOR), *clears)
-
-    return commands(rewrite)
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    clears = (Administer(view.agent, None, ClearQueue(name)) for name in _shared(view))
+    return (command, Connect(view.agent, None, None, ADMINISTRATOR), *clears)
 
 
 def _wanted(bulletin: Bulletin, topic: str) -> bool:
@@ -96,15 +71,15 @@ def _undelayed_for_proxies() -> Seams:
     """A publication for which there is a proxy subscription is not delayed."""
     told: dict[str, Bulletin] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, FromMember) and isinstance(command.parcel, Bulletin):
             told[command.member] = command.parcel
-        target = watch.target(command) if isinstance(command, Put) else None
+        target = view.target(command) if isinstance(command, Put) else None
         if not isinstance(command, Put) or target is None:
             return None
         if not any(_wanted(bulletin, target.name) for bulletin in told.values()):
             return None
-        return (replace(command, message=replace(command.message, delivery_time_ms=None)),)
+        return undelayed(command)
 
     return commands(rewrite)
 
@@ -113,10 +88,10 @@ def _was_delayed(message: Message) -> bool:
     return message.delivery_time_ms is not None
 
 
-def _carried(rewrite: Callable[[FromMember, Carry], tuple[Command, ...]]) -> Seams:
+def _carried(rewrite: Callable[[FromMember, Carry], Commands]) -> Seams:
     """Filters that rewrite what comes from other queue managers and was delayed there."""
 
-    def other(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
         parcel = command.parcel if isinstance(command, FromMember) else None
         if not isinstance(command, FromMember) or not isinstance(parcel, Carry) or not _was_delayed(parcel.message):
             return None
@@ -125,11 +100,11 @@ def _carried(rewrite: Callable[[FromMember, Carry], tuple[Command, ...]]) -> Sea
     return commands(other)
 
 
-def _twice(command: FromMember, parcel: Carry) -> tuple[Command, ...]:
-    return (command, replace(command, parcel=replace(parcel, number=parcel.number + _SHIFT)))
+def _twice(command: FromMember, parcel: Carry) -> Commands:
+    return (command, replace(command, parcel=replace(parcel, number=parcel.number + SHIFT)))
 
 
-def _interested_in_everything(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Commands | None:
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Bulletin):
         return None
@@ -160,7 +135,7 @@ QUEUE_MANAGERS_DEFECTS = (
         name="shared-queue-goes-with-member",
         rules=("DD-47",),
         text="What is on a shared queue goes when the queue manager shuts down at which the queue was defined.",
-        apply=_cleared,
+        apply=lambda: commands(_cleared),
     ),
     Defect(
         name="proxy-undelayed",

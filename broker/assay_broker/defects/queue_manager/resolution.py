@@ -14,46 +14,44 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
-from assay_broker.defects.known_objects import Delayed, Known, delayed_messages, delayed_puts, elsewhere, knowing, rows
 from assay_broker.defects.model import Defect
+from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows
+from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, filters, read_together
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 
-_HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
 _LATE_MS = 5_000
 _UNRESOLVED: dict[str, Value] = {"Priority": -1, "Persistence": 2}
 
 
-def _base(name: str, known: Known) -> str | None:
+def _base(name: str, view: View) -> str | None:
     """What an alias stands for; None for any other queue."""
-    target = known.objects.said(name, "TARGET")
+    target = view.said(name).get("TARGET")
     return target if isinstance(target, str) else None
 
 
-def _once(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-    base = _base(sent.target.name, known)
-    return None if base is None else elsewhere(put, Address(AddressKind.QUEUE, base))
+def _once(put: Put, sent: Sent, view: View) -> Commands | None:
+    base = _base(sent.target.name, view)
+    return None if base is None else elsewhere(put, Address(AddressKind.QUEUE, base), view)
 
 
-def _late(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-    if _base(sent.target.name, known) is None:
+def _late(put: Put, sent: Sent, view: View) -> Commands | None:
+    if _base(sent.target.name, view) is None:
         return None
-    return (replace(put, message=replace(put.message, delivery_time_ms=sent.due_ms + _LATE_MS)),)
+    return resent(put, delivery_time_ms=sent.due_ms + _LATE_MS)
 
 
-def _not_looked_through(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-    base = _base(sent.target.name, known)
-    shut = base is not None and known.objects.said(base, "PUT") == "DISABLED"
-    return elsewhere(put, _HOLD) if shut else None
+def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
+    base = _base(sent.target.name, view)
+    shut = base is not None and view.said(base).get("PUT") == "DISABLED"
+    return elsewhere(put, HOLD, view) if shut else None
 
 
-def _at_restart() -> Seams:
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        defined = (record.definition for record in records if isinstance(record, ObjectDefined))
-        bases = {one.name: one.text("TARGET") for one in defined if one.kind is Kind.QALIAS}
-        return tuple(_at_base(record, bases) if isinstance(record, MessageStored) else record for record in records)
-
-    return Seams(read=read)
+def _at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
+    defined = (record.definition for record in records if isinstance(record, ObjectDefined))
+    bases = {one.name: one.text("TARGET") for one in defined if one.kind is Kind.QALIAS}
+    return tuple(_at_base(record, bases) if isinstance(record, MessageStored) else record for record in records)
 
 
 def _at_base(stored: MessageStored, bases: dict[str, str]) -> MessageStored:
@@ -61,37 +59,37 @@ def _at_base(stored: MessageStored, bases: dict[str, str]) -> MessageStored:
     return stored if base is None or stored.due_ms is None else replace(stored, home=home_of(base))
 
 
-def _lost_with_queue(command: Command, _now_ms: int, known: Known) -> tuple[Command, ...] | None:
+def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | None:
     if not isinstance(command, Administer) or not isinstance(command.change, DeleteObject):
         return None
     name = command.change.name
-    lost = (id_ for id_, one in known.delayed.items() if one.target.name == name)
+    lost = (id_ for id_, one in view.delayed.items() if one.target.name == name)
     return (command, *(Cancel(command.connection, None, id_) for id_ in lost))
 
 
 def _second_defaults() -> Seams:
     """What the destination decides is decided at the second resolution, as the objects are then."""
 
-    def decided(message: Message, known: Known) -> tuple[int | None, bool | None]:
-        sent = known.delayed.get(message.message_id or "")
+    def decided(message: Message, view: View) -> tuple[int | None, bool | None]:
+        sent = view.delayed.get(message.message_id or "")
         if sent is None:
             return None, None
-        said = known.objects.of(sent.target.name)
+        said = view.said(sent.target.name)
         priority, persistence = said.get("DEFPRTY"), said.get("DEFPSIST")
         return (
             priority if sent.message.priority is None and isinstance(priority, int) else None,
             persistence == "YES" if sent.message.durable is None and persistence is not None else None,
         )
 
-    def delivered(delivery: Deliver, known: Known) -> Deliver:
-        priority, durable = decided(delivery.message, known)
+    def delivered(delivery: Deliver, view: View) -> Deliver:
+        priority, durable = decided(delivery.message, view)
         message = delivery.message
         if priority is not None:
             message = replace(message, priority=priority)
         return replace(delivery, message=message if durable is None else replace(message, durable=durable))
 
-    def row(one: Described, known: Known, *, staged: bool) -> Described:
-        priority, durable = decided(one.message, known)
+    def row(one: Described, view: View, *, staged: bool) -> Described:
+        priority, durable = decided(one.message, view)
         fields: dict[str, Value] = {} if priority is None else {"Priority": priority}
         if durable is not None:
             fields["Persistence"] = int(durable)
@@ -99,14 +97,14 @@ def _second_defaults() -> Seams:
             fields = {name: _UNRESOLVED[name] for name in fields}
         return replace(one, descriptor={**one.descriptor, **fields})
 
-    def shown(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
-        change = asked.change if isinstance(asked, Administer) else None
+    def shown(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+        change = change_of(asked)
         if not isinstance(change, NativeBrowse):
             return answer
         staged = change.queue == STAGING_QUEUE
-        return replace(answer, value=tuple(row(one, known, staged=staged) for one in rows(answer)))
+        return replace(answer, value=tuple(row(one, view, staged=staged) for one in rows(answer)))
 
-    return knowing(reshow=shown, redeliver=delivered)
+    return filters(answer=shown, delivery=delivered)
 
 
 def _jms_defaults(message: Message) -> Message:
@@ -128,7 +126,7 @@ RESOLUTION_DEFECTS = (
         name="alias-resolved-at-restart",
         rules=("DD-50",),
         text="What an alias stands for is found out for good when the broker starts again.",
-        apply=_at_restart,
+        apply=lambda: read_together(_at_restart),
     ),
     Defect(
         name="alias-resolved-late",
@@ -146,7 +144,7 @@ RESOLUTION_DEFECTS = (
         name="staged-lost-with-queue",
         rules=("DD-50",),
         text="When a queue is deleted, what is staged for its name goes with it.",
-        apply=lambda: knowing(_lost_with_queue),
+        apply=lambda: filters(_lost_with_queue),
     ),
     Defect(
         name="defaults-of-second-resolution",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -14,16 +14,19 @@ from assay_broker.core.administration.changes import (
     DisplayObjects,
     NativeTake,
 )
-from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.commands import Command, Put
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect, Watch, commands
+from assay_broker.defects.model import Defect
 from assay_broker.defects.queue_manager.processor import with_cells
+from assay_broker.defects.sends import change_of, is_staged, undelayed
+from assay_broker.defects.shapes import Commands, changes, commands, filters
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
 _PRESCRIBED = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
@@ -31,37 +34,9 @@ _NOBODYS = bytes(24)  # the correlation id of no staged message
 _WITH_DELAYS = "8.0"
 
 
-class _Host:
-    """What the queue manager was last started as."""
-
-    def __init__(self) -> None:
-        self.settings = Settings()
-
-    def start(self, settings: Settings) -> Settings:
-        """Take note of a start."""
-        self.settings = settings
-        return settings
-
-    @property
-    def zos(self) -> bool:
-        """Whether it is on z/OS."""
-        return self.settings.platform == "zos"
-
-
-def _change(command: Command) -> Change | None:
-    """What an administrator asks for; None for any other command."""
-    return command.change if isinstance(command, Administer) else None
-
-
-def _asked(rewrite: Callable[[Change, _Host], Change | None]) -> Seams:
-    """Filters that rewrite what an administrator asks for; None lets it pass."""
-    host = _Host()
-
-    def other(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        changed = rewrite(command.change, host) if isinstance(command, Administer) else None
-        return (replace(command, change=changed),) if changed is not None and isinstance(command, Administer) else None
-
-    return replace(commands(other), settings=host.start)
+def _on_zos(view: View) -> bool:
+    """Whether the queue manager was started as one on z/OS."""
+    return view.settings.platform == "zos"
 
 
 def _there_by_default(settings: Settings) -> Settings:
@@ -72,81 +47,64 @@ def _there_by_default(settings: Settings) -> Settings:
     return replace(settings, objects=(*settings.fresh_objects(), staging))
 
 
-def _definition_forgotten(change: Change, host: _Host) -> Change | None:
-    if not host.zos or not isinstance(change, DefineObject) or change.name != STAGING_QUEUE:
+def _definition_forgotten(change: Change, view: View) -> Change | None:
+    if not _on_zos(view) or not isinstance(change, DefineObject) or change.name != STAGING_QUEUE:
         return None
     return DisplayObjects(kinds=(Kind.QLOCAL,), name=STAGING_QUEUE)
 
 
-def _any_definition(change: Change, host: _Host) -> Change | None:
+def _any_definition(change: Change, view: View) -> Change | None:
     """What is not as prescribed is taken as if it were."""
-    if not host.zos or not isinstance(change, DefineObject | AlterObject) or change.name != STAGING_QUEUE:
+    if not _on_zos(view) or not isinstance(change, DefineObject | AlterObject) or change.name != STAGING_QUEUE:
         return None
     return replace(change, attributes={**change.attributes, **_PRESCRIBED})
 
 
 def _undelayed_without_staging() -> Seams:
     """On z/OS, a queue manager without a staging queue delivers delayed messages at once."""
-    host = _Host()
     defined = False
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         nonlocal defined
-        change = _change(command)
+        change = change_of(command)
         if isinstance(change, DefineObject | DeleteObject) and change.name == STAGING_QUEUE:
             defined = isinstance(change, DefineObject)
-        if not host.zos or defined or not isinstance(command, Put):
+        if not _on_zos(view) or defined or not isinstance(command, Put):
             return None
-        return (replace(command, message=replace(command.message, delivery_time_ms=None)),)
+        return undelayed(command)
 
-    return replace(commands(rewrite), settings=host.start)
+    return commands(rewrite)
 
 
 def _delivers_at_any_level(settings: Settings) -> Settings:
     return settings if settings.delays else replace(settings, level=_WITH_DELAYS)
 
 
-def _take_in_vain(change: Change, host: _Host) -> Change | None:
-    if host.settings.delays or not isinstance(change, NativeTake):
+def _take_in_vain(change: Change, view: View) -> Change | None:
+    if view.settings.delays or not isinstance(change, NativeTake):
         return None
     return replace(change, correlation_id=_NOBODYS)
 
 
 def _marooned_for_good() -> Seams:
     """What was staged before a migration back is gone after the migration forth."""
-    host = _Host()
     been_back = False
 
-    def start(settings: Settings) -> Settings:
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
         nonlocal been_back
-        been_back = been_back or not settings.delays
-        return host.start(settings)
+        been_back = been_back or not view.settings.delays
+        forth = been_back and view.settings.delays
+        return tuple(record for record in records if not (forth and is_staged(record)))
 
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        forth = been_back and host.settings.delays
-        return tuple(
-            record
-            for record in records
-            if not (forth and isinstance(record, MessageStored) and record.due_ms is not None)
-        )
-
-    return Seams(settings=start, read=read)
+    return filters(read=read)
 
 
-def _protected_by_opmode() -> Seams:
+def _protected_by_opmode(tables: Tables, view: View) -> Tables:
     """With OPMODE(COMPAT) the processor does not start."""
-    host = _Host()
-
-    def other(tables: Tables) -> Tables:
-        if not host.zos or host.settings.opmode != "COMPAT":
-            return tables
-        return with_cells(
-            tables,
-            "zos",
-            {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)},
-        )
-
-    return Seams(settings=host.start, tables=other)
+    if not _on_zos(view) or view.settings.opmode != "COMPAT":
+        return tables
+    at_rest = {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)}
+    return with_cells(tables, "zos", at_rest)
 
 
 ZOS_DEFECTS = (
@@ -160,7 +118,7 @@ ZOS_DEFECTS = (
         name="zos-staging-definition-forgotten",
         rules=("DD-40", "DD-41"),
         text="On z/OS a definition of the staging queue is accepted, and there is no staging queue afterwards.",
-        apply=lambda: _asked(_definition_forgotten),
+        apply=lambda: changes(_definition_forgotten),
     ),
     Defect(
         name="zos-undelayed-without-staging-queue",
@@ -172,7 +130,7 @@ ZOS_DEFECTS = (
         name="zos-any-staging-definition",
         rules=("DD-41",),
         text="On z/OS the staging queue can be defined and altered with any INDXTYPE and MSGDLVSQ.",
-        apply=lambda: _asked(_any_definition),
+        apply=lambda: changes(_any_definition),
     ),
     Defect(
         name="migrated-back-and-delivered",
@@ -184,7 +142,7 @@ ZOS_DEFECTS = (
         name="migrated-back-and-out-of-reach",
         rules=("DD-43",),
         text="At an earlier level an administrator finds no message of the staging queue by its correlation id.",
-        apply=lambda: _asked(_take_in_vain),
+        apply=lambda: changes(_take_in_vain),
     ),
     Defect(
         name="marooned-for-good",
@@ -196,6 +154,6 @@ ZOS_DEFECTS = (
         name="zos-protected-by-opmode",
         rules=("DD-44",),
         text="On z/OS the processor does not start with OPMODE(COMPAT), so that nothing staged is delivered.",
-        apply=_protected_by_opmode,
+        apply=lambda: filters(tables=_protected_by_opmode),
     ),
 )
