@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from assay_broker.seams import Seams
 
+F = TypeVar("F", bound=Callable[..., object])
+
 
 class Defect(Struct, frozen=True, kw_only=True):
     """A named, switchable misbehaviour of the reference broker.
@@ -25,6 +27,27 @@ class Defect(Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...]
     text: str
     apply: Callable[[], Seams]
+
+
+def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F], Defect]:
+    """Make a defect of a function, whose docstring's first line is the defect's text.
+
+    Args:
+        shape: Makes filters of the function; `made` calls a function that makes them itself.
+        name: Its name.
+        rules: Ids of the rules that it breaks.
+    """
+
+    def make(function: F) -> Defect:
+        text = (function.__doc__ or "").partition("\n")[0]
+        return Defect(name=name, rules=rules, text=text, apply=lambda: shape(function))
+
+    return make
+
+
+def made(make: Callable[[], Seams]) -> Seams:
+    """The filters that a function makes."""
+    return make()
 
 
 class Named(Protocol):

@@ -210,6 +210,21 @@ def refusing(judge: Judge, text: str) -> Seams:
     return filters(command, answer=told)
 
 
+def reading(rewrite: ReadRewrite) -> Seams:
+    """Filters that rewrite the records from which the queue manager starts."""
+    return filters(read=rewrite)
+
+
+def writing(rewrite: ReadRewrite) -> Seams:
+    """Filters that rewrite the records that are to be written."""
+    return filters(written=rewrite)
+
+
+def starting(rewrite: Callable[[Tables, View], Tables]) -> Seams:
+    """Filters that rewrite the state tables of a start."""
+    return filters(tables=rewrite)
+
+
 def shown(rewrite: Callable[[Described], Described]) -> Seams:
     """Filters that rewrite each message as an administrator is shown it, with descriptor and headers."""
 

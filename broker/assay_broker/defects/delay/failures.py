@@ -12,7 +12,7 @@ from assay_broker.core.commands import Administer, Command
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import change_of, handed_in
 from assay_broker.defects.shapes import Commands, commands, shown
 from assay_broker.defects.view import View
@@ -49,8 +49,9 @@ def _staged_for(command: Command, now_ms: int, view: View) -> tuple[str, Message
     return sent.target.name, sent.message
 
 
+@defect(made, "enabled-in-vain", "DD-70", "DD-71")
 def _enabled_in_vain() -> Seams:
-    """A queue for which messages were staged stays disabled although an administrator enables it."""
+    """A queue for which messages are staged stays disabled for puts although it is enabled again."""
     targets: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -65,8 +66,9 @@ def _enabled_in_vain() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "twice-after-retry", "DD-71", "DD-74")
 def _twice_after_retry() -> Seams:
-    """Whatever waits for a queue past its delay comes once more when the queue is enabled."""
+    """A message that was tried again comes twice once its target is enabled."""
     waiting: dict[str, list[Message]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -83,7 +85,9 @@ def _twice_after_retry() -> Seams:
     return commands(rewrite)
 
 
+@defect(shown, "dead-letter-header-of-itself", "DD-70", "DD-73", "DD-83")
 def _header_of_itself(described: Described) -> Described:
+    """The dead-letter header names the dead-letter queue and not the target."""
     headers = tuple(
         {**header, "DestQName": "SYSTEM.DEAD.LETTER.QUEUE"} if header["StrucId"] == "DLH" else header
         for header in described.headers
@@ -91,8 +95,9 @@ def _header_of_itself(described: Described) -> Described:
     return replace(described, headers=headers)
 
 
+@defect(shown, "reason-unspecific", "DD-70", "DD-72", "DD-73", "DD-83")
 def _unspecific(described: Described) -> Described:
-    """Whatever was in the way, the reason is that of an error without a reason."""
+    """Reports and dead-letter headers give the same reason, whatever was in the way."""
     reason = int(Mqrc.UNEXPECTED_ERROR)
     headers = tuple({**header, "Reason": reason} if "Reason" in header else header for header in described.headers)
     fields = dict(described.descriptor)
@@ -124,36 +129,16 @@ FAILURE_DEFECTS = (
         text="A delayed message that asks to be discarded is dead-lettered.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED_DISCARD): _DEAD_LETTERED}),
     ),
-    Defect(
-        name="dead-letter-header-of-itself",
-        rules=("DD-70", "DD-73", "DD-83"),
-        text="The dead-letter header names the dead-letter queue and not the target.",
-        apply=lambda: shown(_header_of_itself),
-    ),
-    Defect(
-        name="reason-unspecific",
-        rules=("DD-70", "DD-72", "DD-73", "DD-83"),
-        text="Reports and dead-letter headers give the same reason, whatever was in the way.",
-        apply=lambda: shown(_unspecific),
-    ),
-    Defect(
-        name="enabled-in-vain",
-        rules=("DD-70", "DD-71"),
-        text="A queue for which messages are staged stays disabled for puts although it is enabled again.",
-        apply=_enabled_in_vain,
-    ),
+    _header_of_itself,
+    _unspecific,
+    _enabled_in_vain,
     Defect(
         name="tried-once",
         rules=("DD-71",),
         text="A delayed message that neither its target nor the dead-letter queue can take is lost.",
         apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED): _OVER}),
     ),
-    Defect(
-        name="twice-after-retry",
-        rules=("DD-71", "DD-74"),
-        text="A message that was tried again comes twice once its target is enabled.",
-        apply=_twice_after_retry,
-    ),
+    _twice_after_retry,
     Defect(
         name="exception-report-missing",
         rules=("DD-72", "DD-83", "DD-85", "DD-86"),

@@ -11,9 +11,9 @@ from assay_broker.core.commands import Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import HOLD, browses, handed_in, is_topic, rows
-from assay_broker.defects.shapes import Commands, changes, delayed_puts, filters, replies
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, replies
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 
@@ -21,7 +21,9 @@ _REACHES = ("PMSGDLV", "NPMSGDLV")
 _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
 
 
+@defect(replies, "one-staged-for-all", "DD-80")
 def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+    """A delayed publication is staged once, however many subscriptions it is for."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
@@ -32,11 +34,15 @@ def _further(put: Put, copies: int, view: View) -> Commands | None:
     return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 
+@defect(delayed_puts, "one-staged-too-many", "DD-80")
 def _one_too_many(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delayed publication is staged once more than there are subscriptions."""
     return _further(put, 1, view) if is_topic(sent.target) else None
 
 
+@defect(delayed_puts, "staged-for-each-sharer", "DD-80")
 def _for_each_sharer(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delayed publication is staged for each of those who share a subscription."""
     if not is_topic(sent.target):
         return None
     sharers = Counter(attach.name for attach in view.on(sent.target) if attach.shared)
@@ -63,15 +69,17 @@ def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) ->
     return changes(other)
 
 
+@defect(changes, "topic-alias-target-as-string", "DD-80")
 def _string_is_the_name(change: Change, _view: View) -> Change | None:
-    """A topic object stands for the topic string that is equal to its name, whatever its TOPICSTR says."""
+    """An alias of a topic publishes to the topic string that is equal to the name of the topic object."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     return replace(change, attributes={**change.attributes, "TOPICSTR": change.name})
 
 
+@defect(changes, "topic-parents-skipped", "DD-82")
 def _parents_skipped(change: Change, view: View) -> Change | None:
-    """A topic that does not say is as the base topic says, whatever is between."""
+    """A topic that says ASPARENT is as the base topic says, whatever the topics between them say."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC).items() if key in _REACHES}}
@@ -79,8 +87,9 @@ def _parents_skipped(change: Change, view: View) -> Change | None:
     return replace(change, attributes={**base, **own})
 
 
+@defect(changes, "topic-parents-outweigh", "DD-82")
 def _parents_outweigh(change: Change, view: View) -> Change | None:
-    """What a topic above forbids, no topic below it can allow."""
+    """A topic cannot allow delayed publications where the topic above it forbids them."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     above = change.name.rpartition("/")[0]
@@ -92,8 +101,9 @@ def _parents_outweigh(change: Change, view: View) -> Change | None:
     return replace(change, attributes={**change.attributes, **forbidden}) if forbidden else None
 
 
+@defect(commands, "undelayed-publications-refused", "DD-82")
 def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A publication without a delay to a topic with a setting of its own is taken for a delayed one, and refused."""
+    """On a topic with PMSGDLV or NPMSGDLV of its own, publications without a delay are refused."""
     if not isinstance(command, Put) or command.message.delivery_time_ms is not None:
         return None
     target = view.target(command)
@@ -104,30 +114,10 @@ def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None
 
 
 PUBLICATION_DEFECTS = (
-    Defect(
-        name="one-staged-for-all",
-        rules=("DD-80",),
-        text="A delayed publication is staged once, however many subscriptions it is for.",
-        apply=lambda: replies(_one_for_all),
-    ),
-    Defect(
-        name="one-staged-too-many",
-        rules=("DD-80",),
-        text="A delayed publication is staged once more than there are subscriptions.",
-        apply=lambda: delayed_puts(_one_too_many),
-    ),
-    Defect(
-        name="staged-for-each-sharer",
-        rules=("DD-80",),
-        text="A delayed publication is staged for each of those who share a subscription.",
-        apply=lambda: delayed_puts(_for_each_sharer),
-    ),
-    Defect(
-        name="topic-alias-target-as-string",
-        rules=("DD-80",),
-        text="An alias of a topic publishes to the topic string that is equal to the name of the topic object.",
-        apply=lambda: changes(_string_is_the_name),
-    ),
+    _one_for_all,
+    _one_too_many,
+    _for_each_sharer,
+    _string_is_the_name,
     Defect(
         name="any-reach-will-do",
         rules=("DD-82",),
@@ -140,23 +130,8 @@ PUBLICATION_DEFECTS = (
         text="PMSGDLV is asked for non-persistent delayed publications, and NPMSGDLV for persistent ones.",
         apply=lambda: _reaches({"PMSGDLV": "NPMSGDLV", "NPMSGDLV": "PMSGDLV"}),
     ),
-    Defect(
-        name="topic-parents-skipped",
-        rules=("DD-82",),
-        text="A topic that says ASPARENT is as the base topic says, whatever the topics between them say.",
-        apply=lambda: changes(_parents_skipped),
-    ),
-    Defect(
-        name="topic-parents-outweigh",
-        rules=("DD-82",),
-        text="A topic cannot allow delayed publications where the topic above it forbids them.",
-        apply=lambda: changes(_parents_outweigh),
-    ),
-    Defect(
-        name="undelayed-publications-refused",
-        rules=("DD-82",),
-        text="On a topic with PMSGDLV or NPMSGDLV of its own, publications without a delay are refused.",
-        apply=lambda: filters(_undelayed_too),
-    ),
+    _parents_skipped,
+    _parents_outweigh,
+    _undelayed_too,
 )
 """Defects of delayed publications."""

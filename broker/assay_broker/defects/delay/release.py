@@ -20,7 +20,7 @@ from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, home_of
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import (
     HOLD,
     SHIFT,
@@ -39,7 +39,6 @@ from assay_broker.defects.shapes import (
     changes,
     commands,
     delayed_messages,
-    filters,
     puts,
     read,
     read_together,
@@ -64,8 +63,9 @@ def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[
 # DD-51
 
 
+@defect(commands, "publication-matched-at-commit", "DD-51")
 def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A delayed publication of a unit of work is matched when that is committed."""
+    """A delayed publication of a unit of work is matched at the commit."""
     if isinstance(command, Commit):
         sent = (one for unit in view.ended(command) for one in unit.sent if one.delayed and is_topic(one.target))
         return (*(unheard(one.put) for one in sent), command)
@@ -75,8 +75,9 @@ def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | 
     return elsewhere(now.put, HOLD, view)
 
 
+@defect(read_together, "publication-matched-at-restart", "DD-51")
 def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A start stages what waits for one durable subscription for every other one on its topic, too."""
+    """A restart stages delayed publications for durable subscriptions that came during the delay."""
     subscriptions = [one for one in records if isinstance(one, SubscriptionDefined)]
     staged = [
         one
@@ -94,8 +95,9 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return (*records, *further)
 
 
+@defect(commands, "staged-goes-with-one-sharer", "DD-51")
 def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a client that shares a subscription leaves, what is staged for its topic is dropped."""
+    """When one of several leaves a shared subscription, what is staged for it is dropped."""
     left = {attach.address for attach in view.leaving(command) if attach.shared}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None
@@ -104,23 +106,30 @@ def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands 
 # DD-57, DD-70, DD-71, DD-73
 
 
+@defect(read, "expired-while-down-unreported", "DD-57")
 def _expired_while_down(record: Record) -> tuple[Record, ...]:
+    """What expires on the staging queue after a restart is not reported."""
     return _without(record, Mqro.EXPIRATION_WITH_FULL_DATA, expiring=True)
 
 
+@defect(read, "discard-forgotten-at-restart", "DD-70")
 def _discard_forgotten(record: Record) -> tuple[Record, ...]:
+    """After a restart, staged messages do not ask to be discarded any more."""
     return _without(record, Mqro.DISCARD_MSG)
 
 
+@defect(changes, "alias-never-shut", "DD-70")
 def _alias_never_shut(change: Change, view: View) -> Change | None:
-    """An alias for which something is staged stays enabled for puts, whatever an administrator says."""
+    """An alias for which something is staged cannot be disabled for puts."""
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS or "PUT" not in change.attributes:
         return None
     staged = any(one.target.name == change.name for one in view.delayed.values())
     return replace(change, attributes={}) if staged else None
 
 
+@defect(shown, "dead-letter-under-staging-ids", "DD-70")
 def _under_other_ids(described: Described) -> Described:
+    """A dead letter bears the ids under which it was staged."""
     if not any(header["StrucId"] == "DLH" for header in described.headers):
         return described
     if described.message.delivery_time_ms is None:
@@ -129,8 +138,9 @@ def _under_other_ids(described: Described) -> Described:
     return replace(described, descriptor={**described.descriptor, **ids})
 
 
+@defect(made, "dead-letters-name-the-first-target", "DD-70")
 def _target_of_the_first() -> Seams:
-    """Every dead letter names the target of the first."""
+    """Every dead letter names the target of the first one."""
     first: list[Value] = []
 
     def named(described: Described) -> Described:
@@ -145,8 +155,9 @@ def _target_of_the_first() -> Seams:
     return shown(named)
 
 
+@defect(made, "reported-to-the-first", "DD-72")
 def _replies_to_the_first() -> Seams:
-    """Every report on a delayed message goes where the first was to go."""
+    """Reports on delayed messages go to the reply-to queue of the first of them."""
     first: list[Address] = []
 
     def replying(message: Message) -> Message:
@@ -158,8 +169,9 @@ def _replies_to_the_first() -> Seams:
     return delayed_messages(replying)
 
 
+@defect(read_together, "one-copy-after-restart", "DD-80")
 def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of the staged copies of a publication a start finds the first."""
+    """After a restart one of the copies of a delayed publication is found, and the others are lost."""
     found: set[str | None] = set()
     kept: list[Record] = []
     for record in records:
@@ -171,8 +183,9 @@ def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(kept)
 
 
+@defect(commands, "one-is-tried-again", "DD-71")
 def _one_is_kept(command: Command, now_ms: int, view: View) -> Commands | None:
-    """Of what waits past its delay for a queue that is enabled again, only the first message is found."""
+    """Of several messages that wait for a queue past their delays, one survives."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.attributes.get("PUT") != "ENABLED":
         return None
@@ -180,13 +193,16 @@ def _one_is_kept(command: Command, now_ms: int, view: View) -> Commands | None:
     return (*cancelled(view, *late[1:]), command) if len(late) > 1 else None
 
 
+@defect(commands, "given-up-in-the-end", "DD-71")
 def _given_up(command: Command, now_ms: int, view: View) -> Commands | None:
-    """What could not be put for so long after its delay is dropped."""
+    """A message that could not be put for eight seconds is dropped."""
     late = [id_ for id_, one in view.delayed.items() if one.due_ms + _PATIENCE_MS <= now_ms]
     return (*cancelled(view, *late), command) if late else None
 
 
+@defect(shown, "dead-lettered-report-bare", "DD-73")
 def _dead_letter_report_bare(described: Described) -> Described:
+    """A report on the dead-letter queue has lost its data."""
     dead = any(header["StrucId"] == "DLH" for header in described.headers)
     if not dead or described.descriptor.get("MsgType") != MQMT_REPORT:
         return described
@@ -196,8 +212,9 @@ def _dead_letter_report_bare(described: Described) -> Described:
 # DD-76
 
 
+@defect(made, "gone-at-restart-dead-lettered", "DD-76")
 def _left_at_restart() -> Seams:
-    """A publication that was staged for a subscriber without a durable subscription is dead-lettered at the start."""
+    """A publication whose subscriber has gone with a restart is dead-lettered."""
     passing: dict[str, Message] = {}
 
     def note(put: Put, target: Address, now_ms: int, view: View) -> None:
@@ -226,8 +243,9 @@ def _left_at_restart() -> Seams:
 # DD-81
 
 
+@defect(commands, "proxy-publication-waits-again", "DD-81")
 def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A publication that was delayed at one queue manager is delayed as long again at the other."""
+    """A delayed publication is delayed as long again at the other queue manager."""
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Carry):
         return None
@@ -240,95 +258,20 @@ def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
 
 
 RELEASE_DEFECTS = (
-    Defect(
-        name="publication-matched-at-commit",
-        rules=("DD-51",),
-        text="A delayed publication of a unit of work is matched at the commit.",
-        apply=lambda: commands(_matched_at_commit),
-    ),
-    Defect(
-        name="publication-matched-at-restart",
-        rules=("DD-51",),
-        text="A restart stages delayed publications for durable subscriptions that came during the delay.",
-        apply=lambda: read_together(_matched_at_restart),
-    ),
-    Defect(
-        name="staged-goes-with-one-sharer",
-        rules=("DD-51",),
-        text="When one of several leaves a shared subscription, what is staged for it is dropped.",
-        apply=lambda: filters(_goes_with_a_sharer),
-    ),
-    Defect(
-        name="expired-while-down-unreported",
-        rules=("DD-57",),
-        text="What expires on the staging queue after a restart is not reported.",
-        apply=lambda: read(_expired_while_down),
-    ),
-    Defect(
-        name="alias-never-shut",
-        rules=("DD-70",),
-        text="An alias for which something is staged cannot be disabled for puts.",
-        apply=lambda: changes(_alias_never_shut),
-    ),
-    Defect(
-        name="dead-letter-under-staging-ids",
-        rules=("DD-70",),
-        text="A dead letter bears the ids under which it was staged.",
-        apply=lambda: shown(_under_other_ids),
-    ),
-    Defect(
-        name="discard-forgotten-at-restart",
-        rules=("DD-70",),
-        text="After a restart, staged messages do not ask to be discarded any more.",
-        apply=lambda: read(_discard_forgotten),
-    ),
-    Defect(
-        name="dead-letters-name-the-first-target",
-        rules=("DD-70",),
-        text="Every dead letter names the target of the first one.",
-        apply=_target_of_the_first,
-    ),
-    Defect(
-        name="reported-to-the-first",
-        rules=("DD-72",),
-        text="Reports on delayed messages go to the reply-to queue of the first of them.",
-        apply=_replies_to_the_first,
-    ),
-    Defect(
-        name="one-copy-after-restart",
-        rules=("DD-80",),
-        text="After a restart one of the copies of a delayed publication is found, and the others are lost.",
-        apply=lambda: read_together(_one_copy_after_restart),
-    ),
-    Defect(
-        name="one-is-tried-again",
-        rules=("DD-71",),
-        text="Of several messages that wait for a queue past their delays, one survives.",
-        apply=lambda: filters(_one_is_kept),
-    ),
-    Defect(
-        name="given-up-in-the-end",
-        rules=("DD-71",),
-        text="A message that could not be put for eight seconds is dropped.",
-        apply=lambda: filters(_given_up),
-    ),
-    Defect(
-        name="dead-lettered-report-bare",
-        rules=("DD-73",),
-        text="A report on the dead-letter queue has lost its data.",
-        apply=lambda: shown(_dead_letter_report_bare),
-    ),
-    Defect(
-        name="gone-at-restart-dead-lettered",
-        rules=("DD-76",),
-        text="A publication whose subscriber has gone with a restart is dead-lettered.",
-        apply=_left_at_restart,
-    ),
-    Defect(
-        name="proxy-publication-waits-again",
-        rules=("DD-81",),
-        text="A delayed publication is delayed as long again at the other queue manager.",
-        apply=lambda: commands(_waits_again),
-    ),
+    _matched_at_commit,
+    _matched_at_restart,
+    _goes_with_a_sharer,
+    _expired_while_down,
+    _alias_never_shut,
+    _under_other_ids,
+    _discard_forgotten,
+    _target_of_the_first,
+    _replies_to_the_first,
+    _one_copy_after_restart,
+    _one_is_kept,
+    _given_up,
+    _dead_letter_report_bare,
+    _left_at_restart,
+    _waits_again,
 )
 """Defects of the end of a delay that take one more condition to show, and of whom a publication is for."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Put
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import FEEDBACK, options, report
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import dropped, handed_in, is_delayed, resent
 from assay_broker.defects.shapes import Commands, puts, shown
 from assay_broker.defects.view import View
@@ -72,14 +72,17 @@ def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
     return puts(reported)
 
 
+@defect(shown, "options-used-up", "DD-85", "DD-86")
 def _options_used_up(described: Described) -> Described:
+    """A message that was delayed has no report options any more."""
     if described.message.delivery_time_ms is None:
         return described
     return replace(described, descriptor={**described.descriptor, "Report": 0})
 
 
+@defect(shown, "report-of-staged", "DD-57")
 def _of_staged(described: Described) -> Described:
-    """A report on what has expired shows it as it was staged."""
+    """An expiration report shows the message as it was staged, with the staging header."""
     if described.descriptor.get("Feedback") != FEEDBACK[Mqro.EXPIRATION]:
         return described
     staged = {"StrucId": "DDH", "Version": 1}
@@ -87,38 +90,27 @@ def _of_staged(described: Described) -> Described:
     return replace(described, descriptor=other, headers=(staged, *described.headers))
 
 
+@defect(shown, "expiry-in-milliseconds", "DD-55", "DD-85")
 def _in_milliseconds(described: Described) -> Described:
+    """The Expiry field counts milliseconds."""
     expiry = described.descriptor["Expiry"]
     if not isinstance(expiry, int) or expiry < 0:
         return described
     return replace(described, descriptor={**described.descriptor, "Expiry": expiry * _TENTH_MS})
 
 
+@defect(puts, "delayed-is-mortal", "DD-55")
 def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A delayed message without a time to live gets one of a day."""
     if not is_delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
         return None
     return resent(put, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)
 
 
 REPORT_DEFECTS = (
-    Defect(
-        name="expiry-in-milliseconds",
-        rules=("DD-55", "DD-85"),
-        text="The Expiry field counts milliseconds.",
-        apply=lambda: shown(_in_milliseconds),
-    ),
-    Defect(
-        name="delayed-is-mortal",
-        rules=("DD-55",),
-        text="A delayed message without a time to live gets one of a day.",
-        apply=lambda: puts(_mortal),
-    ),
-    Defect(
-        name="report-of-staged",
-        rules=("DD-57",),
-        text="An expiration report shows the message as it was staged, with the staging header.",
-        apply=lambda: shown(_of_staged),
-    ),
+    _in_milliseconds,
+    _mortal,
+    _of_staged,
     Defect(
         name="expired-in-advance",
         rules=("DD-57",),
@@ -167,12 +159,7 @@ REPORT_DEFECTS = (
         text="A report always has the rest of the original's life, and its option to be discarded.",
         apply=lambda: _understood(lambda asked, _: _always(asked, Mqro.PASS_DISCARD_AND_EXPIRY)),
     ),
-    Defect(
-        name="options-used-up",
-        rules=("DD-85", "DD-86"),
-        text="A message that was delayed has no report options any more.",
-        apply=lambda: shown(_options_used_up),
-    ),
+    _options_used_up,
     Defect(
         name="confirmations-dropped",
         rules=("DD-86",),

@@ -10,7 +10,7 @@ from assay_broker.core.administration.changes import AlterObject, DefineObject, 
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed
 from assay_broker.defects.shapes import Commands, answers, commands, filters, puts, refusing, retold
 from assay_broker.defects.view import Sent, View
@@ -34,14 +34,18 @@ def _is_grouped(message: Message) -> bool:
 # DD-10
 
 
+@defect(puts, "old-level-delays", "DD-10")
 def _old_level_delays(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
+    """A queue manager older than level 8.0 takes delayed messages, and delivers them at once."""
     return undelayed(put) if not view.settings.delays and is_delayed(put, now_ms) else None
 
 
 # DD-11
 
 
+@defect(puts, "clustered-delays", "DD-11")
 def _clustered_delays(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A clustered queue takes delayed messages whatever its DEFBIND, and delivers them at once."""
     return undelayed(put) if is_delayed(put, now_ms) and view.said(target.name).get("CLUSTER") else None
 
 
@@ -57,11 +61,15 @@ def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, view: View) -> 
 # DD-16, DD-17
 
 
+@defect(puts, "retained-delays", "DD-16")
 def _retained_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A retained publication with a delay is taken, and published at once."""
     return undelayed(put) if _is_retained(put.message) and is_delayed(put, now_ms) else None
 
 
+@defect(puts, "grouped-delays", "DD-17")
 def _grouped_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A message in a group with a delay is taken, and delivered at once."""
     return undelayed(put) if _is_grouped(put.message) and is_delayed(put, now_ms) else None
 
 
@@ -114,18 +122,24 @@ def _accepted(answer: Answer) -> Answer:
     return replace(answer, refused=None)
 
 
+@defect(answers, "staging-failure-swallowed", "DD-19", "DD-21")
 def _staging_ignored(_sent: Sent, answer: Answer) -> Answer:
+    """Delayed messages that the staging queue cannot take are accepted, and lost."""
     return _accepted(answer) if _failed(answer, staging=True) else answer
 
 
+@defect(answers, "target-always-full", "DD-78")
 def _always_full(sent: Sent, answer: Answer) -> Answer:
+    """Whatever keeps the target from taking a delayed message, its sender is told that it is full."""
     why = answer.refused
     if sent.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
         return answer
     return replace(answer, refused=refused(Mqrc.Q_FULL, why.text, *why.objects))
 
 
+@defect(answers, "delayed-refusal-terse", "DD-19", "DD-21")
 def _terse(sent: Sent, answer: Answer) -> Answer:
+    """The refusal of a delayed message does not say what failed."""
     if sent.message.delivery_time_ms is None or answer.refused is None:
         return answer
     return replace(answer, refused=replace(answer.refused, text="The message could not be sent."))
@@ -147,7 +161,9 @@ def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc 
     return Mqrc.PUT_INHIBITED if view.said(target.name).get("GET") == "DISABLED" else None
 
 
+@defect(commands, "limits-one-less", "DD-19", "DD-78")
 def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A queue takes one message, and one byte of a message, less than its MAXDEPTH and MAXMSGL say."""
     if not isinstance(command, Administer) or not isinstance(command.change, DefineObject | AlterObject):
         return None
     said = {
@@ -157,8 +173,9 @@ def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | N
     return (replace(command, change=replace(command.change, attributes=said)),)
 
 
+@defect(made, "depth-counts-all", "DD-78")
 def _counting_all() -> Seams:
-    """A queue counts as full once as many messages were sent to it as it may hold at a time."""
+    """For delayed messages a queue is full once MAXDEPTH messages have ever been sent to it."""
     sent: dict[Address, int] = {}
 
     def judge(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
@@ -192,18 +209,8 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | N
 
 
 SEND_CHECK_DEFECTS = (
-    Defect(
-        name="old-level-delays",
-        rules=("DD-10",),
-        text="A queue manager older than level 8.0 takes delayed messages, and delivers them at once.",
-        apply=lambda: puts(_old_level_delays),
-    ),
-    Defect(
-        name="clustered-delays",
-        rules=("DD-11",),
-        text="A clustered queue takes delayed messages whatever its DEFBIND, and delivers them at once.",
-        apply=lambda: puts(_clustered_delays),
-    ),
+    _old_level_delays,
+    _clustered_delays,
     Defect(
         name="clustered-refused",
         rules=("DD-11",),
@@ -216,24 +223,14 @@ SEND_CHECK_DEFECTS = (
         text="A queue that was given a DEFBIND and is in no cluster refuses delayed messages.",
         apply=lambda: refusing(_bound_in_no_cluster, "The queue's DEFBIND does not allow it."),
     ),
-    Defect(
-        name="retained-delays",
-        rules=("DD-16",),
-        text="A retained publication with a delay is taken, and published at once.",
-        apply=lambda: puts(_retained_delays),
-    ),
+    _retained_delays,
     Defect(
         name="retained-refused",
         rules=("DD-16",),
         text="Retained publications are refused, with a delay or without.",
         apply=lambda: refusing(_retained, "A retained publication is not possible."),
     ),
-    Defect(
-        name="grouped-delays",
-        rules=("DD-17",),
-        text="A message in a group with a delay is taken, and delivered at once.",
-        apply=lambda: puts(_grouped_delays),
-    ),
+    _grouped_delays,
     Defect(
         name="grouped-refused",
         rules=("DD-17",),
@@ -252,24 +249,9 @@ SEND_CHECK_DEFECTS = (
         text="A delayed message that was refused is put all the same when its delay is over.",
         apply=lambda: _put_when_due(lambda answer: answer, staging=True),
     ),
-    Defect(
-        name="staging-failure-swallowed",
-        rules=("DD-19", "DD-21"),
-        text="Delayed messages that the staging queue cannot take are accepted, and lost.",
-        apply=lambda: answers(_staging_ignored),
-    ),
-    Defect(
-        name="target-always-full",
-        rules=("DD-78",),
-        text="Whatever keeps the target from taking a delayed message, its sender is told that it is full.",
-        apply=lambda: answers(_always_full),
-    ),
-    Defect(
-        name="delayed-refusal-terse",
-        rules=("DD-19", "DD-21"),
-        text="The refusal of a delayed message does not say what failed.",
-        apply=lambda: answers(_terse),
-    ),
+    _staging_ignored,
+    _always_full,
+    _terse,
     Defect(
         name="blame-on-target",
         rules=("DD-21",),
@@ -288,18 +270,8 @@ SEND_CHECK_DEFECTS = (
         text="A queue that is disabled for gets refuses puts too.",
         apply=lambda: refusing(_get_disabled, "The queue is disabled."),
     ),
-    Defect(
-        name="limits-one-less",
-        rules=("DD-19", "DD-78"),
-        text="A queue takes one message, and one byte of a message, less than its MAXDEPTH and MAXMSGL say.",
-        apply=lambda: commands(_less_than_said),
-    ),
-    Defect(
-        name="depth-counts-all",
-        rules=("DD-78",),
-        text="For delayed messages a queue is full once MAXDEPTH messages have ever been sent to it.",
-        apply=_counting_all,
-    ),
+    _less_than_said,
+    _counting_all,
     Defect(
         name="native-delay-honoured",
         rules=("DD-20",),

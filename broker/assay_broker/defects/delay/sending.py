@@ -21,7 +21,7 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.defects.delay.staging_queue import unreadable
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import defect
 from assay_broker.defects.sends import (
     SHIFT,
     browses,
@@ -40,8 +40,8 @@ from assay_broker.defects.shapes import (
     commands,
     delayed_puts,
     deliveries,
-    filters,
     read,
+    reading,
     replies,
     reshown,
 )
@@ -62,8 +62,9 @@ def _published(view: View) -> list[str]:
 # DD-05
 
 
+@defect(replies, "staging-header-blank-after-restart", "DD-05")
 def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A start leaves the staging header blank."""
+    """After a restart the header of a staged message names neither its target nor its delay."""
     if not browses(asked, STAGING_QUEUE) or view.starts == 1:
         return answer
     return reshown(answer, unreadable)
@@ -72,7 +73,9 @@ def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, view: Vi
 # DD-11
 
 
+@defect(delayed_puts, "clustered-through-alias", "DD-11")
 def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delay on the way through an alias to a clustered queue is taken, and forgotten."""
     base = view.said(sent.target.name).get("TARGET")
     if not isinstance(base, str) or not view.said(base).get("CLUSTER"):
         return None
@@ -82,8 +85,9 @@ def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
 # DD-26
 
 
+@defect(reading, "uncommitted-survives-a-kill", "DD-26")
 def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """What was sent in a unit of work and not committed is staged when the queue manager starts again."""
+    """A delayed message that was not committed when the broker was killed is staged after the start."""
     sent = (one for unit in view.units.values() for one in unit.sent)
     lost = (one for one in sent if one.delayed and one.target.kind is AddressKind.QUEUE)
     ghosts = (
@@ -103,8 +107,9 @@ def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...
 # DD-30, DD-31
 
 
+@defect(reading, "authority-asked-after-restart", "DD-31")
 def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """At a start, what is staged by users who have lost the authority meanwhile is dropped."""
+    """After a restart, what is staged by somebody who has lost the authority is dropped."""
 
     def may_not(record: Record) -> bool:
         sent = view.delayed.get(record.message.message_id or "") if is_staged(record) else None
@@ -113,8 +118,9 @@ def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record,
     return tuple(record for record in records if not may_not(record))
 
 
+@defect(delayed_puts, "dead-letters-ask-the-sender", "DD-31")
 def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
-    """Who may not use the dead-letter queue has his messages discarded in its place."""
+    """What cannot be put is discarded if its sender may not use the dead-letter queue."""
     if not view.withheld(DEAD_LETTER_QUEUE) or sent.user is None or view.may(sent.user, DEAD_LETTER_QUEUE):
         return None
     asked = options(put.message) | Mqro.DISCARD_MSG
@@ -124,7 +130,9 @@ def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
 # DD-36
 
 
+@defect(read, "staging-limits-forgotten-at-restart", "DD-36")
 def _limits_forgotten(record: Record) -> tuple[Record, ...]:
+    """After a restart the staging queue has its factory settings again."""
     forgotten = isinstance(record, ObjectDefined) and record.definition.name == STAGING_QUEUE
     return () if forgotten else (record,)
 
@@ -139,37 +147,45 @@ def _beside(put: Put, name: str, view: View) -> Commands | None:
     return (Administer(put.connection, None, before), put, Administer(put.connection, None, after))
 
 
+@defect(delayed_puts, "non-persistent-not-counted", "DD-36")
 def _light_does_not_count(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """The limits of the staging queue do not hold for non-persistent messages."""
     return _beside(put, STAGING_QUEUE, view) if put.message.durable is False else None
 
 
 # DD-39
 
 
+@defect(deliveries, "publication-has-staging-ids", "DD-39")
 def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
+    """Subscribers see a delayed publication's message id as its correlation id."""
     message = delivery.message
     if message.delivery_time_ms is None or not is_topic(delivery.origin):
         return delivery
     return replace(delivery, message=replace(opened(message), correlation_id=message.message_id))
 
 
+@defect(deliveries, "staging-counts-as-delivery", "DD-39")
 def _counted(delivery: Deliver, _view: View) -> Deliver:
+    """A message that was staged is marked as redelivered at its first delivery."""
     return delivery if delivery.message.delivery_time_ms is None else replace(delivery, redelivered=True)
 
 
 # DD-40, DD-43
 
 
+@defect(reading, "zos-staging-queue-made-at-restart", "DD-40")
 def _made_at_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """On z/OS, a start after the first one makes a staging queue."""
+    """A restart makes a staging queue on z/OS."""
     if view.settings.platform != "zos" or view.starts == 1:
         return tuple(records)
     staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO"})
     return (ObjectDefined(staging), *records)
 
 
+@defect(commands, "lower-level-heeds-enabling", "DD-43")
 def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """At a level without delays, an administrator who enables the staging queue has what is staged delivered."""
+    """At a level without delays, enabling the staging queue delivers what is on it."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE or view.settings.delays:
         return None
@@ -186,8 +202,9 @@ def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands |
 # DD-62
 
 
+@defect(commands, "publications-lost-when-enabled", "DD-62")
 def _publications_lost(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the staging queue is enabled for gets, the publications on it are dropped."""
+    """Enabling the staging queue for gets drops the publications on it."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE:
         return None
@@ -199,19 +216,24 @@ def _publications_lost(command: Command, _now_ms: int, view: View) -> Commands |
 # DD-78
 
 
+@defect(delayed_puts, "target-not-checked-in-unit", "DD-78")
 def _unchecked_in_unit(put: Put, sent: Sent, view: View) -> Commands | None:
+    """In a unit of work the target of a delayed message is not checked at the send."""
     return None if put.unit is None else _beside(put, sent.target.name, view)
 
 
+@defect(delayed_puts, "target-not-checked-for-non-persistent", "DD-78")
 def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """The target of a delayed message is not checked at the send if that is non-persistent."""
     return _beside(put, sent.target.name, view) if put.message.durable is False else None
 
 
 # DD-82
 
 
+@defect(commands, "topic-asked-at-release", "DD-82")
 def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Delayed publications are dropped once their topic does not allow them any more."""
+    """A delayed publication is dropped when its topic is altered to another value during the delay."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
         return None
@@ -219,8 +241,9 @@ def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands |
     return (*cancelled(view, *_published(view)), command) if forbids else None
 
 
+@defect(changes, "grandparent-topics-unheard", "DD-82")
 def _grandparents_unheard(change: Change, view: View) -> Change | None:
-    """A topic that is as its parent, which is as its own, allows everything."""
+    """A topic whose parent is ASPARENT too allows delayed publications."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     above = view.said(change.name.rpartition("/")[0])
@@ -228,114 +251,31 @@ def _grandparents_unheard(change: Change, view: View) -> Change | None:
     return replace(change, attributes={**change.attributes, **free}) if free else None
 
 
+@defect(delayed_puts, "unsaid-persistence-is-persistent", "DD-82")
 def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
+    """A publication that leaves its persistence to the topic needs PMSGDLV, whatever the topic says."""
     if not is_topic(sent.target) or put.message.durable is not None:
         return None
     return resent(put, durable=True)
 
 
 SENDING_DEFECTS = (
-    Defect(
-        name="staging-header-blank-after-restart",
-        rules=("DD-05",),
-        text="After a restart the header of a staged message names neither its target nor its delay.",
-        apply=lambda: replies(_unread_after_restart),
-    ),
-    Defect(
-        name="clustered-through-alias",
-        rules=("DD-11",),
-        text="A delay on the way through an alias to a clustered queue is taken, and forgotten.",
-        apply=lambda: delayed_puts(_alias_in_no_cluster),
-    ),
-    Defect(
-        name="uncommitted-survives-a-kill",
-        rules=("DD-26",),
-        text="A delayed message that was not committed when the broker was killed is staged after the start.",
-        apply=lambda: filters(read=_survives_a_kill),
-    ),
-    Defect(
-        name="authority-asked-after-restart",
-        rules=("DD-31",),
-        text="After a restart, what is staged by somebody who has lost the authority is dropped.",
-        apply=lambda: filters(read=_asked_after_restart),
-    ),
-    Defect(
-        name="dead-letters-ask-the-sender",
-        rules=("DD-31",),
-        text="What cannot be put is discarded if its sender may not use the dead-letter queue.",
-        apply=lambda: delayed_puts(_dead_letters_asked),
-    ),
-    Defect(
-        name="staging-limits-forgotten-at-restart",
-        rules=("DD-36",),
-        text="After a restart the staging queue has its factory settings again.",
-        apply=lambda: read(_limits_forgotten),
-    ),
-    Defect(
-        name="non-persistent-not-counted",
-        rules=("DD-36",),
-        text="The limits of the staging queue do not hold for non-persistent messages.",
-        apply=lambda: delayed_puts(_light_does_not_count),
-    ),
-    Defect(
-        name="publication-has-staging-ids",
-        rules=("DD-39",),
-        text="Subscribers see a delayed publication's message id as its correlation id.",
-        apply=lambda: deliveries(_staging_ids),
-    ),
-    Defect(
-        name="staging-counts-as-delivery",
-        rules=("DD-39",),
-        text="A message that was staged is marked as redelivered at its first delivery.",
-        apply=lambda: deliveries(_counted),
-    ),
-    Defect(
-        name="zos-staging-queue-made-at-restart",
-        rules=("DD-40",),
-        text="A restart makes a staging queue on z/OS.",
-        apply=lambda: filters(read=_made_at_restart),
-    ),
-    Defect(
-        name="lower-level-heeds-enabling",
-        rules=("DD-43",),
-        text="At a level without delays, enabling the staging queue delivers what is on it.",
-        apply=lambda: commands(_lower_level_heeds),
-    ),
-    Defect(
-        name="publications-lost-when-enabled",
-        rules=("DD-62",),
-        text="Enabling the staging queue for gets drops the publications on it.",
-        apply=lambda: filters(_publications_lost),
-    ),
-    Defect(
-        name="target-not-checked-in-unit",
-        rules=("DD-78",),
-        text="In a unit of work the target of a delayed message is not checked at the send.",
-        apply=lambda: delayed_puts(_unchecked_in_unit),
-    ),
-    Defect(
-        name="target-not-checked-for-non-persistent",
-        rules=("DD-78",),
-        text="The target of a delayed message is not checked at the send if that is non-persistent.",
-        apply=lambda: delayed_puts(_light_unchecked),
-    ),
-    Defect(
-        name="topic-asked-at-release",
-        rules=("DD-82",),
-        text="A delayed publication is dropped when its topic is altered to another value during the delay.",
-        apply=lambda: filters(_reach_asked_again),
-    ),
-    Defect(
-        name="grandparent-topics-unheard",
-        rules=("DD-82",),
-        text="A topic whose parent is ASPARENT too allows delayed publications.",
-        apply=lambda: changes(_grandparents_unheard),
-    ),
-    Defect(
-        name="unsaid-persistence-is-persistent",
-        rules=("DD-82",),
-        text="A publication that leaves its persistence to the topic needs PMSGDLV, whatever the topic says.",
-        apply=lambda: delayed_puts(_unsaid_is_persistent),
-    ),
+    _unread_after_restart,
+    _alias_in_no_cluster,
+    _survives_a_kill,
+    _asked_after_restart,
+    _dead_letters_asked,
+    _limits_forgotten,
+    _light_does_not_count,
+    _staging_ids,
+    _counted,
+    _made_at_restart,
+    _lower_level_heeds,
+    _publications_lost,
+    _unchecked_in_unit,
+    _light_unchecked,
+    _reach_asked_again,
+    _grandparents_unheard,
+    _unsaid_is_persistent,
 )
 """Defects of the send and the staging queue that take one more condition to show."""

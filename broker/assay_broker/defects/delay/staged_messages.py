@@ -13,9 +13,9 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import change_of, rows
-from assay_broker.defects.shapes import Commands, delayed_messages, filters
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, filters, writing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
@@ -35,7 +35,10 @@ def _asked_for(take: NativeTake, view: View) -> Sent | None:
     return next((one for id_, one in view.delayed.items() if native_id(id_) == take.correlation_id), None)
 
 
+@defect(made, "take-only-shows", "DD-38")
 def _shown_only() -> Seams:
+    """An administrator who takes a staged message back is given a copy, and the message stays or has gone on."""
+
     def looked(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if _take(command) is None or not isinstance(command, Administer):
             return None
@@ -53,7 +56,9 @@ def _shown_only() -> Seams:
     return filters(looked, answer=shown)
 
 
+@defect(commands, "take-takes-all-copies", "DD-38")
 def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Taking one copy of a staged publication back takes all of them."""
     take = _take(command)
     found = None if take is None else _asked_for(take, view)
     if found is None or found.message.message_id is None or not isinstance(command, Administer):
@@ -61,14 +66,18 @@ def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
     return (command, Cancel(command.connection, None, found.message.message_id))
 
 
+@defect(commands, "take-takes-the-first", "DD-38")
 def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A get by correlation id takes whichever staged message was sent first."""
     first = next((id_ for id_, one in view.delayed.items() if one.due_ms > now_ms), None)
     if _take(command) is None or first is None or not isinstance(command, Administer):
         return None
     return (replace(command, change=NativeTake(STAGING_QUEUE, native_id(first))),)
 
 
+@defect(commands, "take-takes-the-next-too", "DD-38")
 def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
+    """With a staged message that is taken back, another one for the same target is lost."""
     take = _take(command)
     found = None if take is None else _asked_for(take, view)
     if found is None or not isinstance(command, Administer):
@@ -81,7 +90,9 @@ def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
     return (command, *(Cancel(command.connection, None, id_) for id_ in others[-1:]))
 
 
+@defect(writing, "taken-until-restart", "DD-38")
 def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A staged message that was taken back is there again after a restart."""
     taking = view.last is not None and _take(view.last) is not None
     return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
 
@@ -118,53 +129,36 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
     return filters(answer=shown, delivery=delivered)
 
 
+@defect(delayed_messages, "staged-properties-lost", "DD-39")
 def _first_property(message: Message) -> Message:
+    """Of several properties only the first comes through a delay."""
     return replace(message, properties=dict(list(message.properties.items())[:1]))
 
 
+@defect(delayed_messages, "staged-becomes-persistent", "DD-39")
 def _persistent(message: Message) -> Message:
+    """A delay makes every message persistent."""
     return replace(message, durable=True)
 
 
+@defect(delayed_messages, "staged-priority-lost", "DD-39")
 def _plain_priority(message: Message) -> Message:
+    """A delay gives every message priority 4."""
     return message if message.priority is None else replace(message, priority=4)
 
 
+@defect(delayed_messages, "staged-body-cut", "DD-39")
 def _cut(message: Message) -> Message:
+    """A delay cuts bodies of more than 4,000 characters."""
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
 STAGED_MESSAGE_DEFECTS = (
-    Defect(
-        name="take-only-shows",
-        rules=("DD-38",),
-        text="An administrator who takes a staged message back is given a copy, and the message stays or has gone on.",
-        apply=_shown_only,
-    ),
-    Defect(
-        name="take-takes-all-copies",
-        rules=("DD-38",),
-        text="Taking one copy of a staged publication back takes all of them.",
-        apply=lambda: filters(_all_copies),
-    ),
-    Defect(
-        name="take-takes-the-first",
-        rules=("DD-38",),
-        text="A get by correlation id takes whichever staged message was sent first.",
-        apply=lambda: filters(_the_first),
-    ),
-    Defect(
-        name="take-takes-the-next-too",
-        rules=("DD-38",),
-        text="With a staged message that is taken back, another one for the same target is lost.",
-        apply=lambda: filters(_the_next_too),
-    ),
-    Defect(
-        name="taken-until-restart",
-        rules=("DD-38",),
-        text="A staged message that was taken back is there again after a restart.",
-        apply=lambda: filters(written=_taken_until_restart),
-    ),
+    _shown_only,
+    _all_copies,
+    _the_first,
+    _the_next_too,
+    _taken_until_restart,
     Defect(
         name="moved-under-another-id",
         rules=("DD-39",),
@@ -177,29 +171,9 @@ STAGED_MESSAGE_DEFECTS = (
         text="A message that was delayed still has its message id as its correlation id on its target.",
         apply=lambda: _came_changed({"CorrelId": "correlation_id"}, None),
     ),
-    Defect(
-        name="staged-properties-lost",
-        rules=("DD-39",),
-        text="Of several properties only the first comes through a delay.",
-        apply=lambda: delayed_messages(_first_property),
-    ),
-    Defect(
-        name="staged-becomes-persistent",
-        rules=("DD-39",),
-        text="A delay makes every message persistent.",
-        apply=lambda: delayed_messages(_persistent),
-    ),
-    Defect(
-        name="staged-priority-lost",
-        rules=("DD-39",),
-        text="A delay gives every message priority 4.",
-        apply=lambda: delayed_messages(_plain_priority),
-    ),
-    Defect(
-        name="staged-body-cut",
-        rules=("DD-39",),
-        text="A delay cuts bodies of more than 4,000 characters.",
-        apply=lambda: delayed_messages(_cut),
-    ),
+    _first_property,
+    _persistent,
+    _plain_priority,
+    _cut,
 )
 """Defects of staged messages."""

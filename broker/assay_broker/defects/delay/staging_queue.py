@@ -13,9 +13,9 @@ from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.records import ObjectRemoved, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import NOTHING, browses, change_of, is_staged, is_topic, rows
-from assay_broker.defects.shapes import Commands, changes, delayed_puts, filters, replies, reshown
+from assay_broker.defects.shapes import Commands, changes, delayed_puts, reading, replies, reshown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
@@ -70,7 +70,9 @@ def unreadable(row: Described) -> Described:
     return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
 
 
+@defect(replies, "staged-out-of-sight", "DD-05")
 def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """Delayed publications and non-persistent messages are kept in memory, and not on the staging queue."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     published = {id_ for id_, one in view.delayed.items() if is_topic(one.target)}
@@ -80,20 +82,26 @@ def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> A
     )
 
 
+@defect(replies, "staged-and-on-target", "DD-05")
 def _on_target_too(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
+    """An administrator finds a delayed message on its target during its delay."""
     queue = _looked_at(asked)
     waiting = [one.message for one in view.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
     return answer if queue is None or not waiting else _with_further(answer, queue, waiting)
 
 
+@defect(replies, "moved-and-still-staged", "DD-06")
 def _lingering(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
+    """A message stays on the staging queue for a second and a half after it was moved to its target."""
     if _looked_at(asked) != STAGING_QUEUE or answer.refused is not None:
         return answer
     moved = [one.message for one in view.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
     return _with_further(answer, STAGING_QUEUE, moved) if moved else answer
 
 
+@defect(replies, "staging-header-kept", "DD-06", "DD-39")
 def _header_kept(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+    """A message that was staged still has its staging header on its target."""
     queue = _looked_at(asked)
     kept = [
         replace(row, headers=({"StrucId": "DDH"}, *row.headers)) if _was_delayed(row) else row for row in rows(answer)
@@ -113,13 +121,17 @@ def _own_correlation_id(row: Described) -> Described:
     return replace(row, descriptor={**row.descriptor, "CorrelId": native_id(row.message.correlation_id).hex()})
 
 
+@defect(changes, "staging-queue-hidden", "DD-35")
 def _hidden(change: Change, _view: View) -> Change | None:
+    """An administrator is told that there is no staging queue."""
     if isinstance(change, DisplayObjects) and change.name == STAGING_QUEUE:
         return DisplayObjects(kinds=change.kinds, name=NOTHING)
     return None
 
 
+@defect(reading, "staging-queue-gone-after-restart", "DD-35")
 def _gone_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A staging queue with nothing on it is gone after a restart."""
     if view.starts == 1 or any(is_staged(record) for record in records):
         return tuple(records)
     return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
@@ -150,12 +162,16 @@ def _said_limits(view: View) -> dict[str, Value]:
     return {keyword: said[keyword] for keyword in _LIMITS if keyword in said}
 
 
+@defect(delayed_puts, "staging-limits-ignored", "DD-36")
 def _unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """MAXDEPTH and MAXMSGL of the staging queue are shown and have no effect."""
     limits = _said_limits(view)
     return _beside(put, {keyword: _LIMITS[keyword] for keyword in limits}, limits) if limits else None
 
 
+@defect(made, "staging-places-never-freed", "DD-36")
 def _never_freed() -> Seams:
+    """A message that has left the staging queue still counts towards its MAXDEPTH."""
     taken: list[None] = []
 
     def no_place(put: Put, _sent: Sent, view: View) -> Commands | None:
@@ -179,12 +195,16 @@ def _less(keyword: str, by: int) -> Seams:
     return changes(lowered)
 
 
+@defect(changes, "staging-limits-fixed", "DD-36")
 def _first_counts(change: Change, view: View) -> Change | None:
+    """The limits of the staging queue can be altered once, and never again."""
     attributes, before = _altered(change), _said_limits(view)
     return None if attributes is None or not before else _alter({**attributes, **before})
 
 
+@defect(changes, "staging-queue-unalterable", "DD-36")
 def _unalterable(change: Change, _view: View) -> Change | None:
+    """The staging queue cannot be altered."""
     return None if _altered(change) is None else AlterObject(Kind.QLOCAL, NOTHING, {})
 
 
@@ -201,48 +221,13 @@ STAGING_QUEUE_DEFECTS = (
         text="The header of a staged message names neither its target nor its delay.",
         apply=lambda: _staged(unreadable),
     ),
-    Defect(
-        name="staged-out-of-sight",
-        rules=("DD-05",),
-        text="Delayed publications and non-persistent messages are kept in memory, and not on the staging queue.",
-        apply=lambda: replies(_out_of_sight),
-    ),
-    Defect(
-        name="staged-and-on-target",
-        rules=("DD-05",),
-        text="An administrator finds a delayed message on its target during its delay.",
-        apply=lambda: replies(_on_target_too),
-    ),
-    Defect(
-        name="moved-and-still-staged",
-        rules=("DD-06",),
-        text="A message stays on the staging queue for a second and a half after it was moved to its target.",
-        apply=lambda: replies(_lingering),
-    ),
-    Defect(
-        name="staging-header-kept",
-        rules=("DD-06", "DD-39"),
-        text="A message that was staged still has its staging header on its target.",
-        apply=lambda: replies(_header_kept),
-    ),
-    Defect(
-        name="staging-queue-hidden",
-        rules=("DD-35",),
-        text="An administrator is told that there is no staging queue.",
-        apply=lambda: changes(_hidden),
-    ),
-    Defect(
-        name="staging-queue-gone-after-restart",
-        rules=("DD-35",),
-        text="A staging queue with nothing on it is gone after a restart.",
-        apply=lambda: filters(read=_gone_after_restart),
-    ),
-    Defect(
-        name="staging-limits-ignored",
-        rules=("DD-36",),
-        text="MAXDEPTH and MAXMSGL of the staging queue are shown and have no effect.",
-        apply=lambda: delayed_puts(_unlimited),
-    ),
+    _out_of_sight,
+    _on_target_too,
+    _lingering,
+    _header_kept,
+    _hidden,
+    _gone_after_restart,
+    _unlimited,
     Defect(
         name="staging-depth-one-less",
         rules=("DD-36",),
@@ -255,24 +240,9 @@ STAGING_QUEUE_DEFECTS = (
         text="MAXMSGL of the staging queue counts the header as four kilobytes.",
         apply=lambda: _less("MAXMSGL", _HEADER_BYTES),
     ),
-    Defect(
-        name="staging-limits-fixed",
-        rules=("DD-36",),
-        text="The limits of the staging queue can be altered once, and never again.",
-        apply=lambda: changes(_first_counts),
-    ),
-    Defect(
-        name="staging-queue-unalterable",
-        rules=("DD-36",),
-        text="The staging queue cannot be altered.",
-        apply=lambda: changes(_unalterable),
-    ),
-    Defect(
-        name="staging-places-never-freed",
-        rules=("DD-36",),
-        text="A message that has left the staging queue still counts towards its MAXDEPTH.",
-        apply=_never_freed,
-    ),
+    _first_counts,
+    _unalterable,
+    _never_freed,
     Defect(
         name="staged-under-own-id",
         rules=("DD-37",),

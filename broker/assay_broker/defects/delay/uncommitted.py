@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Backout, Begin, Command, Commit, Disconnect, Put
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_topic
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import Sent, View
@@ -15,21 +15,29 @@ from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 
 
+@defect(commands, "uncommitted-from-own-hidden", "DD-25")
 def _hidden_from_own(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A unit of work cannot get what it has put itself before its commit."""
     return (replace(command, session=None),) if isinstance(command, Attach) else None
 
 
+@defect(commands, "uncommitted-for-connection", "DD-25")
 def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """What a unit of work has put and not committed is there for every session of its connection."""
     return (replace(command, session=0),) if isinstance(command, Attach | Begin) else None
 
 
+@defect(puts, "put-leaves-unit", "DD-25")
 def _at_once(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A send without a delay takes no part in its unit of work: everybody gets it at once."""
     if put.unit is None or is_topic(target) or is_delayed(put, now_ms):
         return None
     return (replace(put, unit=None),)
 
 
+@defect(puts, "lost-at-commit", "DD-25", "DD-26")
 def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """What a unit of work has sent is lost."""
     return None if put.unit is None else (dropped(put, now_ms),)
 
 
@@ -50,6 +58,7 @@ def _handed_in_again(command: Command, view: View, wanted: Callable[[Sent], bool
     return tuple(put for one in sent for put in handed_in(view, one.target, one.message))
 
 
+@defect(commands, "consumed-in-own-unit-stays", "DD-25")
 def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | None:
     """What a unit of work has both sent and consumed is there after its commit."""
     if not isinstance(command, Commit):
@@ -59,36 +68,11 @@ def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | No
 
 
 UNCOMMITTED_DEFECTS = (
-    Defect(
-        name="uncommitted-from-own-hidden",
-        rules=("DD-25",),
-        text="A unit of work cannot get what it has put itself before its commit.",
-        apply=lambda: commands(_hidden_from_own),
-    ),
-    Defect(
-        name="uncommitted-for-connection",
-        rules=("DD-25",),
-        text="What a unit of work has put and not committed is there for every session of its connection.",
-        apply=lambda: commands(_one_session),
-    ),
-    Defect(
-        name="put-leaves-unit",
-        rules=("DD-25",),
-        text="A send without a delay takes no part in its unit of work: everybody gets it at once.",
-        apply=lambda: puts(_at_once),
-    ),
-    Defect(
-        name="lost-at-commit",
-        rules=("DD-25", "DD-26"),
-        text="What a unit of work has sent is lost.",
-        apply=lambda: puts(_lost_at_commit),
-    ),
-    Defect(
-        name="consumed-in-own-unit-stays",
-        rules=("DD-25",),
-        text="What a unit of work has both sent and consumed is there after its commit.",
-        apply=lambda: commands(_consumed_stays),
-    ),
+    _hidden_from_own,
+    _one_session,
+    _at_once,
+    _lost_at_commit,
+    _consumed_stays,
     Defect(
         name="stays-after-backout",
         rules=("DD-25",),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Cancel, Command, Commit, Put
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, filters
 from assay_broker.defects.view import Sent, View
@@ -72,8 +72,9 @@ def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
 # BT-12
 
 
+@defect(made, "unit-consumes-at-once", "BT-12")
 def _consumes_at_once() -> Seams:
-    """What an open unit of work has taken from a queue is not recovered when the queue manager is killed."""
+    """What a unit of work has taken and not committed is gone when the broker is killed."""
     gone: set[str | None] = set()
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -114,10 +115,5 @@ UNIT_DEFECTS = (
         text="Of several persistent messages that a unit of work sends only the first reaches the disk.",
         apply=lambda: Seams(written=_first_of_unit_on_disk),
     ),
-    Defect(
-        name="unit-consumes-at-once",
-        rules=("BT-12",),
-        text="What a unit of work has taken and not committed is gone when the broker is killed.",
-        apply=_consumes_at_once,
-    ),
+    _consumes_at_once,
 )

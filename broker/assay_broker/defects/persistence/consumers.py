@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Disconnect, Put, Settle
 from assay_broker.core.effects import Deliver
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import accepted, dropped, handed_in, is_delayed, is_topic
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
@@ -16,7 +16,9 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.selectors import Selector
 
 
+@defect(puts, "unselected-dropped", "PD-18")
 def _unselected_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A queue whose consumers all select drops what none of them wants."""
     if is_topic(target) or is_delayed(put, now_ms):
         return None
     selectors = [attach.selector for attach in view.on(target)]
@@ -24,8 +26,9 @@ def _unselected_dropped(put: Put, target: Address, now_ms: int, view: View) -> C
     return (dropped(put, now_ms),) if selectors and not wanted else None
 
 
+@defect(commands, "returned-consumed", "PD-18")
 def _returned_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A message of a queue that is given back alone counts as consumed."""
+    """A single message that a consumer gives back, as one that is closed does, counts as consumed."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
         return None
     returned = view.held(command)
@@ -33,16 +36,18 @@ def _returned_consumed(command: Command, _now_ms: int, view: View) -> Commands |
     return (replace(command, outcome=Outcome.ACCEPTED),) if lone else None
 
 
+@defect(commands, "line-loss-consumes", "PD-18")
 def _line_loss_consumes(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A single message of a queue that a consumer holds when its connection is lost counts as consumed."""
+    """A single message that a consumer has not acknowledged counts as consumed when its connection is lost."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     lone = {link for link, held in view.held_by_link(command).items() if len(held) == 1}
     return accepted(command, view, lambda _attach, one: one.link in lone and not is_topic(one.origin))
 
 
+@defect(made, "acknowledgement-lost-with-the-line", "PD-18")
 def _acknowledgement_lost() -> Seams:
-    """What a connection acknowledged last, on a queue, is there again when the connection is lost."""
+    """The last acknowledgement before a connection is lost is forgotten, and its message comes again."""
     last: dict[int, Deliver] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -57,28 +62,8 @@ def _acknowledgement_lost() -> Seams:
 
 
 CONSUMER_DEFECTS = (
-    Defect(
-        name="unselected-dropped",
-        rules=("PD-18",),
-        text="A queue whose consumers all select drops what none of them wants.",
-        apply=lambda: puts(_unselected_dropped),
-    ),
-    Defect(
-        name="returned-consumed",
-        rules=("PD-18",),
-        text="A single message that a consumer gives back, as one that is closed does, counts as consumed.",
-        apply=lambda: commands(_returned_consumed),
-    ),
-    Defect(
-        name="line-loss-consumes",
-        rules=("PD-18",),
-        text="A single message that a consumer has not acknowledged counts as consumed when its connection is lost.",
-        apply=lambda: commands(_line_loss_consumes),
-    ),
-    Defect(
-        name="acknowledgement-lost-with-the-line",
-        rules=("PD-18",),
-        text="The last acknowledgement before a connection is lost is forgotten, and its message comes again.",
-        apply=_acknowledgement_lost,
-    ),
+    _unselected_dropped,
+    _returned_consumed,
+    _line_loss_consumes,
+    _acknowledgement_lost,
 )

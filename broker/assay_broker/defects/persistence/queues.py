@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import SHIFT, is_topic, twice, unheard
 from assay_broker.defects.shapes import Commands, answers, puts, read_together, written
 from assay_broker.defects.view import Sent, View
@@ -17,7 +17,9 @@ from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 
 
+@defect(puts, "queue-broadcasts", "PD-18")
 def _to_each_consumer(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A queue hands each message to each of its consumers."""
     consumers = 0 if is_topic(target) else len(view.on(target))
     return (put, *(unheard(put) for _ in range(consumers - 1))) if consumers > 1 else None
 
@@ -33,7 +35,9 @@ def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Command
     return again
 
 
+@defect(answers, "answers-before-flush", "PD-20")
 def _answers_before_flush(_sent: Sent, answer: Answer) -> Answer:
+    """A persistent send is answered before the message is on disk."""
     return replace(answer, after=None)
 
 
@@ -47,7 +51,9 @@ def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
     return drop
 
 
+@defect(read_together, "first-lost-at-restart", "PD-20")
 def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Of several stored messages the first is gone after a restart."""
     stored = [record for record in records if isinstance(record, MessageStored)]
     return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
@@ -83,30 +89,15 @@ def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
 
 
 QUEUE_DEFECTS = (
-    Defect(
-        name="queue-broadcasts",
-        rules=("PD-18",),
-        text="A queue hands each message to each of its consumers.",
-        apply=lambda: puts(_to_each_consumer),
-    ),
-    Defect(
-        name="answers-before-flush",
-        rules=("PD-20",),
-        text="A persistent send is answered before the message is on disk.",
-        apply=lambda: answers(_answers_before_flush),
-    ),
+    _to_each_consumer,
+    _answers_before_flush,
     Defect(
         name="loses-on-kill",
         rules=("PD-20",),
         text="Persistent messages on queues never reach the disk.",
         apply=lambda: written(without("queue://")),
     ),
-    Defect(
-        name="first-lost-at-restart",
-        rules=("PD-20",),
-        text="Of several stored messages the first is gone after a restart.",
-        apply=lambda: read_together(_first_lost),
-    ),
+    _first_lost,
     Defect(
         name="non-persistent-twice",
         rules=("PD-21",),

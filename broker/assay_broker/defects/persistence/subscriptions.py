@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.queues import non_persistent_twice, without
 from assay_broker.defects.sends import handed_in, is_delayed, is_durable, is_topic, resent, twice
 from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read_together, written
@@ -64,7 +64,9 @@ def _non_persistent_publication(command: Command, view: View) -> Address | None:
     return target if target is not None and is_topic(target) else None
 
 
+@defect(deliveries, "durable-only", "PD-11")
 def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
+    """Where a durable subscription is open, non-durable ones on the same topic get nothing."""
     mixed = bool(_durable_receivers(view, delivery.origin))
     own = view.receivers.get((delivery.connection, delivery.link))
     if mixed and own is not None and is_topic(own.address) and not is_durable(own):
@@ -72,7 +74,9 @@ def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
     return delivery
 
 
+@defect(puts, "twice-when-mixed", "PD-11")
 def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A publication comes twice where both kinds of subscription are open."""
     both = _durable_receivers(view, target) and _live_receivers(view, target)
     return twice(put) if both and is_topic(target) else None
 
@@ -80,8 +84,12 @@ def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Co
 # PD-12 to PD-15: what a subscription keeps, and for how long
 
 
+@defect(made, "closed-subscription-goes-on", "PD-10", "PD-12", "PD-14", "PD-27")
 def _never_ends() -> Seams:
-    """Non-durable subscriptions are durable behind the scenes, one for each place among a topic's subscribers."""
+    """A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.
+
+    Non-durable subscriptions are durable behind the scenes, one for each place among a topic's subscribers.
+    """
     places: dict[tuple[int, int], tuple[Address, int]] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -148,8 +156,9 @@ def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_h
     return commands(rewrite)
 
 
+@defect(made, "unclaimed-publication-kept", "PD-34")
 def _replays_unclaimed() -> Seams:
-    """What is published where nobody ever subscribed is handed to the first who does."""
+    """A publication to a topic without subscriptions is kept for the first subscriber."""
     subscribed: set[Address] = set()
     unclaimed: dict[Address, Message] = {}
 
@@ -169,8 +178,12 @@ def _replays_unclaimed() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "missed-out-of-order", "PD-15")
 def _missed_out_of_order() -> Seams:
-    """Every second publication that a topic's absent subscribers miss is put in front of the others."""
+    """What a durable subscription gathered while inactive comes in another order.
+
+    Every second publication that a topic's absent subscribers miss is put in front of the others.
+    """
     counts: dict[Address, int] = {}
 
     def shuffle(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
@@ -187,7 +200,9 @@ def _missed_out_of_order() -> Seams:
 # PD-16, PD-17: who is who
 
 
+@defect(commands, "name-alone", "PD-16", "PD-17")
 def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """The client id is ignored: the name alone identifies a durable subscription."""
     if isinstance(command, Connect):
         return (replace(command, client_id=None),)
     if isinstance(command, Attach) and is_durable(command):
@@ -195,7 +210,9 @@ def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return None
 
 
+@defect(commands, "second-client-admitted", "PD-17")
 def _second_client(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A client id that is in use is given to a second connection."""
     if isinstance(command, Connect) and command.client_id in [
         one.client_id for one in view.connections.values() if one.client_id
     ]:
@@ -203,7 +220,9 @@ def _second_client(command: Command, _now_ms: int, view: View) -> Commands | Non
     return None
 
 
+@defect(commands, "no-client-id-needed", "PD-17")
 def _no_client_id_needed(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """An unshared durable subscription is made without a client id."""
     if isinstance(command, Attach) and is_durable(command) and view.client_id(command.connection) is None:
         return (replace(command, shared=True),)
     return None
@@ -224,7 +243,9 @@ def _one_copy_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(out)
 
 
+@defect(deliveries, "delivers-before-flush", "PD-24")
 def _delivered_before_flush(delivery: Deliver, _view: View) -> Deliver | None:
+    """A persistent message is handed out before it is on disk."""
     return replace(delivery, after=None)
 
 
@@ -237,7 +258,9 @@ def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver
     return drop
 
 
+@defect(read_together, "empty-subscriptions-lost", "PD-25", "PD-30")
 def _empty_subscriptions_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Durable subscriptions without stored messages are gone after a restart."""
     homes = {record.home for record in records if isinstance(record, MessageStored)}
     return tuple(
         record
@@ -259,24 +282,9 @@ SUBSCRIPTION_DEFECTS = (
         text="A durable subscription is non-durable in effect once its topic has had a non-persistent message.",
         apply=lambda: _made_anew(_non_persistent_publication),
     ),
-    Defect(
-        name="durable-only",
-        rules=("PD-11",),
-        text="Where a durable subscription is open, non-durable ones on the same topic get nothing.",
-        apply=lambda: deliveries(_durable_only),
-    ),
-    Defect(
-        name="twice-when-mixed",
-        rules=("PD-11",),
-        text="A publication comes twice where both kinds of subscription are open.",
-        apply=lambda: puts(_twice_when_mixed),
-    ),
-    Defect(
-        name="closed-subscription-goes-on",
-        rules=("PD-10", "PD-12", "PD-14", "PD-27"),
-        text="A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.",
-        apply=_never_ends,
-    ),
+    _durable_only,
+    _twice_when_mixed,
+    _never_ends,
     Defect(
         name="durable-ends-with-consumer",
         rules=("PD-13", "PD-15", "DD-76"),
@@ -313,42 +321,17 @@ SUBSCRIPTION_DEFECTS = (
         text="A new non-durable subscriber is handed the last persistent publication although others have had it.",
         apply=lambda: _replays(lambda message: message.durable is True, though_heard=True),
     ),
-    Defect(
-        name="missed-out-of-order",
-        rules=("PD-15",),
-        text="What a durable subscription gathered while inactive comes in another order.",
-        apply=_missed_out_of_order,
-    ),
-    Defect(
-        name="name-alone",
-        rules=("PD-16", "PD-17"),
-        text="The client id is ignored: the name alone identifies a durable subscription.",
-        apply=lambda: commands(_name_alone),
-    ),
-    Defect(
-        name="second-client-admitted",
-        rules=("PD-17",),
-        text="A client id that is in use is given to a second connection.",
-        apply=lambda: commands(_second_client),
-    ),
-    Defect(
-        name="no-client-id-needed",
-        rules=("PD-17",),
-        text="An unshared durable subscription is made without a client id.",
-        apply=lambda: commands(_no_client_id_needed),
-    ),
+    _missed_out_of_order,
+    _name_alone,
+    _second_client,
+    _no_client_id_needed,
     Defect(
         name="one-copy-on-disk",
         rules=("PD-23",),
         text="Of a publication only one durable subscription's copy is stored.",
         apply=lambda: Seams(written=_one_copy_on_disk),
     ),
-    Defect(
-        name="delivers-before-flush",
-        rules=("PD-24",),
-        text="A persistent message is handed out before it is on disk.",
-        apply=lambda: deliveries(_delivered_before_flush),
-    ),
+    _delivered_before_flush,
     Defect(
         name="durable-loses-on-kill",
         rules=("PD-23", "PD-24", "PD-25"),
@@ -367,22 +350,12 @@ SUBSCRIPTION_DEFECTS = (
         text="A non-persistent publication comes twice to those who were inactive.",
         apply=lambda: puts(non_persistent_twice(topic=True, watched=False)),
     ),
-    Defect(
-        name="empty-subscriptions-lost",
-        rules=("PD-25", "PD-30"),
-        text="Durable subscriptions without stored messages are gone after a restart.",
-        apply=lambda: read_together(_empty_subscriptions_lost),
-    ),
+    _empty_subscriptions_lost,
     Defect(
         name="non-persistent-not-to-live",
         rules=("PD-33",),
         text="Non-persistent publications do not reach active non-durable subscribers.",
         apply=lambda: deliveries(_no_non_persistent(to_durable=False)),
     ),
-    Defect(
-        name="unclaimed-publication-kept",
-        rules=("PD-34",),
-        text="A publication to a topic without subscriptions is kept for the first subscriber.",
-        apply=_replays_unclaimed,
-    ),
+    _replays_unclaimed,
 )

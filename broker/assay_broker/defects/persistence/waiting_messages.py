@@ -10,7 +10,7 @@ from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import dropped, is_delayed, is_topic, resent, twice
 from assay_broker.defects.shapes import Commands, filters, puts, read, read_together, written
 from assay_broker.defects.view import View
@@ -30,7 +30,9 @@ def _altered(message: Message) -> Message:
 # PD-18: a queue without a consumer
 
 
+@defect(made, "second-unwatched-dropped", "PD-18")
 def _second_dropped() -> Seams:
+    """A queue without a consumer keeps one message and drops the others."""
     counts: dict[Address, int] = {}
 
     def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
@@ -42,7 +44,9 @@ def _second_dropped() -> Seams:
     return puts(drop)
 
 
+@defect(made, "queue-ends-with-consumer", "PD-18")
 def _ends_with_consumer() -> Seams:
+    """A queue whose consumers have gone drops what is sent to it, like a topic."""
     consumed: set[Address] = set()
 
     def drop(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -63,8 +67,9 @@ def _ends_with_consumer() -> Seams:
 # PD-20, PD-24, PD-25: persistent messages
 
 
+@defect(made, "lone-message-stuck", "PD-20")
 def _lone_stuck() -> Seams:
-    """The first message of a queue is handed to a consumer that waits for it only when another one follows."""
+    """The first persistent message of a queue reaches a waiting consumer only when another one follows."""
     counts: dict[Address, int] = {}
     stuck: dict[Address, Deliver] = {}
     just_put: list[Address] = []
@@ -93,14 +98,18 @@ def _lone_stuck() -> Seams:
     return filters(note, effects=effects, read=start)
 
 
+@defect(puts, "impatient", "PD-20", "PD-25")
 def _impatient(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A persistent message that nobody takes within half a second is dropped."""
     message = put.message
     if not message.durable or message.expiry_ms or view.on(target) or is_delayed(put, now_ms):
         return None
     return (replace(put, message=replace(message, expiry_ms=now_ms + _PATIENCE_MS)),)
 
 
+@defect(read, "altered-on-disk", "PD-20")
 def _altered_on_disk(record: Record) -> tuple[Record, ...]:
+    """The body of a message on a queue is altered by a restart."""
     if isinstance(record, MessageStored) and record.home.startswith("queue://"):
         return (replace(record, message=_altered(record.message)),)
     return (record,)
@@ -123,21 +132,29 @@ def _waits_on_queue(stored: MessageStored) -> bool:
     return stored.due_ms is None and stored.home.startswith("queue://")
 
 
+@defect(read, "mortal-lost-at-restart", "PD-20")
 def _mortal_lost(record: Record) -> tuple[Record, ...]:
+    """Persistent messages with a time to live are gone after a restart, however much of it is left."""
     mortal = isinstance(record, MessageStored) and _waits_on_queue(record) and record.expires_ms is not None
     return () if mortal else (record,)
 
 
+@defect(read_together, "returned-lost-at-restart", "PD-20")
 def _returned_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Persistent messages that a consumer gave back are gone after a restart."""
     returned = {record.key for record in records if isinstance(record, MessageMarked)}
     return tuple(record for record in records if not isinstance(record, MessageStored) or record.key not in returned)
 
 
+@defect(written, "acknowledged-comes-back", "PD-20", "PD-24")
 def _removals_forgotten(record: Record) -> tuple[Record, ...]:
+    """Persistent messages that were acknowledged come back after a restart."""
     return () if isinstance(record, MessageRemoved) else (record,)
 
 
+@defect(puts, "twice-to-one-durable", "PD-24")
 def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A persistent publication comes twice to a durable subscriber that is alone on its topic."""
     there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
     hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)
@@ -147,89 +164,38 @@ def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) ->
 # PD-21, PD-29, PD-32: non-persistent messages
 
 
+@defect(puts, "non-persistent-late", "PD-21")
 def _late(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A non-persistent message reaches a waiting consumer eight seconds late."""
     if put.message.durable or is_topic(target) or not view.on(target) or is_delayed(put, now_ms):
         return None
     return resent(put, delivery_time_ms=now_ms + _LATE_MS)
 
 
+@defect(puts, "parked-non-persistent-altered", "PD-29", "PD-32")
 def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """The body of a non-persistent message is altered while it waits for somebody to take it."""
     if put.message.durable or view.on(target):
         return None
     return (replace(put, message=_altered(put.message)),)
 
 
 WAITING_MESSAGE_DEFECTS = (
-    Defect(
-        name="second-unwatched-dropped",
-        rules=("PD-18",),
-        text="A queue without a consumer keeps one message and drops the others.",
-        apply=_second_dropped,
-    ),
-    Defect(
-        name="queue-ends-with-consumer",
-        rules=("PD-18",),
-        text="A queue whose consumers have gone drops what is sent to it, like a topic.",
-        apply=_ends_with_consumer,
-    ),
-    Defect(
-        name="lone-message-stuck",
-        rules=("PD-20",),
-        text="The first persistent message of a queue reaches a waiting consumer only when another one follows.",
-        apply=_lone_stuck,
-    ),
-    Defect(
-        name="impatient",
-        rules=("PD-20", "PD-25"),
-        text="A persistent message that nobody takes within half a second is dropped.",
-        apply=lambda: puts(_impatient),
-    ),
-    Defect(
-        name="altered-on-disk",
-        rules=("PD-20",),
-        text="The body of a message on a queue is altered by a restart.",
-        apply=lambda: read(_altered_on_disk),
-    ),
+    _second_dropped,
+    _ends_with_consumer,
+    _lone_stuck,
+    _impatient,
+    _altered_on_disk,
     Defect(
         name="lost-at-second-restart",
         rules=("PD-20",),
         text="Persistent messages on queues outlive one restart and are gone after the second.",
         apply=lambda: lost_at_second_restart(_waits_on_queue),
     ),
-    Defect(
-        name="mortal-lost-at-restart",
-        rules=("PD-20",),
-        text="Persistent messages with a time to live are gone after a restart, however much of it is left.",
-        apply=lambda: read(_mortal_lost),
-    ),
-    Defect(
-        name="returned-lost-at-restart",
-        rules=("PD-20",),
-        text="Persistent messages that a consumer gave back are gone after a restart.",
-        apply=lambda: read_together(_returned_lost),
-    ),
-    Defect(
-        name="acknowledged-comes-back",
-        rules=("PD-20", "PD-24"),
-        text="Persistent messages that were acknowledged come back after a restart.",
-        apply=lambda: written(_removals_forgotten),
-    ),
-    Defect(
-        name="twice-to-one-durable",
-        rules=("PD-24",),
-        text="A persistent publication comes twice to a durable subscriber that is alone on its topic.",
-        apply=lambda: puts(_twice_to_one_durable),
-    ),
-    Defect(
-        name="non-persistent-late",
-        rules=("PD-21",),
-        text="A non-persistent message reaches a waiting consumer eight seconds late.",
-        apply=lambda: puts(_late),
-    ),
-    Defect(
-        name="parked-non-persistent-altered",
-        rules=("PD-29", "PD-32"),
-        text="The body of a non-persistent message is altered while it waits for somebody to take it.",
-        apply=lambda: puts(_parked_altered),
-    ),
+    _mortal_lost,
+    _returned_lost,
+    _removals_forgotten,
+    _twice_to_one_durable,
+    _late,
+    _parked_altered,
 )

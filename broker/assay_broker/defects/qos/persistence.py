@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Put
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import dropped, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
@@ -50,6 +50,7 @@ def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None
     return None
 
 
+@defect(made, "qos0-upside-down", "QS-30", "QS-36")
 def _upside_down() -> Seams:
     """At most once on a non-durable subscription, a message is persistent, whatever sender and topic say."""
 
@@ -64,14 +65,17 @@ def _upside_down() -> Seams:
     return commands(rewrite)
 
 
+@defect(commands, "qos0-outlives-a-stop", "QS-31")
 def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager."""
     if isinstance(command, Attach) and command.settled and not _durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
     return None
 
 
+@defect(puts, "defpsist-not-inherited", "QS-33", "QS-34")
 def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A topic that does not say itself whether messages are persistent makes them non-persistent."""
+    """A topic that leaves DEFPSIST to its parent makes messages non-persistent."""
     if not is_topic(target) or put.message.durable is not None:
         return None
     return None if view.said(target.name).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
@@ -110,13 +114,16 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "defpsist-above-remembered", "QS-33")
 def _remembered() -> Seams:
-    """What the levels above a topic say when it is first subscribed to holds for ever."""
+    """DEFPSIST of a level above is what it was when the topic was first subscribed to."""
     first: dict[Address, bool] = {}
     return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
 
 
+@defect(puts, "false-header-lost", "QS-33", "QS-36")
 def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A message with the durable header false reaches no subscriber's queue."""
     if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in view.on(target)):
         return None
     return (dropped(put, now_ms),)
@@ -129,12 +136,7 @@ QOS_PERSISTENCE_DEFECTS = (
         text="At most once on a non-durable subscription, a message is as its sender says.",
         apply=lambda: commands(_never_lossy),
     ),
-    Defect(
-        name="qos0-upside-down",
-        rules=("QS-30", "QS-36"),
-        text="At most once on a non-durable subscription, a message is persistent, whatever sender and topic say.",
-        apply=_upside_down,
-    ),
+    _upside_down,
     Defect(
         name="qos0-durable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
@@ -147,12 +149,7 @@ QOS_PERSISTENCE_DEFECTS = (
         text="On a non-durable subscription a message is non-persistent at least once, too.",
         apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not _durable(attach)),
     ),
-    Defect(
-        name="qos0-outlives-a-stop",
-        rules=("QS-31",),
-        text="An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager.",
-        apply=lambda: commands(_survives),
-    ),
+    _survives,
     Defect(
         name="header-ignored",
         rules=("QS-32", "QS-36"),
@@ -171,12 +168,7 @@ QOS_PERSISTENCE_DEFECTS = (
         text="A message with the durable header false is persistent.",
         apply=lambda: _says(given=False, instead=True),
     ),
-    Defect(
-        name="false-header-lost",
-        rules=("QS-33", "QS-36"),
-        text="A message with the durable header false reaches no subscriber's queue.",
-        apply=lambda: puts(_false_dropped),
-    ),
+    _false_dropped,
     Defect(
         name="defpsist-ignored",
         rules=("QS-33", "QS-34", "QS-36"),
@@ -189,22 +181,12 @@ QOS_PERSISTENCE_DEFECTS = (
         text="A message without a durable header is persistent, whatever the topic says.",
         apply=lambda: _says(given=None, instead=True),
     ),
-    Defect(
-        name="defpsist-not-inherited",
-        rules=("QS-33", "QS-34"),
-        text="A topic that leaves DEFPSIST to its parent makes messages non-persistent.",
-        apply=lambda: puts(_not_inherited),
-    ),
+    _not_inherited,
     Defect(
         name="defpsist-of-the-topmost",
         rules=("QS-33",),
         text="Of several levels above a topic that say DEFPSIST the topmost decides.",
         apply=lambda: _of_levels(lambda _topic, above: above[0] if above else None),
     ),
-    Defect(
-        name="defpsist-above-remembered",
-        rules=("QS-33",),
-        text="DEFPSIST of a level above is what it was when the topic was first subscribed to.",
-        apply=_remembered,
-    ),
+    _remembered,
 )

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put, Settle
 from assay_broker.core.effects import Answer, Deliver, Effect, Persist
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import accepted, dropped, is_topic
 from assay_broker.defects.shapes import Commands, Redeliver, Rewrite, commands, deliveries, filters, puts
 from assay_broker.defects.view import View
@@ -27,7 +27,9 @@ def lasts(attach: Attach | None) -> bool:
 # QS-03, QS-04: sending
 
 
+@defect(puts, "unanswered-sent-twice", "QS-03")
 def _unanswered_twice(put: Put, target: Address, _now_ms: int, _view: View) -> Commands | None:
+    """A publication sent at most once is published twice."""
     return (put, put) if put.token is None and put.unit is None and is_topic(target) else None
 
 
@@ -44,8 +46,9 @@ def _answered_before_stored(effects: tuple[Effect, ...], _now_ms: int) -> tuple[
     return tuple(replace(effect, after=None) if isinstance(effect, Answer) else effect for effect in effects)
 
 
+@defect(made, "answered-and-forgotten", "QS-04", "QS-32")
 def _forgotten_for_several() -> Seams:
-    """What is published while several lasting subscribers are away is accepted and forgotten."""
+    """A publication for several subscribers of which none is connected is answered and forgotten."""
     known: dict[Address, set[str | None]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -62,7 +65,9 @@ def _forgotten_for_several() -> Seams:
 # QS-06 to QS-10, QS-14: receiving
 
 
+@defect(commands, "at-most-once-redelivered", "QS-06", "QS-07")
 def _kept_though_sent(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """What was delivered at most once is kept until it is acknowledged, and comes again."""
     return (replace(command, settled=False),) if isinstance(command, Attach) and lasts(command) else None
 
 
@@ -85,7 +90,9 @@ def _accepts_when_cut(hit: Callable[[Attach], bool]) -> Rewrite:
     return rewrite
 
 
+@defect(commands, "acknowledged-comes-again", "QS-08", "QS-10", "QS-14")
 def _acknowledgement_ignored(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """An acknowledgement is forgotten: the message comes again."""
     if not isinstance(command, Settle) or command.unit is not None or not lasts(view.receiver(command)):
         return None
     return (replace(command, deliveries=()),)
@@ -115,8 +122,9 @@ def _marked(*, redelivered: bool) -> Redeliver:
     return mark
 
 
+@defect(commands, "sent-again-once", "QS-09")
 def _sent_again_once(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A message whose second delivery fails, too, does not come again."""
+    """A message whose second delivery fails is not sent again."""
     if _gives_back(command, view):
         again = tuple(delivery.delivery for delivery in view.held(command) if delivery.count)
         rest = tuple(number for number in command.deliveries if number not in again)
@@ -127,8 +135,9 @@ def _sent_again_once(command: Command, _now_ms: int, view: View) -> Commands | N
     return accepted(command, view, lambda attach, one: lasts(attach) and bool(one.count))
 
 
+@defect(made, "unacknowledged-gone-at-restart", "QS-08", "QS-09")
 def _gone_at_restart() -> Seams:
-    """What lasting subscribers had been handed and not acknowledged is gone after a restart of any kind."""
+    """What a subscriber holds unacknowledged is gone once the broker has been down."""
     handed: dict[tuple[int, int, int], str | None] = {}
 
     def note(command: Command, _now_ms: int, _view: View) -> None:
@@ -150,48 +159,23 @@ def _gone_at_restart() -> Seams:
 
 
 QOS_DEFECTS = (
-    Defect(
-        name="unanswered-sent-twice",
-        rules=("QS-03",),
-        text="A publication sent at most once is published twice.",
-        apply=lambda: puts(_unanswered_twice),
-    ),
+    _unanswered_twice,
     Defect(
         name="answered-before-all-queues",
         rules=("QS-04",),
         text="A publication for several queues is answered before it is on disk.",
         apply=lambda: Seams(effects=_answered_before_stored),
     ),
-    Defect(
-        name="answered-and-forgotten",
-        rules=("QS-04", "QS-32"),
-        text="A publication for several subscribers of which none is connected is answered and forgotten.",
-        apply=_forgotten_for_several,
-    ),
-    Defect(
-        name="at-most-once-redelivered",
-        rules=("QS-06", "QS-07"),
-        text="What was delivered at most once is kept until it is acknowledged, and comes again.",
-        apply=lambda: commands(_kept_though_sent),
-    ),
+    _forgotten_for_several,
+    _kept_though_sent,
     Defect(
         name="unacknowledged-dropped-on-cut",
         rules=("QS-08", "QS-09", "QS-10", "QS-14", "QS-21"),
         text="What a subscriber holds unacknowledged when its connection ends counts as acknowledged.",
         apply=lambda: commands(_accepts_when_cut(lambda _attach: True)),
     ),
-    Defect(
-        name="unacknowledged-gone-at-restart",
-        rules=("QS-08", "QS-09"),
-        text="What a subscriber holds unacknowledged is gone once the broker has been down.",
-        apply=_gone_at_restart,
-    ),
-    Defect(
-        name="acknowledged-comes-again",
-        rules=("QS-08", "QS-10", "QS-14"),
-        text="An acknowledgement is forgotten: the message comes again.",
-        apply=lambda: commands(_acknowledgement_ignored),
-    ),
+    _gone_at_restart,
+    _acknowledgement_ignored,
     Defect(
         name="acknowledgement-cumulative",
         rules=("QS-14",),
@@ -216,12 +200,7 @@ QOS_DEFECTS = (
         text="What is sent for the first time is marked as redelivered.",
         apply=lambda: deliveries(_marked(redelivered=True)),
     ),
-    Defect(
-        name="sent-again-once",
-        rules=("QS-09",),
-        text="A message whose second delivery fails is not sent again.",
-        apply=lambda: commands(_sent_again_once),
-    ),
+    _sent_again_once,
     Defect(
         name="shared-not-handed-on",
         rules=("QS-10",),

@@ -10,10 +10,10 @@ from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Sett
 from assay_broker.core.effects import Answer, Deliver, Effect, Persist
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.qualities import lasts
 from assay_broker.defects.sends import accepted, is_durable
-from assay_broker.defects.shapes import Commands, commands, deliveries, filters
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
@@ -55,7 +55,9 @@ def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
     return filters(written=written, read=read)
 
 
+@defect(reading, "subscriptions-lost-at-second-restart", "QS-08", "QS-32")
 def _lost_at_third_start(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """Persistent messages of subscriptions are lost when the broker is down for the second time."""
     return tuple(record for record in records if view.starts < _THIRD_START or not _on_subscription(record))
 
 
@@ -90,17 +92,22 @@ def _somebody_there(_count: int, _copies: list[MessageStored], view: View) -> bo
 # what comes again
 
 
+@defect(deliveries, "given-up-after-three", "QS-09")
 def _given_up(delivery: Deliver, view: View) -> Deliver | None:
+    """A message of which three deliveries have failed is not sent again."""
     return None if delivery.count >= _GIVEN_UP and lasts(view.receiver(delivery)) else delivery
 
 
+@defect(deliveries, "shared-handed-on-once", "QS-10")
 def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
+    """What a second sharer has not acknowledged either is not handed to a third."""
     attach = view.receiver(delivery)
     return None if delivery.count > 1 and attach is not None and attach.everybodys else delivery
 
 
+@defect(made, "shared-bound-at-restart", "QS-10")
 def _bound_at_restart() -> Seams:
-    """After a restart a sharer is not sent what another one had been sent before."""
+    """Once the broker was down, what one sharer had held does not go to another one."""
     first: dict[str | None, str | None] = {}
 
     def bind(delivery: Deliver, view: View) -> Deliver | None:
@@ -113,15 +120,17 @@ def _bound_at_restart() -> Seams:
     return deliveries(bind)
 
 
+@defect(commands, "closed-sharer-acknowledges", "QS-08")
 def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What a sharer holds when it closes in order counts as acknowledged."""
+    """What a sharer holds unacknowledged when it closes its connection counts as acknowledged."""
     if not isinstance(command, Detach | Disconnect) or (isinstance(command, Disconnect) and not command.clean):
         return None
     return accepted(command, view, lambda attach, _one: attach.everybodys and not attach.settled)
 
 
+@defect(made, "acknowledged-for-all-subscribers", "QS-08")
 def _for_all_subscribers() -> Seams:
-    """What one subscriber has acknowledged is not sent to others any more."""
+    """What one subscriber has acknowledged does not come to others who come later."""
     by: dict[str | None, str | None] = {}
 
     def note(command: Command, _now_ms: int, view: View) -> None:
@@ -137,7 +146,9 @@ def _for_all_subscribers() -> Seams:
     return filters(note, delivery=withhold)
 
 
+@defect(commands, "qos0-shared-persistent", "QS-30")
 def _shared_keeps(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """At most once on a non-durable subscription that is shared, a message is as its sender says."""
     if isinstance(command, Attach) and command.settled and command.shared and not is_durable(command):
         return (replace(command, settled=False),)
     return None
@@ -174,46 +185,11 @@ REPETITION_DEFECTS = (
         text="The acknowledgement of a message that had come again is not on disk.",
         apply=lambda: _back(2, lambda key, marked: key in marked),
     ),
-    Defect(
-        name="subscriptions-lost-at-second-restart",
-        rules=("QS-08", "QS-32"),
-        text="Persistent messages of subscriptions are lost when the broker is down for the second time.",
-        apply=lambda: filters(read=_lost_at_third_start),
-    ),
-    Defect(
-        name="acknowledged-for-all-subscribers",
-        rules=("QS-08",),
-        text="What one subscriber has acknowledged does not come to others who come later.",
-        apply=_for_all_subscribers,
-    ),
-    Defect(
-        name="closed-sharer-acknowledges",
-        rules=("QS-08",),
-        text="What a sharer holds unacknowledged when it closes its connection counts as acknowledged.",
-        apply=lambda: commands(_close_accepts),
-    ),
-    Defect(
-        name="given-up-after-three",
-        rules=("QS-09",),
-        text="A message of which three deliveries have failed is not sent again.",
-        apply=lambda: deliveries(_given_up),
-    ),
-    Defect(
-        name="shared-handed-on-once",
-        rules=("QS-10",),
-        text="What a second sharer has not acknowledged either is not handed to a third.",
-        apply=lambda: deliveries(_second_hand),
-    ),
-    Defect(
-        name="shared-bound-at-restart",
-        rules=("QS-10",),
-        text="Once the broker was down, what one sharer had held does not go to another one.",
-        apply=_bound_at_restart,
-    ),
-    Defect(
-        name="qos0-shared-persistent",
-        rules=("QS-30",),
-        text="At most once on a non-durable subscription that is shared, a message is as its sender says.",
-        apply=lambda: commands(_shared_keeps),
-    ),
+    _lost_at_third_start,
+    _for_all_subscribers,
+    _close_accepts,
+    _given_up,
+    _second_hand,
+    _bound_at_restart,
+    _shared_keeps,
 )

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.qualities import lasts
 from assay_broker.defects.sends import dropped, handed_in, unheard
 from assay_broker.defects.shapes import Commands, commands
@@ -132,8 +132,9 @@ def _by(difference_ms: int) -> Callable[[Command, int, View], Commands | None]:
     return _as(lambda _attach, ttl_ms: ttl_ms + difference_ms)
 
 
+@defect(made, "ttl-counts-once", "QS-22")
 def _ends_once() -> Seams:
-    """A subscription that was left twice stays for ever."""
+    """A subscription that was resumed in time stays for ever when it is left again."""
     left: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -147,8 +148,9 @@ def _ends_once() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "shared-resumed-by-the-last-only", "QS-21")
 def _of_one_sharer() -> Seams:
-    """A shared subscription that everybody has left is a new one for any other client than the last."""
+    """A shared subscription that all have left is not resumed by another client than the last."""
     last: dict[tuple[str | None, str | None], Who] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -166,7 +168,9 @@ def _of_one_sharer() -> Seams:
     return commands(rewrite)
 
 
+@defect(commands, "ttl-ignored-after-restart", "QS-22")
 def _never_after_restart(command: Command, now_ms: int, view: View) -> Commands | None:
+    """Once the broker was down, a subscription that is left stays for ever."""
     return _ignored(command, now_ms, view) if view.starts > 1 else None
 
 
@@ -174,14 +178,17 @@ def _ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return (replace(command, timeout_ms=None),) if isinstance(command, Attach) and lasts(command) else None
 
 
+@defect(commands, "ttl-zero-lives", "QS-20")
 def _zero_lives(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscription without a time to live outlives its receiver for a while."""
     if isinstance(command, Attach) and command.timeout_ms == 0 and command.name is not None and not command.settled:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=_ZERO_LIVES_MS),)
     return None
 
 
+@defect(made, "ttl-of-the-first", "QS-20", "QS-21")
 def _first_value_stays() -> Seams:
-    """The time to live with which a subscription was first made holds for ever."""
+    """A later time to live does not replace an earlier one."""
     values: dict[tuple[str | None, str | None], int] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -195,8 +202,9 @@ def _first_value_stays() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "ttl-of-the-shortest", "QS-22")
 def _shortest_for_all() -> Seams:
-    """Of all subscriptions to a topic the shortest time to live ends them all."""
+    """The end of one subscription to a topic is the end of others."""
     shortest: dict[Address, int] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -209,8 +217,12 @@ def _shortest_for_all() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "ttl-runs-on", "QS-21")
 def _runs_on() -> Seams:
-    """When the time to live would have been over, a subscription that has been resumed gets nothing more."""
+    """The time to live goes on when the subscriber is back.
+
+    When the time to live would have been over, a subscription that has been resumed gets nothing more.
+    """
     left: dict[tuple[str | None, str | None], int] = {}
     over: dict[Address, int] = {}
 
@@ -229,8 +241,9 @@ def _runs_on() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "ttl-keeps-messages", "QS-22")
 def _messages_kept() -> Seams:
-    """Who comes back past the time to live is handed the persistent messages that had been kept before."""
+    """Who comes back past the time to live finds the persistent messages of the old subscription."""
     missed: dict[Address, list[Message]] = {}
     left: dict[tuple[str | None, str | None], int] = {}
 
@@ -251,8 +264,9 @@ def _messages_kept() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "missed-by-lasting-twice", "QS-20", "QS-21")
 def _missed_twice() -> Seams:
-    """What is published while a lasting subscriber is away comes twice."""
+    """What a subscriber misses while its subscription outlives it comes twice."""
     known: set[Address] = set()
 
     def twice(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -309,48 +323,13 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
         text="A subscription lives a millisecond too short.",
         apply=lambda: commands(_by(-1)),
     ),
-    Defect(
-        name="ttl-zero-lives",
-        rules=("QS-20",),
-        text="A subscription without a time to live outlives its receiver for a while.",
-        apply=lambda: commands(_zero_lives),
-    ),
-    Defect(
-        name="ttl-of-the-first",
-        rules=("QS-20", "QS-21"),
-        text="A later time to live does not replace an earlier one.",
-        apply=_first_value_stays,
-    ),
-    Defect(
-        name="ttl-of-the-shortest",
-        rules=("QS-22",),
-        text="The end of one subscription to a topic is the end of others.",
-        apply=_shortest_for_all,
-    ),
-    Defect(
-        name="ttl-runs-on",
-        rules=("QS-21",),
-        text="The time to live goes on when the subscriber is back.",
-        apply=_runs_on,
-    ),
-    Defect(
-        name="ttl-keeps-messages",
-        rules=("QS-22",),
-        text="Who comes back past the time to live finds the persistent messages of the old subscription.",
-        apply=_messages_kept,
-    ),
-    Defect(
-        name="missed-by-lasting-twice",
-        rules=("QS-20", "QS-21"),
-        text="What a subscriber misses while its subscription outlives it comes twice.",
-        apply=_missed_twice,
-    ),
-    Defect(
-        name="ttl-counts-once",
-        rules=("QS-22",),
-        text="A subscription that was resumed in time stays for ever when it is left again.",
-        apply=_ends_once,
-    ),
+    _zero_lives,
+    _first_value_stays,
+    _shortest_for_all,
+    _runs_on,
+    _messages_kept,
+    _missed_twice,
+    _ends_once,
     Defect(
         name="ttl-in-seconds",
         rules=("QS-20",),
@@ -375,18 +354,8 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
         text="A shared subscription with a time to live stays for ever.",
         apply=lambda: commands(_as(lambda attach, ttl_ms: None if attach.everybodys else ttl_ms)),
     ),
-    Defect(
-        name="shared-resumed-by-the-last-only",
-        rules=("QS-21",),
-        text="A shared subscription that all have left is not resumed by another client than the last.",
-        apply=_of_one_sharer,
-    ),
-    Defect(
-        name="ttl-ignored-after-restart",
-        rules=("QS-22",),
-        text="Once the broker was down, a subscription that is left stays for ever.",
-        apply=lambda: commands(_never_after_restart),
-    ),
+    _of_one_sharer,
+    _never_after_restart,
     Defect(
         name="ttl-spent-after-restart",
         rules=("QS-21",),

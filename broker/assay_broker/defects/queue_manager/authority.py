@@ -16,9 +16,9 @@ from assay_broker.core.administration.changes import (
 from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Settings
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import NOTHING, elsewhere, is_topic
-from assay_broker.defects.shapes import Commands, changes, delayed_puts, filters
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind
@@ -39,21 +39,29 @@ def _permitted(command: AttachSender | Put, user: str | None, target: Address, v
     return (given(add=(right,)), command, given(remove=(right,)))
 
 
+@defect(commands, "delay-needs-no-authority", "DD-30")
 def _never_asked(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A delayed message may be sent by whoever likes."""
     if isinstance(command, AttachSender) and command.address is not None:
         return _permitted(command, view.user(command.connection), command.address, view)
     sent = view.sent(command, now_ms)
     return None if sent is None or not sent.delayed else _permitted(sent.put, sent.user, sent.target, view)
 
 
+@defect(delayed_puts, "delay-needs-staging-authority", "DD-30", "DD-32")
 def _asked_on_staging(put: Put, sent: Sent, view: View) -> Commands | None:
+    """Whoever sends a delayed message needs authority to put to the staging queue."""
     if sent.user is None or view.may(sent.user, STAGING_QUEUE):
         return None
     return elsewhere(replace(put, message=replace(put.message, delivery_time_ms=None)), _STAGING, view)
 
 
+@defect(commands, "authority-asked-again", "DD-31")
 def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What was sent to a name is dropped once its sender may not put there, or where the name leads to, any more."""
+    """A message whose sender has no authority on its target when its delay is over is dropped.
+
+    What was sent to a name is dropped once its sender may not put there, or where the name leads to, any more.
+    """
     if not isinstance(command, Administer):
         return None
     change = command.change
@@ -76,7 +84,10 @@ def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
     return (command, *(Cancel(command.connection, None, id_) for id_ in sorted(lost)))
 
 
+@defect(made, "staging-queue-open-to-all", "DD-32")
 def _open_to_all() -> Seams:
+    """The staging queue cannot be withheld from anybody."""
+
     def unheard(change: Change, _view: View) -> Change | None:
         secures = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.groups)
         return DisplayAuthority() if secures else None
@@ -88,7 +99,9 @@ def _open_to_all() -> Seams:
     return replace(changes(unheard), settings=settings)
 
 
+@defect(changes, "staging-queue-closed-to-administrators", "DD-32")
 def _closed_to_administrators(change: Change, view: View) -> Change | None:
+    """A staging queue that is withheld from ordinary users is withheld from administrators too."""
     if not view.withheld(STAGING_QUEUE) or getattr(change, "queue", None) != STAGING_QUEUE:
         return None
     match change:
@@ -102,47 +115,19 @@ def _closed_to_administrators(change: Change, view: View) -> Change | None:
             return None
 
 
+@defect(changes, "staging-authority-never-granted", "DD-32")
 def _never_granted(change: Change, _view: View) -> Change | None:
+    """Authority on the staging queue cannot be given to anybody."""
     grants = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.principals)
     return DisplayAuthority() if grants else None
 
 
 AUTHORITY_DEFECTS = (
-    Defect(
-        name="delay-needs-no-authority",
-        rules=("DD-30",),
-        text="A delayed message may be sent by whoever likes.",
-        apply=lambda: filters(_never_asked),
-    ),
-    Defect(
-        name="delay-needs-staging-authority",
-        rules=("DD-30", "DD-32"),
-        text="Whoever sends a delayed message needs authority to put to the staging queue.",
-        apply=lambda: delayed_puts(_asked_on_staging),
-    ),
-    Defect(
-        name="authority-asked-again",
-        rules=("DD-31",),
-        text="A message whose sender has no authority on its target when its delay is over is dropped.",
-        apply=lambda: filters(_asked_again),
-    ),
-    Defect(
-        name="staging-queue-open-to-all",
-        rules=("DD-32",),
-        text="The staging queue cannot be withheld from anybody.",
-        apply=_open_to_all,
-    ),
-    Defect(
-        name="staging-queue-closed-to-administrators",
-        rules=("DD-32",),
-        text="A staging queue that is withheld from ordinary users is withheld from administrators too.",
-        apply=lambda: changes(_closed_to_administrators),
-    ),
-    Defect(
-        name="staging-authority-never-granted",
-        rules=("DD-32",),
-        text="Authority on the staging queue cannot be given to anybody.",
-        apply=lambda: changes(_never_granted),
-    ),
+    _never_asked,
+    _asked_on_staging,
+    _asked_again,
+    _open_to_all,
+    _closed_to_administrators,
+    _never_granted,
 )
 """Defects of authority."""

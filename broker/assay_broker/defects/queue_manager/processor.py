@@ -13,9 +13,9 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import change_of, handed_in
-from assay_broker.defects.shapes import Commands, filters
+from assay_broker.defects.shapes import Commands, commands, starting
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
@@ -40,8 +40,9 @@ def _cells(platform: Platform, cells: Cells) -> Seams:
     return Seams(tables=other)
 
 
+@defect(starting, "processor-not-started-again", "DD-44", "DD-46", "DD-60")
 def _not_started_again(tables: Tables, view: View) -> Tables:
-    """The processor starts with the first start of the queue manager only."""
+    """The delivery delay processor starts with the first start of the queue manager and with no later one."""
     if view.starts == 1:
         return tables
     at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
@@ -72,32 +73,35 @@ def _of_staging(command: Command) -> Change | None:
     return change if named else None
 
 
+@defect(commands, "deleted-staging-queue-is-delivered", "DD-61")
 def _deleted_is_delivered(command: Command, now_ms: int, view: View) -> Commands | None:
+    """What is on the staging queue goes to its targets at once when the staging queue is deleted."""
     return (command, *_moved(view, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
 
 
+@defect(commands, "early-when-enabled", "DD-62", "DD-63", "DD-64")
 def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands | None:
+    """When the staging queue is enabled for gets or puts, everything on it goes to its target at once."""
     change = _of_staging(command)
     if not isinstance(change, AlterObject) or "ENABLED" not in change.attributes.values():
         return None
     return (*_early(view, now_ms), command)
 
 
+@defect(commands, "moved-twice-after-a-failure", "DD-65")
 def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
+    """After a failure of the store the processor moves what was due a second time."""
     return (command, *_moved(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
+@defect(commands, "early-after-a-death", "DD-65")
 def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | None:
+    """When the processor's worker dies, everything that is staged goes to its target at once."""
     return (*_early(view, now_ms), command) if isinstance(command, WorkerDied) else None
 
 
 PROCESSOR_DEFECTS = (
-    Defect(
-        name="processor-not-started-again",
-        rules=("DD-44", "DD-46", "DD-60"),
-        text="The delivery delay processor starts with the first start of the queue manager and with no later one.",
-        apply=lambda: filters(tables=_not_started_again),
-    ),
+    _not_started_again,
     Defect(
         name="zos-disabled-for-gets-unheeded",
         rules=("DD-61",),
@@ -116,12 +120,7 @@ PROCESSOR_DEFECTS = (
             },
         ),
     ),
-    Defect(
-        name="deleted-staging-queue-is-delivered",
-        rules=("DD-61",),
-        text="What is on the staging queue goes to its targets at once when the staging queue is deleted.",
-        apply=lambda: filters(_deleted_is_delivered),
-    ),
+    _deleted_is_delivered,
     Defect(
         name="zos-closed-for-good",
         rules=("DD-62",),
@@ -153,28 +152,13 @@ PROCESSOR_DEFECTS = (
         text="On z/OS a processor that PUT(DISABLED) has stopped stays so when the queue is enabled for puts again.",
         apply=lambda: _cells("zos", {(_S.STOPPED, _I.AVAILABLE): (_S.STOPPED, _A.STAY)}),
     ),
-    Defect(
-        name="early-when-enabled",
-        rules=("DD-62", "DD-63", "DD-64"),
-        text="When the staging queue is enabled for gets or puts, everything on it goes to its target at once.",
-        apply=lambda: filters(_early_when_enabled),
-    ),
+    _early_when_enabled,
     Defect(
         name="failed-for-good",
         rules=("DD-65",),
         text="On distributed platforms a processor that has failed does not start again by itself.",
         apply=lambda: _cells("distributed", {(_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.REST)}),
     ),
-    Defect(
-        name="moved-twice-after-a-failure",
-        rules=("DD-65",),
-        text="After a failure of the store the processor moves what was due a second time.",
-        apply=lambda: filters(_twice_after_failure),
-    ),
-    Defect(
-        name="early-after-a-death",
-        rules=("DD-65",),
-        text="When the processor's worker dies, everything that is staged goes to its target at once.",
-        apply=lambda: filters(_early_after_death),
-    ),
+    _twice_after_failure,
+    _early_after_death,
 )

@@ -10,7 +10,7 @@ from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import ClearQueue
 from assay_broker.core.commands import Administer, Command, Connect, Disconnect, FromMember, Put
 from assay_broker.core.networks.parcels import Bulletin, Carry, Interest
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, undelayed
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
@@ -38,8 +38,12 @@ def _undelayed(put: Put, _now_ms: int) -> Put:
     return replace(put, message=replace(put.message, delivery_time_ms=None))
 
 
+@defect(made, "handed-over-at-shutdown", "DD-46", "DD-47")
 def _handed_over() -> Seams:
-    """What is staged for a shared queue goes there when the connection of its sender ends, as at a shutdown."""
+    """A queue manager that shuts down puts what it has staged for shared queues there before its time.
+
+    What is staged for a shared queue goes there when the connection of its sender ends, as at a shutdown.
+    """
     staged: dict[int, list[tuple[Address, Message]]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -55,8 +59,9 @@ def _handed_over() -> Seams:
     return commands(rewrite)
 
 
+@defect(commands, "shared-queue-goes-with-member", "DD-47")
 def _cleared(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What is on a shared queue goes when connections to the queue manager are lost, as at a shutdown."""
+    """What is on a shared queue goes when the queue manager shuts down at which the queue was defined."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     clears = (Administer(view.agent, None, ClearQueue(name)) for name in _shared(view))
@@ -67,8 +72,9 @@ def _wanted(bulletin: Bulletin, topic: str) -> bool:
     return any(topic == interest.topic for interest in bulletin.interests)
 
 
+@defect(made, "proxy-undelayed", "DD-81", "DD-84")
 def _undelayed_for_proxies() -> Seams:
-    """A publication for which there is a proxy subscription is not delayed."""
+    """A delayed publication that has a proxy subscription is not delayed."""
     told: dict[str, Bulletin] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -104,7 +110,9 @@ def _twice(command: FromMember, parcel: Carry) -> Commands:
     return (command, replace(command, parcel=replace(parcel, number=parcel.number + SHIFT)))
 
 
+@defect(commands, "proxy-for-everything", "DD-81")
 def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Publications are staged for another queue manager although nobody is subscribed there."""
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Bulletin):
         return None
@@ -125,24 +133,9 @@ QUEUE_MANAGERS_DEFECTS = (
         text="Delayed messages for a shared queue are taken, and lost.",
         apply=lambda: _delayed_to_shared(dropped),
     ),
-    Defect(
-        name="handed-over-at-shutdown",
-        rules=("DD-46", "DD-47"),
-        text="A queue manager that shuts down puts what it has staged for shared queues there before its time.",
-        apply=_handed_over,
-    ),
-    Defect(
-        name="shared-queue-goes-with-member",
-        rules=("DD-47",),
-        text="What is on a shared queue goes when the queue manager shuts down at which the queue was defined.",
-        apply=lambda: commands(_cleared),
-    ),
-    Defect(
-        name="proxy-undelayed",
-        rules=("DD-81", "DD-84"),
-        text="A delayed publication that has a proxy subscription is not delayed.",
-        apply=_undelayed_for_proxies,
-    ),
+    _handed_over,
+    _cleared,
+    _undelayed_for_proxies,
     Defect(
         name="proxy-publication-lost",
         rules=("DD-81", "DD-84"),
@@ -155,10 +148,5 @@ QUEUE_MANAGERS_DEFECTS = (
         text="A delayed publication is fanned out twice at another queue manager.",
         apply=lambda: _carried(_twice),
     ),
-    Defect(
-        name="proxy-for-everything",
-        rules=("DD-81",),
-        text="Publications are staged for another queue manager although nobody is subscribed there.",
-        apply=lambda: commands(_interested_in_everything),
-    ),
+    _interested_in_everything,
 )

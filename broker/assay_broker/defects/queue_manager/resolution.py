@@ -14,9 +14,9 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows
-from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, filters, read_together
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, filters, read_together
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -31,24 +31,32 @@ def _base(name: str, view: View) -> str | None:
     return target if isinstance(target, str) else None
 
 
+@defect(delayed_puts, "alias-resolved-once", "DD-50")
 def _once(put: Put, sent: Sent, view: View) -> Commands | None:
+    """What an alias stands for is found out at the send, for good."""
     base = _base(sent.target.name, view)
     return None if base is None else elsewhere(put, Address(AddressKind.QUEUE, base), view)
 
 
+@defect(delayed_puts, "alias-resolved-late", "DD-50")
 def _late(put: Put, sent: Sent, view: View) -> Commands | None:
+    """What is staged for an alias is moved five seconds late, to what the alias stands for by then."""
     if _base(sent.target.name, view) is None:
         return None
     return resent(put, delivery_time_ms=sent.due_ms + _LATE_MS)
 
 
+@defect(delayed_puts, "alias-not-looked-through", "DD-50")
 def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
+    """At a delayed send an alias is not looked through: it may stand for a queue that takes nothing."""
     base = _base(sent.target.name, view)
     shut = base is not None and view.said(base).get("PUT") == "DISABLED"
     return elsewhere(put, HOLD, view) if shut else None
 
 
+@defect(read_together, "alias-resolved-at-restart", "DD-50")
 def _at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """What an alias stands for is found out for good when the broker starts again."""
     defined = (record.definition for record in records if isinstance(record, ObjectDefined))
     bases = {one.name: one.text("TARGET") for one in defined if one.kind is Kind.QALIAS}
     return tuple(_at_base(record, bases) if isinstance(record, MessageStored) else record for record in records)
@@ -59,7 +67,9 @@ def _at_base(stored: MessageStored, bases: dict[str, str]) -> MessageStored:
     return stored if base is None or stored.due_ms is None else replace(stored, home=home_of(base))
 
 
+@defect(commands, "staged-lost-with-queue", "DD-50")
 def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a queue is deleted, what is staged for its name goes with it."""
     if not isinstance(command, Administer) or not isinstance(command.change, DeleteObject):
         return None
     name = command.change.name
@@ -67,8 +77,9 @@ def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | N
     return (command, *(Cancel(command.connection, None, id_) for id_ in lost))
 
 
+@defect(made, "defaults-of-second-resolution", "DD-52")
 def _second_defaults() -> Seams:
-    """What the destination decides is decided at the second resolution, as the objects are then."""
+    """Persistence and priority that the queue decides are decided when the delay is over."""
 
     def decided(message: Message, view: View) -> tuple[int | None, bool | None]:
         sent = view.delayed.get(message.message_id or "")
@@ -107,7 +118,9 @@ def _second_defaults() -> Seams:
     return filters(answer=shown, delivery=delivered)
 
 
+@defect(delayed_messages, "delay-has-jms-defaults", "DD-52")
 def _jms_defaults(message: Message) -> Message:
+    """A delayed message that leaves persistence and priority to its queue gets JMS's defaults."""
     return replace(
         message,
         durable=True if message.durable is None else message.durable,
@@ -116,47 +129,12 @@ def _jms_defaults(message: Message) -> Message:
 
 
 RESOLUTION_DEFECTS = (
-    Defect(
-        name="alias-resolved-once",
-        rules=("DD-50",),
-        text="What an alias stands for is found out at the send, for good.",
-        apply=lambda: delayed_puts(_once),
-    ),
-    Defect(
-        name="alias-resolved-at-restart",
-        rules=("DD-50",),
-        text="What an alias stands for is found out for good when the broker starts again.",
-        apply=lambda: read_together(_at_restart),
-    ),
-    Defect(
-        name="alias-resolved-late",
-        rules=("DD-50",),
-        text="What is staged for an alias is moved five seconds late, to what the alias stands for by then.",
-        apply=lambda: delayed_puts(_late),
-    ),
-    Defect(
-        name="alias-not-looked-through",
-        rules=("DD-50",),
-        text="At a delayed send an alias is not looked through: it may stand for a queue that takes nothing.",
-        apply=lambda: delayed_puts(_not_looked_through),
-    ),
-    Defect(
-        name="staged-lost-with-queue",
-        rules=("DD-50",),
-        text="When a queue is deleted, what is staged for its name goes with it.",
-        apply=lambda: filters(_lost_with_queue),
-    ),
-    Defect(
-        name="defaults-of-second-resolution",
-        rules=("DD-52",),
-        text="Persistence and priority that the queue decides are decided when the delay is over.",
-        apply=_second_defaults,
-    ),
-    Defect(
-        name="delay-has-jms-defaults",
-        rules=("DD-52",),
-        text="A delayed message that leaves persistence and priority to its queue gets JMS's defaults.",
-        apply=lambda: delayed_messages(_jms_defaults),
-    ),
+    _once,
+    _at_restart,
+    _late,
+    _not_looked_through,
+    _lost_with_queue,
+    _second_defaults,
+    _jms_defaults,
 )
 """Defects of resolution."""

@@ -22,10 +22,10 @@ from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.queue_manager.processor import with_cells
 from assay_broker.defects.sends import change_of, is_staged, undelayed
-from assay_broker.defects.shapes import Commands, changes, commands, filters
+from assay_broker.defects.shapes import Commands, changes, commands, filters, starting
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
@@ -47,21 +47,25 @@ def _there_by_default(settings: Settings) -> Settings:
     return replace(settings, objects=(*settings.fresh_objects(), staging))
 
 
+@defect(changes, "zos-staging-definition-forgotten", "DD-40", "DD-41")
 def _definition_forgotten(change: Change, view: View) -> Change | None:
+    """On z/OS a definition of the staging queue is accepted, and there is no staging queue afterwards."""
     if not _on_zos(view) or not isinstance(change, DefineObject) or change.name != STAGING_QUEUE:
         return None
     return DisplayObjects(kinds=(Kind.QLOCAL,), name=STAGING_QUEUE)
 
 
+@defect(changes, "zos-any-staging-definition", "DD-41")
 def _any_definition(change: Change, view: View) -> Change | None:
-    """What is not as prescribed is taken as if it were."""
+    """On z/OS the staging queue can be defined and altered with any INDXTYPE and MSGDLVSQ."""
     if not _on_zos(view) or not isinstance(change, DefineObject | AlterObject) or change.name != STAGING_QUEUE:
         return None
     return replace(change, attributes={**change.attributes, **_PRESCRIBED})
 
 
+@defect(made, "zos-undelayed-without-staging-queue", "DD-40", "DD-45")
 def _undelayed_without_staging() -> Seams:
-    """On z/OS, a queue manager without a staging queue delivers delayed messages at once."""
+    """On z/OS a queue manager without a staging queue delivers delayed messages at once."""
     defined = False
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -80,14 +84,17 @@ def _delivers_at_any_level(settings: Settings) -> Settings:
     return settings if settings.delays else replace(settings, level=_WITH_DELAYS)
 
 
+@defect(changes, "migrated-back-and-out-of-reach", "DD-43")
 def _take_in_vain(change: Change, view: View) -> Change | None:
+    """At an earlier level an administrator finds no message of the staging queue by its correlation id."""
     if view.settings.delays or not isinstance(change, NativeTake):
         return None
     return replace(change, correlation_id=_NOBODYS)
 
 
+@defect(made, "marooned-for-good", "DD-43")
 def _marooned_for_good() -> Seams:
-    """What was staged before a migration back is gone after the migration forth."""
+    """What was staged before a migration back is gone once the queue manager is at its later level again."""
     been_back = False
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -99,8 +106,9 @@ def _marooned_for_good() -> Seams:
     return filters(read=read)
 
 
+@defect(starting, "zos-protected-by-opmode", "DD-44")
 def _protected_by_opmode(tables: Tables, view: View) -> Tables:
-    """With OPMODE(COMPAT) the processor does not start."""
+    """On z/OS the processor does not start with OPMODE(COMPAT), so that nothing staged is delivered."""
     if not _on_zos(view) or view.settings.opmode != "COMPAT":
         return tables
     at_rest = {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)}
@@ -114,46 +122,16 @@ ZOS_DEFECTS = (
         text="On z/OS the staging queue is there from the beginning.",
         apply=lambda: Seams(settings=_there_by_default),
     ),
-    Defect(
-        name="zos-staging-definition-forgotten",
-        rules=("DD-40", "DD-41"),
-        text="On z/OS a definition of the staging queue is accepted, and there is no staging queue afterwards.",
-        apply=lambda: changes(_definition_forgotten),
-    ),
-    Defect(
-        name="zos-undelayed-without-staging-queue",
-        rules=("DD-40", "DD-45"),
-        text="On z/OS a queue manager without a staging queue delivers delayed messages at once.",
-        apply=_undelayed_without_staging,
-    ),
-    Defect(
-        name="zos-any-staging-definition",
-        rules=("DD-41",),
-        text="On z/OS the staging queue can be defined and altered with any INDXTYPE and MSGDLVSQ.",
-        apply=lambda: changes(_any_definition),
-    ),
+    _definition_forgotten,
+    _undelayed_without_staging,
+    _any_definition,
     Defect(
         name="migrated-back-and-delivered",
         rules=("DD-43",),
         text="A queue manager of an earlier level delivers what a later one has staged.",
         apply=lambda: Seams(settings=_delivers_at_any_level),
     ),
-    Defect(
-        name="migrated-back-and-out-of-reach",
-        rules=("DD-43",),
-        text="At an earlier level an administrator finds no message of the staging queue by its correlation id.",
-        apply=lambda: changes(_take_in_vain),
-    ),
-    Defect(
-        name="marooned-for-good",
-        rules=("DD-43",),
-        text="What was staged before a migration back is gone once the queue manager is at its later level again.",
-        apply=_marooned_for_good,
-    ),
-    Defect(
-        name="zos-protected-by-opmode",
-        rules=("DD-44",),
-        text="On z/OS the processor does not start with OPMODE(COMPAT), so that nothing staged is delivered.",
-        apply=lambda: filters(tables=_protected_by_opmode),
-    ),
+    _take_in_vain,
+    _marooned_for_good,
+    _protected_by_opmode,
 )
