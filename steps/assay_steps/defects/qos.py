@@ -24,7 +24,7 @@ from assay_sdk.driver import (
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
@@ -172,7 +172,7 @@ class _Links(WireFilter):
 
 
 class _OnReceipt(_Links):
-    """Everything is confirmed as it comes, whoever is to confirm it."""
+    """The client acknowledges what it receives although the application is to do it."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         del command
@@ -186,7 +186,7 @@ class _OnReceipt(_Links):
 
 
 class _Never(_Links):
-    """Nothing is confirmed."""
+    """The client acknowledges nothing."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         del command
@@ -194,7 +194,7 @@ class _Never(_Links):
 
 
 class _Cumulatively(_Links):
-    """A confirmation speaks of everything that came before as well."""
+    """An acknowledgement counts for every message that came before, too."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -213,14 +213,14 @@ class _Cumulatively(_Links):
 
 
 class _Twice(_Links):
-    """Each message is handed over twice."""
+    """The client hands each message to the application twice."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         return (event, event) if isinstance(event, Arrived) and event.link in self.links else (event,)
 
 
 class _Altered(_Links):
-    """The body of each message is altered."""
+    """The client alters the bodies of messages."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         if isinstance(event, Arrived) and event.link in self.links:
@@ -327,36 +327,11 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         port=_LATE.port,
         wire=_LATE.wire,
     ),
-    Defect(
-        name="never-confirms",
-        rules=("QS-11", "QS-13", "QS-14"),
-        text="The client acknowledges nothing.",
-        wire=wires(_Never),
-    ),
-    Defect(
-        name="hands-over-twice",
-        rules=("QS-12",),
-        text="The client hands each message to the application twice.",
-        wire=wires(_Twice),
-    ),
-    Defect(
-        name="bodies-altered",
-        rules=("QS-12",),
-        text="The client alters the bodies of messages.",
-        wire=wires(_Altered),
-    ),
-    Defect(
-        name="confirms-on-receipt",
-        rules=("QS-13", "QS-14"),
-        text="The client acknowledges what it receives although the application is to do it.",
-        wire=wires(_OnReceipt),
-    ),
-    Defect(
-        name="confirms-cumulatively",
-        rules=("QS-14",),
-        text="An acknowledgement counts for every message that came before, too.",
-        wire=wires(_Cumulatively),
-    ),
+    on_wire(wires, _Never, "never-confirms", "QS-11", "QS-13", "QS-14"),
+    on_wire(wires, _Twice, "hands-over-twice", "QS-12"),
+    on_wire(wires, _Altered, "bodies-altered", "QS-12"),
+    on_wire(wires, _OnReceipt, "confirms-on-receipt", "QS-13", "QS-14"),
+    on_wire(wires, _Cumulatively, "confirms-cumulatively", "QS-14"),
     Defect(
         name="durable-header-set",
         rules=("QS-35",),
