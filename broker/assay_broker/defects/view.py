@@ -1,39 +1,41 @@
 """What a defect sees of the broker: one read-only view, kept from the commands, effects and starts that pass.
 
-The defect is asked before the view notes a command, so it sees the broker as it was before that command; what the view
-notes is the command as the client asked it.  Effects are noted before the defect sees them.  At a start the settings
-and the number of starts are noted before the defect reads the records, and everything but `granted`, `withheld`, the
-objects and `delayed` is forgotten after that.
+The view notes a command after the defect has seen it, in the form in which it was asked: the defect sees the broker as
+it was before that command.  The view notes effects before the defect sees them.  At a start it forgets all but
+`delayed`, `said`, `may` and `withheld`, after the defect has seen the records.
 
-=====================  ============================================  ==================================================
-fact                   noted at, until                               needed by the defects of
-=====================  ============================================  ==================================================
-`last`, `last_ms`      each command, until the next                  BT-13, DD-03, DD-38, PD-20
-`starts`               each start                                    BT-13, DD-05, DD-35, DD-40, DD-44, QS-06 to QS-22
-`settings`             each start                                    DD-10, DD-40 to DD-45
-`connections`          Connect, until Disconnect                     client ids: PD-10 to PD-17, QS; users: DD-30, DD-31
-`target`               AttachSender, until Detach or Disconnect      all that rewrite sends
-`receivers`, `on`      Attach, until Detach, Disconnect or refusal   DD-02, DD-51, PD, QS
-`detached`             Detach, until Disconnect                      PD-13, QS-20 to QS-22
-`held`                 Deliver, until Settle, in a unit or not       BT-08, PD-18, QS-08 to QS-14
-`unsettled`            Deliver, until Settle or the unit's Commit    DD-06
-`units`: `sent`        Put in a unit, until the unit ends            BT-13, DD-02, DD-25 to DD-27, DD-51, DD-56
-`units`: `taken`       Settle in a unit, until the unit ends         BT-12, DD-25
-`working`              Begin of a branch, until its Prepare or end   BT-13
-`prepared`             PrepareBranch, until Disconnect               BT-13
-`said`                 DefineObject and AlterObject, for good        DD-11, DD-19, DD-36, DD-50, DD-78, DD-82, QS-33
-`granted`              SetAuthority, until it is taken away          DD-30 to DD-32
-`withheld`             SetAuthority, for good                        DD-30 to DD-32
-`delayed`              a delayed send's Answer, until the message    DD-05, DD-31, DD-38, DD-50, DD-52, DD-57, DD-61 to
-                       is taken back or the defect sends it          DD-65, DD-70, DD-71
-`asked`                a command, until the effects of its Answer    all that rewrite answers
-=====================  ============================================  ==================================================
+=====================  ===========================================  ====================================================
+fact                   noted at, until                              needed by the defects of
+=====================  ===========================================  ====================================================
+`target`, `sent`       AttachSender, until Detach or Disconnect     all that rewrite sends
+`receivers`, `on`      Attach, until Detach, Disconnect or refusal  BT-08, DD-02, DD-51, PD-10 to PD-34, QS-04 to QS-36
+`left`                 Attach, until Disconnect                     DD-76, PD-13, PD-15, QS-20 to QS-22
+`connections`: ids     Connect, until Disconnect                    DD-76, PD-13 to PD-17, QS-04 to QS-36
+`connections`: users   Connect, until Disconnect                    DD-30 to DD-32
+`held`                 Deliver, until Settle, in a unit or not      BT-08, PD-18, QS-08 to QS-10, QS-14, QS-21
+`unsettled`            Deliver, until Settle or the unit's Commit   DD-06
+`units`: `sent`        Put in a unit, until the unit ends           BT-13, DD-02, DD-25 to DD-27, DD-51, DD-56
+`units`: `taken`       Settle in a unit, until the unit ends        BT-12, DD-25
+`working`              Begin of a branch, until its Prepare or end  BT-13
+`prepared`             PrepareBranch, until Disconnect              BT-13
+`delayed`              a delayed send's Answer, until the message   DD-02, DD-05, DD-06, DD-31, DD-38, DD-43, DD-50 to
+                       is taken back, or the defect sends it        DD-52, DD-61 to DD-65, DD-70, DD-71, DD-82
+`asked`                a command, until the effects of its Answer   all that rewrite answers
+`said`, `objects`      DefineObject and AlterObject, for good       DD-04, DD-11, DD-36, DD-45 to DD-47, DD-50, DD-52,
+                                                                    DD-78, DD-80, DD-82, QS-33, QS-34
+`may`                  SetAuthority, until it is taken away         DD-30 to DD-32
+`withheld`             SetAuthority, for good                       DD-31, DD-32
+`starts`               each start, before the records are read      BT-13, DD-05, DD-35, DD-40, DD-44, DD-46, DD-60,
+                                                                    QS-06, QS-08, QS-10, QS-21, QS-22, QS-32
+`settings`             each start, before the records are read      DD-10, DD-40 to DD-45
+`last`, `last_ms`      each command, until the next                 BT-13, DD-03, DD-38
+=====================  ===========================================  ====================================================
 
-Two pairs differ in their moment only.  A message that a unit of work has accepted is not `held` any more, and is
-`unsettled` until the commit.  A delayed send is in its unit's `sent` as soon as it is asked for, and in `delayed` when
-it was accepted.
+Two pairs of facts differ in their moment only.  A message that a unit of work has accepted is not `held` any more, and
+is `unsettled` until the commit.  A delayed send is in its unit's `sent` when it is asked for, and in `delayed` when it
+was accepted.
 
-What one defect alone remembers of its own deeds (messages that it has altered, dropped or counted) stays with it.
+A defect itself remembers what only it needs: messages that it has altered, dropped or counted.
 """
 
 from __future__ import annotations

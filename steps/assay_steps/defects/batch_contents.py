@@ -35,7 +35,7 @@ def is_batch_window(credit: int) -> bool:
 
 
 def _remainders_swallowed(client: Client) -> Client:
-    """What is told of a batch waits for its callback, and is kept back when the batch is not full."""
+    """Keep a batch's events until its callback, and drop them if the batch is not full."""
     sizes: dict[str, int] = {}
     held: dict[str, list[ClientEvent]] = {}
 
@@ -122,19 +122,19 @@ class _Holding(WireFilter):
             self.later(link, HELD_MS)
 
     def later(self, link: int, wait_ms: int) -> None:
-        """ServerControl over what is held, unless more comes that puts it off."""
+        """Hand over what is held after a while, unless another message puts it off."""
         held = len(self._held[link])
         due_ns = self.line.runner.clock.monotonic_ns() + wait_ms * NS_PER_MS
         self.line.runner.call_at(due_ns, lambda: self.release(link, held))
 
     def release(self, link: int, held: int) -> None:
-        """The time is up; so many were held when it was set."""
+        """Hand over what is held; `held` is how many there were when the time was set."""
         del held
         for arrived in self.ordered(self._held.pop(link, [])):
             self.line.emit(arrived)
 
     def ordered(self, held: list[Arrived]) -> list[Arrived]:
-        """In which order it is handed over."""
+        """The messages in the order in which they are handed over."""
         return held
 
 

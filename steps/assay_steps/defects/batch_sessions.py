@@ -45,7 +45,7 @@ class _NotingClient(ClientFilter):
 
 
 class _DupsOk:
-    """A defect of dups-ok sessions only: their mode is noted at the port, and their links are told on the wire."""
+    """A defect of dups-ok sessions only: it notes their mode at the port, and their links on the wire."""
 
     def __init__(self, make: Callable[[FilteredWire, set[int]], WireFilter]) -> None:
         self._make = make

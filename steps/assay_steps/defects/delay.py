@@ -18,7 +18,7 @@ SECOND_MS = 1_000
 
 
 def _in_face(face: Face, twist: Twist) -> Callable[[Client], Client]:
-    """Twist the producers of one face only."""
+    """Make the producers of one face misbehave."""
     return lambda client: ClientFilter(client, twist) if client.identity.face == face else client
 
 
@@ -27,7 +27,7 @@ def _is_expiry(outcome: Outcome[T]) -> bool:
 
 
 class _Remembering(ProducerFilter):
-    """Remembers what was set, 0 included; what was refused is not."""
+    """Remembers the settings that were accepted, 0 included."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -275,4 +275,3 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         port=_in_face("simplified", _retold(_terse)),
     ),
 )
-"""Defects in front of the client port."""

@@ -108,7 +108,7 @@ def _one_mode_for_all(client: Client) -> Client:
 
 
 def _invents_client_ids(client: Client) -> Client:
-    """Who gives no client id gets one that nobody asked for."""
+    """Give a client without an id one that it has not asked for."""
     numbers = count(1)
     return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
 
@@ -135,4 +135,3 @@ PERSISTENCE_DEFECTS = (
         port=_invents_client_ids,
     ),
 )
-"""The client's, by rule."""

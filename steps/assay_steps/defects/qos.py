@@ -1,6 +1,6 @@
 """Defects of a client that lets quality of service be chosen (QS-01, QS-02, QS-05, QS-11 to QS-14, QS-35).
 
-They know a sender of the kind by what its messages leave to the topic, and a subscriber by its link's name.
+Such a client's sends state neither persistence nor priority, and its receivers' links have names of their own.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
 def _is_ours(message: Message) -> bool:
-    """Whether a client of the kind sends it: neither persistence nor priority is said."""
+    """Whether such a client sends the message."""
     return message.durable is None and message.priority is None
 
 
 def _subscribes(command: DriverCommand) -> bool:
-    """Whether a client of the kind subscribes."""
+    """Whether such a client subscribes."""
     return isinstance(command, OpenReceiver) and str(command.name).startswith((f"{PRIVATE}:", f"{SHARE}:"))
 
 
-# sending -----------------------------------------------------------------------------------------------------------
+# sending
 
 
 def _sends_as(change: Callable[[Send], Send]) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
@@ -96,7 +96,7 @@ def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driv
 
 
 def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
-    """What was sent in one quality, and is over, goes out once more when the client sends on its next connection."""
+    """Send what was sent in one quality, and is done, once more with the next send on the client's next connection."""
 
     def filtered(driver: Driver) -> Driver:
         over: dict[int, list[Message]] = {}
@@ -125,7 +125,7 @@ def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
     return filtered
 
 
-# subscribing ---------------------------------------------------------------------------------------------------------
+# subscribing
 
 
 def _subscribes_as(*, settled: bool) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
@@ -153,7 +153,7 @@ def _attaches_once(driver: Driver) -> Driver:
 
 
 class _Links(WireFilter):
-    """Knows the links of subscribers of the kind that are sent unsettled messages."""
+    """Notes the links of such clients' receivers that want unsettled messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -167,7 +167,7 @@ class _Links(WireFilter):
         return (command,)
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
-        """What goes to the driver instead of a confirmation."""
+        """The commands that go to the driver in place of a confirmation."""
         return (command,)
 
 

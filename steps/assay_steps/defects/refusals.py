@@ -39,7 +39,7 @@ def _is_plain(draft: Draft) -> bool:
 
 
 def _sent_at_once(wanted: Callable[[Draft], bool]) -> type[ProducerFilter]:
-    """What cannot be delayed is sent without its delay, and the application is told nothing."""
+    """Producers that send what cannot be delayed without its delay, and do not tell the application."""
 
     class SentAtOnce(ProducerFilter):
         def send(
@@ -90,4 +90,3 @@ REFUSAL_DEFECTS: tuple[Defect, ...] = (
         port=twisted(_sent_at_once(_is_grouped)),
     ),
 )
-"""Defects in front of the client port, and one on its wire."""

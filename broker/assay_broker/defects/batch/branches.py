@@ -1,4 +1,4 @@
-"""Defects of branches of global units of work: what prepare promises, and who is believed afterwards."""
+"""Defects of branches of global units of work: prepare, commit and rollback, and recovery after a kill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of what becomes of a delayed message that cannot be put: cells of `RELEASE`, and what stands beside them."""
+"""Defects of a delayed message that cannot be put: cells of the table `RELEASE`, and filters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Cells = Mapping[tuple[Step, Result], tuple[Step, Act]]
 
 
 def _cells(cells: Cells) -> Seams:
-    """Other cells in the table of what becomes of a staged message."""
+    """Filters that replace cells of the table `RELEASE`."""
 
     def other(tables: Tables) -> Tables:
         return replace(tables, release=MappingProxyType({**tables.release, **cells}))

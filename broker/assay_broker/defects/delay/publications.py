@@ -30,7 +30,7 @@ def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> A
 
 
 def _further(put: Put, copies: int, view: View) -> Commands | None:
-    """A send of which so many copies more are staged, for nobody."""
+    """The send, with further copies staged for a queue that nobody reads; None for no copies."""
     return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 
@@ -134,4 +134,3 @@ PUBLICATION_DEFECTS = (
     _parents_outweigh,
     _undelayed_too,
 )
-"""Defects of delayed publications."""

@@ -1,4 +1,4 @@
-"""Defects of the end of a delay that take one more condition to show, and of whom a publication is for."""
+"""Defects of the end of a delay that show under one more condition only, and of the matching of publications."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _OTHER_ID = "ID:" + "CD" * 24
 
 
 def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[Record, ...]:
-    """A staged message's record without some report options."""
+    """The record of a staged message without some report options; any other record as it is."""
     if not isinstance(record, MessageStored) or record.due_ms is None or (expiring and record.expires_ms is None):
         return (record,)
     return (replace(record, message=with_options(record.message, options(record.message) & ~dropped)),)
@@ -274,4 +274,3 @@ RELEASE_DEFECTS = (
     _left_at_restart,
     _waits_again,
 )
-"""Defects of the end of a delay that take one more condition to show, and of whom a publication is for."""

@@ -28,7 +28,7 @@ _PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
 
 
 def _understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
-    """Report options of delayed messages are understood otherwise."""
+    """Filters that change the report options of delayed messages."""
 
     def options_of(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
         if not is_delayed(put, now_ms):
@@ -57,7 +57,7 @@ def _always(asked: Mqro, added: Mqro) -> Mqro:
 
 
 def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
-    """A message that asks for one of these is reported as soon as it is staged."""
+    """Filters that report on delayed messages with one of these options as soon as they are staged."""
 
     def reported(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
         message = put.message

@@ -1,4 +1,4 @@
-"""Defects of what is checked when a delayed message is sent, and of what its sender is told."""
+"""Defects of the checks of a delayed send, and of its answer."""
 
 from __future__ import annotations
 
@@ -85,17 +85,17 @@ def _grouped(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | No
 
 
 def _failed(answer: Answer, *, staging: bool) -> bool:
-    """Whether a send failed for want of place: on the staging queue, or on its target alone."""
+    """Whether the staging queue, or the target alone, could not take a message."""
     why = answer.refused
     return why is not None and why.mqrc in _TARGET_REASONS and (STAGING_QUEUE in why.objects) is staging
 
 
 def _put_when_due(tell: Callable[[Answer], Answer], *, staging: bool = False) -> Seams:
-    """Delayed messages that were refused for their target's sake are put when their delay is over.
+    """Filters that put delayed messages which their target has refused when their delay is over.
 
     Args:
-        tell: What their senders are told.
-        staging: Whether those that were refused for the staging queue's sake are put, too.
+        tell: Rewrites the refusal that the sender gets.
+        staging: Whether messages that the staging queue has refused are put, too.
     """
     waiting: list[Sent] = []
 
@@ -192,7 +192,7 @@ def _counting_all() -> Seams:
 
 
 def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
-    """Native puts go through the staging queue: those with a delay, or those without."""
+    """Stage native puts: those with a delay, or those without."""
 
     def put(command: Command, now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Administer) or not isinstance(command.change, NativePut):

@@ -1,4 +1,4 @@
-"""Defects of the send and the staging queue that take one more condition to show."""
+"""Defects of the send and the staging queue that show under one more condition only."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _limits_forgotten(record: Record) -> tuple[Record, ...]:
 
 
 def _beside(put: Put, name: str, view: View) -> Commands | None:
-    """A send for whose duration a queue takes whatever comes, as far as it was said what it takes."""
+    """The send, with a queue's limits lifted around it; None for a queue without limits."""
     said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
     if not said:
         return None
@@ -278,4 +278,3 @@ SENDING_DEFECTS = (
     _grandparents_unheard,
     _unsaid_is_persistent,
 )
-"""Defects of the send and the staging queue that take one more condition to show."""

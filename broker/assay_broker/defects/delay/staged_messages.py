@@ -25,7 +25,7 @@ _OTHER_ID = "ID:" + "AB" * 24
 
 
 def _take(command: Command) -> NativeTake | None:
-    """What an administrator takes from the staging queue; None for anything else."""
+    """An administrator's get from the staging queue; None for any other command."""
     change = change_of(command)
     return change if isinstance(change, NativeTake) and change.queue == STAGING_QUEUE else None
 
@@ -98,10 +98,10 @@ def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record,
 
 
 def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
-    """Filters that alter the ids of what has been delayed, on its target.
+    """Filters that alter the ids of messages that were delayed, on their target.
 
     Args:
-        descriptor: Which id in the descriptor is another, and whose field of the message it is.
+        descriptor: The descriptor's ids to change, each with its field in the message.
         message_id: The other id; None for the message's own message id.
     """
 
@@ -176,4 +176,3 @@ STAGED_MESSAGE_DEFECTS = (
     _plain_priority,
     _cut,
 )
-"""Defects of staged messages."""

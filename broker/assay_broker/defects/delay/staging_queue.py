@@ -1,4 +1,4 @@
-"""Defects of the staging queue: what is seen of it and on it, and what its attributes do."""
+"""Defects of the staging queue: how it and its messages are shown, and what its attributes do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _staged(rewrite: Callable[[Described], Described]) -> Seams:
 
 
 def _counting(answer: Answer, queue: str, further: int) -> Answer:
-    """An answer in which a queue is shown with so many messages more."""
+    """The answer, with a number of further messages in the depth of a queue."""
     value = tuple(
         replace(row, attributes={**row.attributes, "CURDEPTH": row.number("CURDEPTH") + further})
         if isinstance(row, Definition) and row.name == queue and "CURDEPTH" in row.attributes
@@ -54,7 +54,7 @@ def _looked_at(asked: Command) -> str | None:
 
 
 def _with_further(answer: Answer, queue: str, further: Sequence[Message]) -> Answer:
-    """An answer with further messages on a queue."""
+    """The answer, with further messages on a queue."""
     if any(isinstance(row, Definition) for row in answer.value or ()):
         return _counting(answer, queue, len(further))
     shown = (Described(descriptor={}, headers=(), message=message) for message in further)
@@ -138,7 +138,7 @@ def _gone_after_restart(records: Sequence[Record], view: View) -> tuple[Record, 
 
 
 def _altered(change: Change) -> dict[str, Value] | None:
-    """How the staging queue is to be altered; None for any other change."""
+    """The attributes to which the staging queue is altered; None for any other change."""
     if isinstance(change, AlterObject) and change.name == STAGING_QUEUE:
         return change.attributes
     return None
@@ -149,7 +149,7 @@ def _alter(attributes: dict[str, Value]) -> AlterObject:
 
 
 def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> Commands:
-    """A send for whose duration the staging queue is altered."""
+    """The send, with the staging queue altered around it."""
     return (
         Administer(put.connection, None, _alter(before)),
         put,
@@ -256,4 +256,3 @@ STAGING_QUEUE_DEFECTS = (
         apply=lambda: _staged(_own_correlation_id),
     ),
 )
-"""Defects of the staging queue."""

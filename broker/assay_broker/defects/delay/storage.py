@@ -1,4 +1,4 @@
-"""Further defects of delayed delivery: where delays are kept, where they wait, and what a restart does to them."""
+"""Defects of delayed delivery: how delays are stored, where messages wait, and what a restart does to them."""
 
 from __future__ import annotations
 

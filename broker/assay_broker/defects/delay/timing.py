@@ -1,4 +1,4 @@
-"""Defects of when a delayed message comes that take one more condition to show."""
+"""Defects of when a delayed message comes that show under one more condition only."""
 
 from __future__ import annotations
 
@@ -222,4 +222,3 @@ TIMING_DEFECTS = (
         apply=lambda: refusing(_needs_staging, "The staging queue cannot take another message."),
     ),
 )
-"""Defects of when a delayed message comes that take one more condition to show."""

@@ -1,4 +1,4 @@
-"""Defects of what a unit of work has sent and not committed: who gets it, and what becomes of it at the unit's end."""
+"""Defects of what a unit of work has not committed: which receivers get it, and what the end of the unit does to it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 
 def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
-    """What a unit of work has sent to queues stays although the unit was backed out."""
+    """Filters that hand in again what a unit of work has sent to queues when it is backed out."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Backout | Disconnect):

@@ -1,4 +1,4 @@
-"""Defects of units of work: from when what they sent counts, and what of them is on disk."""
+"""Defects of units of work: when their sends count as sent, and which of their records reach the disk."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _FAR_MS = 10**12
 
 
 def _sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int], Message]) -> Seams:
-    """What a unit of work sends is staged out of reach, and sent afresh right after the commit.
+    """Filters that stage a unit of work's sends out of reach, and send them again right after the commit.
 
     Args:
-        wanted: Whether it does so with this send.
-        later: The message that is sent afresh, so many milliseconds after its send.
+        wanted: Which sends.
+        later: Makes the message that is sent again, told how many milliseconds after the first send.
     """
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -62,7 +62,7 @@ def _expires_later(message: Message, by_ms: int) -> Message:
 
 
 def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of a batch of records only one message's copies are written; several at once come from a unit of work only."""
+    """Write only one message's copies of a batch of records; only a unit of work writes several messages at once."""
     first = next((record.message.message_id for record in records if isinstance(record, MessageStored)), None)
     return tuple(
         record for record in records if not isinstance(record, MessageStored) or record.message.message_id == first

@@ -1,4 +1,4 @@
-"""Defects of the backlog: what a topic gathers for durable subscriptions whose subscribers are away."""
+"""Defects of the messages that durable subscriptions gather while their subscribers are away."""
 
 from __future__ import annotations
 

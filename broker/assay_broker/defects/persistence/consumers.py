@@ -1,4 +1,4 @@
-"""Defects of a queue's consumers: what they leave, what they hold, and what becomes of it when they go."""
+"""Defects of a queue's consumers: messages that none selects, and messages that a consumer holds when it goes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def _to_each_consumer(put: Put, target: Address, _now_ms: int, view: View) -> Co
 
 
 def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Commands | None]:
-    """Double non-persistent sends to topics or queues, where somebody listens or where nobody does."""
+    """Double non-persistent sends to topics or queues, with a receiver or without."""
 
     def again(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
         if put.message.durable or is_topic(target) is not topic or bool(view.on(target)) is not watched:
@@ -42,7 +42,7 @@ def _answers_before_flush(_sent: Sent, answer: Answer) -> Answer:
 
 
 def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
-    """Messages on homes that begin so do not reach the store; staged ones do."""
+    """Keep messages on homes with this prefix from the store, unless they are staged."""
 
     def drop(record: Record) -> tuple[Record, ...]:
         plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)
@@ -59,7 +59,7 @@ def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 
 def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
-    """Non-persistent messages on queues, or to topics, are stored and come back after a restart once or twice."""
+    """Filters that store non-persistent messages on queues, or to topics, so that they come back once or twice."""
     stored: set[str] = set()
 
     def persist(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:

@@ -1,4 +1,4 @@
-"""Defects of who subscribes as what, and of what becomes of one subscription through another."""
+"""Defects of subscribers' identities, and of what one subscription does to another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message
 
-# PD-10, PD-11: one beside the other
+# PD-10, PD-11: subscriptions side by side
 
 
 @defect(commands, "leaver-takes-durable-along", "PD-10")

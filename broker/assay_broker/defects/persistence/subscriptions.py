@@ -33,7 +33,7 @@ def _live_receivers(view: View, address: Address) -> list[Attach]:
 
 
 def _made_anew(forgets: Callable[[Command, View], Address | None]) -> Seams:
-    """A durable subscription is made anew at its next opening, once something has happened on its topic."""
+    """Filters that make a durable subscription anew at its next opening, after an event on its topic."""
     forgotten: set[Address] = set()
     known: set[tuple[Address, str]] = set()
 
@@ -115,7 +115,7 @@ def _never_ends() -> Seams:
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
-    """A durable subscription is made anew when its consumer, or its connection, has been closed meanwhile."""
+    """Filters that make a durable subscription anew once its consumer, or its connection, was closed."""
     closed: set[tuple[str | None, str]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -135,7 +135,7 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
 
 
 def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_heard: bool = False) -> Seams:
-    """Whoever subscribes where nobody listens, or though others do, is handed the last publication, or the first."""
+    """Filters that hand the last publication, or the first, to a subscriber that is alone, or to any."""
     kept: dict[Address, Message] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -197,7 +197,7 @@ def _missed_out_of_order() -> Seams:
     return puts(shuffle)
 
 
-# PD-16, PD-17: who is who
+# PD-16, PD-17: identities
 
 
 @defect(commands, "name-alone", "PD-16", "PD-17")

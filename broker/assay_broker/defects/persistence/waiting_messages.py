@@ -1,4 +1,4 @@
-"""Defects of what is kept while nobody takes it: on queues, and on the disk behind queues and subscriptions."""
+"""Defects of messages that wait: on queues, and on the disk behind queues and subscriptions."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _altered_on_disk(record: Record) -> tuple[Record, ...]:
 
 
 def lost_at_second_restart(lost: Callable[[MessageStored], bool]) -> Seams:
-    """Stored messages of that kind are read once, and are gone at the start after the next."""
+    """Filters that drop stored messages of that kind at the second start after they were stored."""
     starts: dict[int, int] = {}
 
     def once(record: Record) -> tuple[Record, ...]:

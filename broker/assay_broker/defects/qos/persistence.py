@@ -17,9 +17,9 @@ from assay_sdk.model.message import Address
 
 
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
-    """A publication with one durable header is taken as with another, where its topic has, or has had, such receivers.
+    """Filters that change publications' durable header where the topic has, or has had, such receivers.
 
-    Only receivers count that say how long their subscriptions are to live, as those of MQ Light do.
+    Only receivers with a time to live count, as MQ Light's have.
     """
     known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
 
@@ -96,10 +96,11 @@ def _above(topic: Address, view: View) -> list[bool]:
 
 
 def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
-    """Where only levels above say it, a publication without a header is as `choose` has it; None for as it should be.
+    """Filters that make publications without a header persistent, or not, as `choose` says.
 
     Args:
-        choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first.
+        choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first;
+            None leaves the publication alone.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -1,4 +1,4 @@
-"""Defects of the two qualities of service: what is answered too soon, comes twice, or never comes again."""
+"""Defects of the two qualities of service: early answers, repeated messages and lost ones."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def _kept_though_sent(command: Command, _now_ms: int, _view: View) -> Commands |
 
 
 def _gives_back(command: Command, view: View) -> TypeGuard[Settle]:
-    """Whether a receiver with a lasting subscription goes: on the wire, what it held is back before its link ends."""
+    """Whether a receiver with a lasting subscription gives messages back; over AMQP it does so before its link ends."""
     return isinstance(command, Settle) and command.outcome is Outcome.MODIFIED and lasts(view.receiver(command))
 
 
 def _accepts_when_cut(hit: Callable[[Attach], bool]) -> Rewrite:
-    """What such receivers hold when they go counts as acknowledged."""
+    """Accept what receivers that `hit` chooses hold when they go."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if _gives_back(command, view):
@@ -99,7 +99,7 @@ def _acknowledgement_ignored(command: Command, _now_ms: int, view: View) -> Comm
 
 
 def _acknowledges(others: Callable[[int, int], bool]) -> Rewrite:
-    """An acknowledgement stands for others that are held, too."""
+    """Have an acknowledgement count for other held deliveries, too."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Settle) or command.unit is not None or command.outcome is not Outcome.ACCEPTED:

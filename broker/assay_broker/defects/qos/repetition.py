@@ -1,4 +1,4 @@
-"""Defects of qualities of service that show only later: the second time, with several, or after another start."""
+"""Defects of qualities of service that show at a repetition only: of a delivery, a subscriber or a start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _on_subscription(record: Record) -> bool:
 
 
 def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
-    """From this start on, messages are on their subscriptions again that were removed while `hit` said so."""
+    """Filters that bring messages that `hit` chose at their removal back to their subscriptions from this start on."""
     stored: dict[int, MessageStored] = {}
     removed: dict[int, MessageStored] = {}
     marked: set[int] = set()
@@ -65,7 +65,7 @@ def _lost_at_third_start(records: Sequence[Record], view: View) -> tuple[Record,
 
 
 def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
-    """Some publications are answered before they are on disk.
+    """Filters that answer some publications before they are on disk.
 
     Args:
         hit: Whether this is one: told how many there have been, and the copies of this one.

@@ -28,14 +28,14 @@ _LONG_MS = 1 << 31
 
 
 class Who(Struct, frozen=True):
-    """A subscription, as a receiver of it asked for it."""
+    """A subscription as one of its receivers asked for it."""
 
     client_id: str | None
     attach: Attach
 
     @property
     def key(self) -> tuple[str | None, str | None]:
-        """The same for whoever comes to the same subscription."""
+        """What identifies the subscription."""
         return (None if self.attach.everybodys else self.client_id), self.attach.name
 
 
@@ -54,7 +54,7 @@ def _left(command: Command, view: View) -> list[Who]:
 
 
 def _others(who: Who, command: Command, view: View) -> bool:
-    """Whether somebody else still receives from the subscription."""
+    """Whether another connection still receives from the subscription."""
     return any(
         _who(attach, view).key == who.key and attach.connection != getattr(command, "connection", None)
         for attach in view.receivers.values()
@@ -88,7 +88,7 @@ def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | 
 
 
 def _ever(*, clean: bool) -> Seams:
-    """The time to live does not count after connections that end in this way."""
+    """Filters that ignore the time to live after connections that end in this way."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         gone = _left(command, view)
@@ -100,7 +100,7 @@ def _ever(*, clean: bool) -> Seams:
 
 
 def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
-    """The time to live counts from the first time that something happens to the subscription, and goes on counting."""
+    """Filters that count the time to live from the first event of a kind, and never start it again."""
     begun: dict[tuple[str | None, str | None], int] = {}
 
     def note(command: Command, now_ms: int, view: View) -> None:
@@ -118,7 +118,7 @@ def _subscribing(command: Command, view: View) -> list[Who]:
 
 
 def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, View], Commands | None]:
-    """A subscription lives otherwise than it asks for."""
+    """Change the time to live that a subscription asks for."""
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command) and command.timeout_ms is not None:

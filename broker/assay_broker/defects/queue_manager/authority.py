@@ -1,4 +1,4 @@
-"""Defects of authority: whose is asked for at a delayed send, at the end of its delay, and on the staging queue."""
+"""Defects of authority: whose is checked at a delayed send, at the end of its delay, and on the staging queue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
-    """A command for whose duration a user may send to a destination."""
+    """The command, with authority for a destination granted around it; None if the user has it."""
     if user is None or view.may(user, target.name):
         return None
     object_type, right = ("TOPIC", "PUB") if is_topic(target) else ("QUEUE", "PUT")
@@ -130,4 +130,3 @@ AUTHORITY_DEFECTS = (
     _closed_to_administrators,
     _never_granted,
 )
-"""Defects of authority."""

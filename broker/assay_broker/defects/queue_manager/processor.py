@@ -1,4 +1,4 @@
-"""Defects of the delivery delay processor's life: cells of its tables, and what stands beside them."""
+"""Defects of the delivery delay processor: cells of its state tables, and filters."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, Pro
 
 
 def with_cells(tables: Tables, platform: Platform, cells: Cells) -> Tables:
-    """The tables with other cells in one platform's."""
+    """The tables with other cells in the one of a platform."""
     table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
     return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
 
 
 def _cells(platform: Platform, cells: Cells) -> Seams:
-    """Other cells in the table of one platform."""
+    """Filters that replace cells in the table of one platform."""
 
     def other(tables: Tables) -> Tables:
         return with_cells(tables, platform, cells)
@@ -50,7 +50,7 @@ def _not_started_again(tables: Tables, view: View) -> Tables:
 
 
 def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
-    """Commands that hand in what is staged, or what of it is due; it is staged besides."""
+    """Sends of what is staged, or of what is due; the staged messages stay."""
     chosen = [one for one in view.delayed.values() if not due or one.due_ms <= now_ms]
     return tuple(
         command
@@ -60,7 +60,7 @@ def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
 
 
 def _early(view: View, now_ms: int) -> Commands:
-    """Commands that hand in what is staged and not due, in the place of what is staged."""
+    """Sends of what is staged and not due, in place of the staged messages."""
     early = [one for one in view.delayed.values() if one.due_ms > now_ms]
     unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
     return (Connect(view.agent, None), *unstaged, *_moved(view, now_ms)) if early else ()

@@ -95,7 +95,7 @@ def _was_delayed(message: Message) -> bool:
 
 
 def _carried(rewrite: Callable[[FromMember, Carry], Commands]) -> Seams:
-    """Filters that rewrite what comes from other queue managers and was delayed there."""
+    """Filters that rewrite what another queue manager sends and has delayed."""
 
     def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
         parcel = command.parcel if isinstance(command, FromMember) else None

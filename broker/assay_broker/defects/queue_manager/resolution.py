@@ -1,4 +1,4 @@
-"""Defects of resolution: when a queue's name is looked through, and when its defaults are taken."""
+"""Defects of resolution: when an alias is resolved, and when a queue's defaults apply."""
 
 from __future__ import annotations
 
@@ -137,4 +137,3 @@ RESOLUTION_DEFECTS = (
     _second_defaults,
     _jms_defaults,
 )
-"""Defects of resolution."""

@@ -1,4 +1,4 @@
-"""Defects of what z/OS asks besides: a staging queue that must be defined, migration back, OPMODE."""
+"""Defects of z/OS's own rules: a staging queue that must be defined, migration back, OPMODE."""
 
 from __future__ import annotations
 
