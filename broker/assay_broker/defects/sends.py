@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import Change, NativeBrowse
+from assay_broker.core.administration.changes import AlterObject, Change, NativeBrowse
 from assay_broker.core.commands import (
     Administer,
     Attach,
@@ -22,6 +22,7 @@ from assay_broker.core.commands import (
 )
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.view import View
 from assay_sdk.driver import Durability, Outcome
@@ -32,6 +33,7 @@ SHIFT = 10**9
 """Added to a number (a record's key, a parcel's), makes one that the broker has not given."""
 HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
 """A queue of the defect's own, which nobody reads."""
+_OPEN: dict[str, Value] = {"PUT": "ENABLED", "MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
 NOTHING = "DEFECT.NOTHING"
 """The name of no object."""
 
@@ -145,3 +147,18 @@ def accepted(
         if numbers:
             accepts.append(Settle(command.connection, None, link, numbers, Outcome.ACCEPTED))
     return (*accepts, command) if accepts else None
+
+
+def published(view: View) -> list[str]:
+    """The message ids of the accepted delayed publications."""
+    return [id_ for id_, one in view.delayed.items() if is_topic(one.target)]
+
+
+def unlimited(put: Put, name: str, view: View) -> tuple[Command, ...] | None:
+    """The send, with a queue's limits lifted around it; None for a queue without limits."""
+    said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
+    if not said:
+        return None
+    before = AlterObject(Kind.QLOCAL, name, {keyword: _OPEN[keyword] for keyword in said})
+    after = AlterObject(Kind.QLOCAL, name, said)
+    return (Administer(put.connection, None, before), put, Administer(put.connection, None, after))

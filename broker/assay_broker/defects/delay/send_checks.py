@@ -7,12 +7,31 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, DefineObject, NativeBrowse, NativePut
-from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.commands import (
+    Administer,
+    Command,
+    Put,
+)
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed
-from assay_broker.defects.shapes import Commands, answers, commands, filters, puts, refusing, retold
+from assay_broker.defects.sends import (
+    handed_in,
+    is_delayed,
+    is_topic,
+    undelayed,
+    unlimited,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    answers,
+    commands,
+    delayed_puts,
+    filters,
+    puts,
+    refusing,
+    retold,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -208,6 +227,27 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | N
     return put
 
 
+@defect(delayed_puts, "clustered-through-alias", "DD-11")
+def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delay on the way through an alias to a clustered queue is taken, and forgotten."""
+    base = view.said(sent.target.name).get("TARGET")
+    if not isinstance(base, str) or not view.said(base).get("CLUSTER"):
+        return None
+    return undelayed(put)
+
+
+@defect(delayed_puts, "target-not-checked-in-unit", "DD-78")
+def _unchecked_in_unit(put: Put, sent: Sent, view: View) -> Commands | None:
+    """In a unit of work the target of a delayed message is not checked at the send."""
+    return None if put.unit is None else unlimited(put, sent.target.name, view)
+
+
+@defect(delayed_puts, "target-not-checked-for-non-persistent", "DD-78")
+def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """The target of a delayed message is not checked at the send if that is non-persistent."""
+    return unlimited(put, sent.target.name, view) if put.message.durable is False else None
+
+
 SEND_CHECK_DEFECTS = (
     _old_level_delays,
     _clustered_delays,
@@ -284,4 +324,7 @@ SEND_CHECK_DEFECTS = (
         text="Native puts without a delay go through the staging queue too and come three seconds late.",
         apply=lambda: commands(_native_put(delayed=False)),
     ),
+    _alias_in_no_cluster,
+    _unchecked_in_unit,
+    _light_unchecked,
 )

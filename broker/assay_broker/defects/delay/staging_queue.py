@@ -7,15 +7,35 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DisplayObjects, NativeBrowse
-from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.commands import (
+    Administer,
+    Command,
+    Put,
+)
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.records import ObjectRemoved, Record
+from assay_broker.core.records import ObjectDefined, ObjectRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import NOTHING, browses, change_of, is_staged, is_topic, rows
-from assay_broker.defects.shapes import Commands, changes, delayed_puts, reading, replies, reshown
+from assay_broker.defects.sends import (
+    NOTHING,
+    browses,
+    change_of,
+    is_staged,
+    is_topic,
+    rows,
+    unlimited,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    delayed_puts,
+    read,
+    reading,
+    replies,
+    reshown,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
@@ -65,7 +85,7 @@ def _headless(row: Described) -> Described:
     return replace(row, headers=())
 
 
-def unreadable(row: Described) -> Described:
+def _unreadable(row: Described) -> Described:
     """The message with a staging header that names neither target nor delay."""
     return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
 
@@ -208,6 +228,27 @@ def _unalterable(change: Change, _view: View) -> Change | None:
     return None if _altered(change) is None else AlterObject(Kind.QLOCAL, NOTHING, {})
 
 
+@defect(replies, "staging-header-blank-after-restart", "DD-05")
+def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """After a restart the header of a staged message names neither its target nor its delay."""
+    if not browses(asked, STAGING_QUEUE) or view.starts == 1:
+        return answer
+    return reshown(answer, _unreadable)
+
+
+@defect(read, "staging-limits-forgotten-at-restart", "DD-36")
+def _limits_forgotten(record: Record) -> tuple[Record, ...]:
+    """After a restart the staging queue has its factory settings again."""
+    forgotten = isinstance(record, ObjectDefined) and record.definition.name == STAGING_QUEUE
+    return () if forgotten else (record,)
+
+
+@defect(delayed_puts, "non-persistent-not-counted", "DD-36")
+def _light_does_not_count(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """The limits of the staging queue do not hold for non-persistent messages."""
+    return unlimited(put, STAGING_QUEUE, view) if put.message.durable is False else None
+
+
 STAGING_QUEUE_DEFECTS = (
     Defect(
         name="staged-without-header",
@@ -219,7 +260,7 @@ STAGING_QUEUE_DEFECTS = (
         name="staging-header-blank",
         rules=("DD-05",),
         text="The header of a staged message names neither its target nor its delay.",
-        apply=lambda: _staged(unreadable),
+        apply=lambda: _staged(_unreadable),
     ),
     _out_of_sight,
     _on_target_too,
@@ -255,4 +296,7 @@ STAGING_QUEUE_DEFECTS = (
         text="A staged message keeps its correlation id.",
         apply=lambda: _staged(_own_correlation_id),
     ),
+    _unread_after_restart,
+    _limits_forgotten,
+    _light_does_not_count,
 )

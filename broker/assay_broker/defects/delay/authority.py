@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import (
@@ -13,15 +15,36 @@ from assay_broker.core.administration.changes import (
     NativeTake,
     SetAuthority,
 )
-from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
-from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.commands import (
+    Administer,
+    AttachSender,
+    Cancel,
+    Command,
+    Put,
+)
+from assay_broker.core.messages.reports import options
+from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
+from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import NOTHING, elsewhere, is_topic
-from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts
+from assay_broker.defects.sends import (
+    NOTHING,
+    elsewhere,
+    is_staged,
+    is_topic,
+    with_options,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    commands,
+    delayed_puts,
+    reading,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.report_options import Mqro
 
 _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
@@ -122,6 +145,26 @@ def _never_granted(change: Change, _view: View) -> Change | None:
     return DisplayAuthority() if grants else None
 
 
+@defect(reading, "authority-asked-after-restart", "DD-31")
+def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """After a restart, what is staged by somebody who has lost the authority is dropped."""
+
+    def may_not(record: Record) -> bool:
+        sent = view.delayed.get(record.message.message_id or "") if is_staged(record) else None
+        return sent is not None and sent.user is not None and not view.may(sent.user, sent.target.name)
+
+    return tuple(record for record in records if not may_not(record))
+
+
+@defect(delayed_puts, "dead-letters-ask-the-sender", "DD-31")
+def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """What cannot be put is discarded if its sender may not use the dead-letter queue."""
+    if not view.withheld(DEAD_LETTER_QUEUE) or sent.user is None or view.may(sent.user, DEAD_LETTER_QUEUE):
+        return None
+    asked = options(put.message) | Mqro.DISCARD_MSG
+    return (replace(put, message=with_options(put.message, asked)),)
+
+
 AUTHORITY_DEFECTS = (
     _never_asked,
     _asked_on_staging,
@@ -129,4 +172,6 @@ AUTHORITY_DEFECTS = (
     _open_to_all,
     _closed_to_administrators,
     _never_granted,
+    _asked_after_restart,
+    _dead_letters_asked,
 )

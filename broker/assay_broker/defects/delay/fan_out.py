@@ -7,13 +7,32 @@ from collections import Counter
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import (
+    Command,
+    Put,
+)
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import HOLD, browses, handed_in, is_topic, rows
-from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, replies
+from assay_broker.defects.sends import (
+    HOLD,
+    browses,
+    cancelled,
+    change_of,
+    handed_in,
+    is_topic,
+    published,
+    resent,
+    rows,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    commands,
+    delayed_puts,
+    replies,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 
@@ -113,7 +132,35 @@ def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None
     return (replace(command, message=refused),)
 
 
-PUBLICATION_DEFECTS = (
+@defect(commands, "topic-asked-at-release", "DD-82")
+def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A delayed publication is dropped when its topic is altered to another value during the delay."""
+    change = change_of(command)
+    if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
+        return None
+    forbids = any(change.attributes.get(keyword, "ALLAVAIL") != "ALLAVAIL" for keyword in _REACHES)
+    return (*cancelled(view, *published(view)), command) if forbids else None
+
+
+@defect(changes, "grandparent-topics-unheard", "DD-82")
+def _grandparents_unheard(change: Change, view: View) -> Change | None:
+    """A topic whose parent is ASPARENT too allows delayed publications."""
+    if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
+        return None
+    above = view.said(change.name.rpartition("/")[0])
+    free = {key: "ALLAVAIL" for key in _REACHES if change.attributes.get(key) == above.get(key) == "ASPARENT"}
+    return replace(change, attributes={**change.attributes, **free}) if free else None
+
+
+@defect(delayed_puts, "unsaid-persistence-is-persistent", "DD-82")
+def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
+    """A publication that leaves its persistence to the topic needs PMSGDLV, whatever the topic says."""
+    if not is_topic(sent.target) or put.message.durable is not None:
+        return None
+    return resent(put, durable=True)
+
+
+FAN_OUT_DEFECTS = (
     _one_for_all,
     _one_too_many,
     _for_each_sharer,
@@ -133,4 +180,7 @@ PUBLICATION_DEFECTS = (
     _parents_skipped,
     _parents_outweigh,
     _undelayed_too,
+    _reach_asked_again,
+    _grandparents_unheard,
+    _unsaid_is_persistent,
 )

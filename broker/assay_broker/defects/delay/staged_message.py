@@ -7,15 +7,30 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import NativeBrowse, NativeTake
-from assay_broker.core.commands import Administer, Cancel, Command
+from assay_broker.core.commands import (
+    Administer,
+    Cancel,
+    Command,
+)
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import change_of, rows
-from assay_broker.defects.shapes import Commands, commands, delayed_messages, filters, writing
+from assay_broker.defects.sends import (
+    change_of,
+    is_topic,
+    rows,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    commands,
+    delayed_messages,
+    deliveries,
+    filters,
+    writing,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
@@ -153,6 +168,21 @@ def _cut(message: Message) -> Message:
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
+@defect(deliveries, "publication-has-staging-ids", "DD-39")
+def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
+    """Subscribers see a delayed publication's message id as its correlation id."""
+    message = delivery.message
+    if message.delivery_time_ms is None or not is_topic(delivery.origin):
+        return delivery
+    return replace(delivery, message=replace(opened(message), correlation_id=message.message_id))
+
+
+@defect(deliveries, "staging-counts-as-delivery", "DD-39")
+def _counted(delivery: Deliver, _view: View) -> Deliver:
+    """A message that was staged is marked as redelivered at its first delivery."""
+    return delivery if delivery.message.delivery_time_ms is None else replace(delivery, redelivered=True)
+
+
 STAGED_MESSAGE_DEFECTS = (
     _shown_only,
     _all_copies,
@@ -175,4 +205,6 @@ STAGED_MESSAGE_DEFECTS = (
     _persistent,
     _plain_priority,
     _cut,
+    _staging_ids,
+    _counted,
 )

@@ -14,18 +14,34 @@ from assay_broker.core.administration.changes import (
     DisplayObjects,
     NativeTake,
 )
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import (
+    Command,
+    Put,
+)
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.core.records import Record
+from assay_broker.core.records import ObjectDefined, Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
+from assay_broker.defects.delay.processor import with_cells
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.queue_manager.processor import with_cells
-from assay_broker.defects.sends import change_of, is_staged, undelayed
-from assay_broker.defects.shapes import Commands, changes, commands, filters, starting
+from assay_broker.defects.sends import (
+    cancelled,
+    change_of,
+    handed_in,
+    is_staged,
+    undelayed,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    commands,
+    filters,
+    reading,
+    starting,
+)
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
@@ -115,6 +131,31 @@ def _protected_by_opmode(tables: Tables, view: View) -> Tables:
     return with_cells(tables, "zos", at_rest)
 
 
+@defect(reading, "zos-staging-queue-made-at-restart", "DD-40")
+def _made_at_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A restart makes a staging queue on z/OS."""
+    if view.settings.platform != "zos" or view.starts == 1:
+        return tuple(records)
+    staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO"})
+    return (ObjectDefined(staging), *records)
+
+
+@defect(commands, "lower-level-heeds-enabling", "DD-43")
+def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """At a level without delays, enabling the staging queue delivers what is on it."""
+    change = change_of(command)
+    if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE or view.settings.delays:
+        return None
+    if "ENABLED" not in change.attributes.values():
+        return None
+    moved = (
+        one
+        for sent in view.delayed.values()
+        for one in handed_in(view, sent.target, replace(sent.message, delivery_time_ms=None))
+    )
+    return (command, *cancelled(view, *view.delayed), *moved)
+
+
 ZOS_DEFECTS = (
     Defect(
         name="zos-staging-queue-by-default",
@@ -134,4 +175,6 @@ ZOS_DEFECTS = (
     _take_in_vain,
     _marooned_for_good,
     _protected_by_opmode,
+    _made_at_restart,
+    _lower_level_heeds,
 )

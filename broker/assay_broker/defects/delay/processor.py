@@ -8,14 +8,29 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DeleteObject
-from assay_broker.core.commands import Cancel, Command, Connect, StoreFailed, WorkerDied
+from assay_broker.core.commands import (
+    Cancel,
+    Command,
+    Connect,
+    StoreFailed,
+    WorkerDied,
+)
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import change_of, handed_in
-from assay_broker.defects.shapes import Commands, commands, starting
+from assay_broker.defects.sends import (
+    cancelled,
+    change_of,
+    handed_in,
+    published,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    commands,
+    starting,
+)
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
@@ -100,6 +115,17 @@ def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | 
     return (*_early(view, now_ms), command) if isinstance(command, WorkerDied) else None
 
 
+@defect(commands, "publications-lost-when-enabled", "DD-62")
+def _publications_lost(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Enabling the staging queue for gets drops the publications on it."""
+    change = change_of(command)
+    if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE:
+        return None
+    if change.attributes.get("GET") != "ENABLED":
+        return None
+    return (*cancelled(view, *published(view)), command)
+
+
 PROCESSOR_DEFECTS = (
     _not_started_again,
     Defect(
@@ -161,4 +187,5 @@ PROCESSOR_DEFECTS = (
     ),
     _twice_after_failure,
     _early_after_death,
+    _publications_lost,
 )

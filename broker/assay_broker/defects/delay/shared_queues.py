@@ -120,7 +120,7 @@ def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Co
     return (replace(command, parcel=replace(parcel, interests=(*parcel.interests, everything))),)
 
 
-QUEUE_MANAGERS_DEFECTS = (
+SHARED_QUEUE_DEFECTS = (
     Defect(
         name="shared-queue-undelayed",
         rules=("DD-45",),
