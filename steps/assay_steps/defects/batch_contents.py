@@ -8,16 +8,7 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Outcome
-from assay_sdk.driver import (
-    Arrived,
-    Credit,
-    Drained,
-    Driver,
-    DriverCommand,
-    DriverEvent,
-    OpenSender,
-    Send,
-)
+from assay_sdk.driver import Arrived, Credit, Drained, Driver, DriverCommand, DriverEvent, OpenSender, Send
 from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_sdk.model.message import Address
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter

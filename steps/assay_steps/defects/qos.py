@@ -10,17 +10,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientEvent
-from assay_sdk.driver import (
-    Arrived,
-    Done,
-    Driver,
-    DriverCommand,
-    DriverEvent,
-    OpenReceiver,
-    Outcome,
-    Send,
-    Settle,
-)
+from assay_sdk.driver import Arrived, Done, Driver, DriverCommand, DriverEvent, OpenReceiver, Outcome, Send, Settle
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter

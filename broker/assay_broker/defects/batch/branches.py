@@ -17,13 +17,7 @@ from assay_broker.core.commands import (
     RecoverBranches,
 )
 from assay_broker.core.effects import Answer, Effect
-from assay_broker.core.records import (
-    MessageRemoved,
-    MessageStored,
-    Record,
-    UnitPrepared,
-    UnitResolved,
-)
+from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.core.states.branches import BranchAction, BranchInput, BranchState, BranchTable
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, defect, made

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    BackOutBranch,
-    Command,
-    CommitBranch,
-    Disconnect,
-    RecoverBranches,
-)
+from assay_broker.core.commands import BackOutBranch, Command, CommitBranch, Disconnect, RecoverBranches
 from assay_broker.core.effects import Answer
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved

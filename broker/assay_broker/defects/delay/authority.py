@@ -15,32 +15,14 @@ from assay_broker.core.administration.changes import (
     NativeTake,
     SetAuthority,
 )
-from assay_broker.core.commands import (
-    Administer,
-    AttachSender,
-    Cancel,
-    Command,
-    Put,
-)
+from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
 from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import (
-    NOTHING,
-    elsewhere,
-    is_staged,
-    is_topic,
-    with_options,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    changes,
-    commands,
-    delayed_puts,
-    reading,
-)
+from assay_broker.defects.sends import NOTHING, elsewhere, is_staged, is_topic, with_options
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, reading
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind

@@ -7,32 +7,13 @@ from collections import Counter
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject
-from assay_broker.core.commands import (
-    Command,
-    Put,
-)
+from assay_broker.core.commands import Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import (
-    HOLD,
-    browses,
-    cancelled,
-    change_of,
-    handed_in,
-    is_topic,
-    published,
-    resent,
-    rows,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    changes,
-    commands,
-    delayed_puts,
-    replies,
-)
+from assay_broker.defects.sends import HOLD, browses, cancelled, change_of, handed_in, is_topic, published, resent, rows
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, replies
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 

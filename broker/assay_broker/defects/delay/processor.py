@@ -8,29 +8,14 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DeleteObject
-from assay_broker.core.commands import (
-    Cancel,
-    Command,
-    Connect,
-    StoreFailed,
-    WorkerDied,
-)
+from assay_broker.core.commands import Cancel, Command, Connect, StoreFailed, WorkerDied
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import (
-    cancelled,
-    change_of,
-    handed_in,
-    published,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    commands,
-    starting,
-)
+from assay_broker.defects.sends import cancelled, change_of, handed_in, published
+from assay_broker.defects.shapes import Commands, commands, starting
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 

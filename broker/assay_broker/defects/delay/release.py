@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change
-from assay_broker.core.commands import (
-    Command,
-    Commit,
-    FromMember,
-    Put,
-)
+from assay_broker.core.commands import Command, Commit, FromMember, Put
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.messages.reports import options
 from assay_broker.core.networks.parcels import Carry
@@ -34,16 +29,7 @@ from assay_broker.defects.sends import (
     unheard,
     with_options,
 )
-from assay_broker.defects.shapes import (
-    Commands,
-    changes,
-    commands,
-    delayed_messages,
-    puts,
-    read,
-    read_together,
-    shown,
-)
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_messages, puts, read, read_together, shown
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message

@@ -7,31 +7,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, DefineObject, NativeBrowse, NativePut
-from assay_broker.core.commands import (
-    Administer,
-    Command,
-    Put,
-)
+from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import (
-    handed_in,
-    is_delayed,
-    is_topic,
-    undelayed,
-    unlimited,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    answers,
-    commands,
-    delayed_puts,
-    filters,
-    puts,
-    refusing,
-    retold,
-)
+from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed, unlimited
+from assay_broker.defects.shapes import Commands, answers, commands, delayed_puts, filters, puts, refusing, retold
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message

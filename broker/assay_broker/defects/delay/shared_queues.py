@@ -80,7 +80,7 @@ def _undelayed_for_proxies() -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, FromMember) and isinstance(command.parcel, Bulletin):
             told[command.member] = command.parcel
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if not isinstance(command, Put) or target is None:
             return None
         if not any(_wanted(bulletin, target.name) for bulletin in told.values()):

@@ -7,30 +7,15 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import NativeBrowse, NativeTake
-from assay_broker.core.commands import (
-    Administer,
-    Cancel,
-    Command,
-)
+from assay_broker.core.commands import Administer, Cancel, Command
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import (
-    change_of,
-    is_topic,
-    rows,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    commands,
-    delayed_messages,
-    deliveries,
-    filters,
-    writing,
-)
+from assay_broker.defects.sends import change_of, is_topic, rows
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, deliveries, filters, writing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message

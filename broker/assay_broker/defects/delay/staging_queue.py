@@ -7,35 +7,15 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DisplayObjects, NativeBrowse
-from assay_broker.core.commands import (
-    Administer,
-    Command,
-    Put,
-)
+from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.records import ObjectDefined, ObjectRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import (
-    NOTHING,
-    browses,
-    change_of,
-    is_staged,
-    is_topic,
-    rows,
-    unlimited,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    changes,
-    delayed_puts,
-    read,
-    reading,
-    replies,
-    reshown,
-)
+from assay_broker.defects.sends import NOTHING, browses, change_of, is_staged, is_topic, rows, unlimited
+from assay_broker.defects.shapes import Commands, changes, delayed_puts, read, reading, replies, reshown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message

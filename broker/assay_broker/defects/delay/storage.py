@@ -16,7 +16,9 @@ from assay_broker.defects.sends import (
     dropped,
     handed_in,
     is_durable,
+    is_staged,
     is_topic,
+    left_ms,
     resent,
     twice,
     undelayed,
@@ -32,18 +34,13 @@ _BITS_32 = 2**32
 _STAGED_AT_MOST = 8
 
 
-def _delay_ms(put: Put, now_ms: int) -> int:
-    """How long a message is still to be delayed."""
-    return max(0, (put.message.delivery_time_ms or 0) - now_ms)
-
-
 # DD-02
 
 
 @defect(puts, "delay-in-whole-seconds", "DD-02")
 def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """Delays are kept in whole seconds, cut off."""
-    delay_ms = _delay_ms(put, now_ms)
+    delay_ms = left_ms(put.message, now_ms)
     if not delay_ms % _SECOND_MS:
         return None
     return resent(put, delivery_time_ms=now_ms + delay_ms // _SECOND_MS * _SECOND_MS)
@@ -52,7 +49,7 @@ def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _view: View) -> C
 @defect(puts, "delay-in-32-bits", "DD-02")
 def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """Delays are kept in 32 bits of milliseconds."""
-    delay_ms = _delay_ms(put, now_ms)
+    delay_ms = left_ms(put.message, now_ms)
     if delay_ms < _BITS_32:
         return None
     return resent(put, delivery_time_ms=now_ms + delay_ms % _BITS_32)
@@ -62,7 +59,7 @@ def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Command
 def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """Publications are not delayed for durable subscriptions."""
     live = any(not is_durable(attach) for attach in view.on(target))
-    if not is_topic(target) or live or not _delay_ms(put, now_ms):
+    if not is_topic(target) or live or not left_ms(put.message, now_ms):
         return None
     return undelayed(put)
 
@@ -70,7 +67,7 @@ def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Co
 @defect(puts, "early-in-unit", "DD-02", "DD-27", "DD-26")
 def _early_in_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """The commit of a unit of work delivers its delayed messages at once."""
-    if put.unit is None or not _delay_ms(put, now_ms):
+    if put.unit is None or not left_ms(put.message, now_ms):
         return None
     return undelayed(put)
 
@@ -83,7 +80,12 @@ def _early_for_late_receivers() -> Seams:
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
             target = view.target(command)
-            if target is not None and not is_topic(target) and command.unit is None and _delay_ms(command, now_ms):
+            if (
+                target is not None
+                and not is_topic(target)
+                and command.unit is None
+                and left_ms(command.message, now_ms)
+            ):
                 staged.setdefault(target, []).append(command.message)
         if not isinstance(command, Attach) or view.on(command.address):
             return None
@@ -109,7 +111,7 @@ def _lost_by_browsing() -> Seams:
     staged: dict[Address, list[str]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Put) and _delay_ms(command, now_ms):
+        if isinstance(command, Put) and left_ms(command.message, now_ms):
             target, message_id = view.target(command), command.message.message_id
             if target is not None and message_id is not None:
                 staged.setdefault(target, []).append(message_id)
@@ -126,7 +128,7 @@ def _overflows() -> Seams:
     staged: dict[Address, list[int]] = {}
 
     def drop(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-        if not _delay_ms(put, now_ms):
+        if not left_ms(put.message, now_ms):
             return None
         still = staged[target] = [due for due in staged.get(target, ()) if due > now_ms]
         if len(still) >= _STAGED_AT_MOST:
@@ -137,14 +139,10 @@ def _overflows() -> Seams:
     return puts(drop)
 
 
-def _is_staged(stored: MessageStored) -> bool:
-    return stored.due_ms is not None
-
-
 @defect(read, "staged-publications-lost-at-restart", "DD-03")
 def _publications_lost(record: Record) -> tuple[Record, ...]:
     """Persistent delayed publications are gone after a restart, and messages on queues are not."""
-    lost = isinstance(record, MessageStored) and _is_staged(record) and record.home.startswith("subscription://")
+    lost = is_staged(record) and record.home.startswith("subscription://")
     return () if lost else (record,)
 
 
@@ -154,7 +152,7 @@ def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
     out: list[Record] = []
     for record in records:
         out.append(record)
-        if isinstance(record, MessageStored) and record.due_ms is not None:
+        if is_staged(record):
             out.append(replace(record, key=record.key + SHIFT))
     return tuple(out)
 
@@ -163,7 +161,7 @@ def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
 def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """A message delayed by a second or less is released twice, where somebody waited for it at the send."""
     awaited = put.unit is None and bool(view.on(target))
-    return twice(put) if awaited and 0 < _delay_ms(put, now_ms) <= _SECOND_MS else None
+    return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
 
 
 # DD-04
@@ -175,7 +173,7 @@ def _behind_the_delayed() -> Seams:
     latest: dict[Address, int] = {}
 
     def wait(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-        if _delay_ms(put, now_ms):
+        if left_ms(put.message, now_ms):
             latest[target] = max(put.message.delivery_time_ms or 0, latest.get(target, 0))
             return None
         if latest.get(target, 0) <= now_ms:
@@ -188,7 +186,7 @@ def _behind_the_delayed() -> Seams:
 @defect(puts, "publications-staged", "DD-04")
 def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
     """Publications without a delay go through the staging queue too and come three seconds late."""
-    if not is_topic(target) or _delay_ms(put, now_ms) or put.unit is not None:
+    if not is_topic(target) or left_ms(put.message, now_ms) or put.unit is not None:
         return None
     return resent(put, delivery_time_ms=now_ms + 3_000)
 
@@ -203,7 +201,7 @@ def _not_to_returning() -> Seams:
     started: dict[tuple[int, int], set[str | None]] = {}
 
     def note(command: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Put) and _delay_ms(command, now_ms):
+        if isinstance(command, Put) and left_ms(command.message, now_ms):
             target = view.target(command)
             if target is not None and is_topic(target):
                 delayed.add(command.message.message_id)
@@ -224,14 +222,14 @@ def _not_to_returning() -> Seams:
 def _durable_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """Active durable subscribers get delayed publications twice."""
     active = any(is_durable(attach) for attach in view.on(target))
-    return twice(put) if is_topic(target) and active and _delay_ms(put, now_ms) else None
+    return twice(put) if is_topic(target) and active and left_ms(put.message, now_ms) else None
 
 
 @defect(puts, "delayed-twice-to-shared", "DD-51")
 def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """Those who share a subscription get delayed publications twice between them."""
     shared = any(attach.shared for attach in view.on(target))
-    return twice(put) if is_topic(target) and shared and _delay_ms(put, now_ms) else None
+    return twice(put) if is_topic(target) and shared and left_ms(put.message, now_ms) else None
 
 
 # DD-14, DD-56
@@ -241,7 +239,7 @@ def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Command
 def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """A message whose time to live is below its delay is taken, and its time to live forgotten."""
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
-    if not _delay_ms(put, now_ms) or due is None or not expiry or expiry >= due:
+    if not left_ms(put.message, now_ms) or due is None or not expiry or expiry >= due:
         return None
     return resent(put, expiry_ms=None, ttl_ms=None)
 
@@ -259,7 +257,7 @@ def _edge_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Command
     The clean-up of expired messages and the release both hand over what is due at the same moment.
     """
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
-    if not _delay_ms(put, now_ms) or due is None or not expiry or abs(expiry - due) > 1:
+    if not left_ms(put.message, now_ms) or due is None or not expiry or abs(expiry - due) > 1:
         return None
     released = replace(put, message=replace(put.message, expiry_ms=None, ttl_ms=None))
     return (released, unheard(released))
@@ -277,7 +275,7 @@ STAGING_DEFECTS = (
         name="staged-lost-at-second-restart",
         rules=("DD-03",),
         text="Persistent delayed messages outlive one restart during their delay and are gone after the second.",
-        apply=lambda: lost_at_second_restart(_is_staged),
+        apply=lambda: lost_at_second_restart(is_staged),
     ),
     _publications_lost,
     _staged_twice,

@@ -6,29 +6,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    Command,
-    Detach,
-    Disconnect,
-    Put,
-    Settle,
-)
+from assay_broker.core.commands import Command, Detach, Disconnect, Put, Settle
 from assay_broker.core.effects import Deliver
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, handed_in, is_staged, is_topic, left_ms, resent
-from assay_broker.defects.shapes import (
-    Commands,
-    commands,
-    delayed_puts,
-    puts,
-    read,
-    read_together,
-    reading,
-    refusing,
-)
+from assay_broker.defects.shapes import Commands, commands, delayed_puts, puts, read, read_together, reading, refusing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome

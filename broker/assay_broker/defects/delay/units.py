@@ -6,34 +6,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    Attach,
-    Backout,
-    Begin,
-    Cancel,
-    Command,
-    Commit,
-    Disconnect,
-    Put,
-)
+from assay_broker.core.commands import Attach, Backout, Begin, Cancel, Command, Commit, Disconnect, Put
 from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import (
-    SHIFT,
-    dropped,
-    handed_in,
-    is_delayed,
-    is_topic,
-    resent,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    commands,
-    filters,
-    puts,
-    reading,
-)
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, filters, puts, reading
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message

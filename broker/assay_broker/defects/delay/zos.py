@@ -14,10 +14,7 @@ from assay_broker.core.administration.changes import (
     DisplayObjects,
     NativeTake,
 )
-from assay_broker.core.commands import (
-    Command,
-    Put,
-)
+from assay_broker.core.commands import Command, Put
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
@@ -27,21 +24,8 @@ from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, 
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.delay.processor import with_cells
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import (
-    cancelled,
-    change_of,
-    handed_in,
-    is_staged,
-    undelayed,
-)
-from assay_broker.defects.shapes import (
-    Commands,
-    changes,
-    commands,
-    filters,
-    reading,
-    starting,
-)
+from assay_broker.defects.sends import cancelled, change_of, handed_in, is_staged, undelayed
+from assay_broker.defects.shapes import Commands, changes, commands, filters, reading, starting
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 

@@ -52,7 +52,7 @@ def _ends_with_consumer() -> Seams:
     def drop(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach):
             consumed.add(command.address)
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or is_topic(target) or is_delayed(command, now_ms):
             return None
         return (dropped(command, now_ms),) if target in consumed and not view.on(target) else None

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import dropped, is_topic, resent
+from assay_broker.defects.sends import dropped, is_durable, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -26,7 +26,7 @@ def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], b
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and command.timeout_ms is not None:
             known.setdefault(command.address, {})[view.client_id(command.connection), command.name] = command
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not given:
             return None
         if not any(hit(attach) for attach in known.get(target, {}).values()):
@@ -40,12 +40,8 @@ def _once(attach: Attach) -> bool:
     return attach.settled
 
 
-def _durable(attach: Attach) -> bool:
-    return attach.durability is Durability.DURABLE
-
-
 def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    if isinstance(command, Attach) and command.settled and not _durable(command):
+    if isinstance(command, Attach) and command.settled and not is_durable(command):
         return (replace(command, settled=False),)
     return None
 
@@ -55,10 +51,10 @@ def _upside_down() -> Seams:
     """At most once on a non-durable subscription, a message is persistent, whatever sender and topic say."""
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or not is_topic(target):
             return _never_lossy(command, now_ms, view)
-        if not any(_once(attach) and not _durable(attach) for attach in view.on(target)):
+        if not any(_once(attach) and not is_durable(attach) for attach in view.on(target)):
             return None
         return resent(command, durable=True)
 
@@ -68,7 +64,7 @@ def _upside_down() -> Seams:
 @defect(commands, "qos0-outlives-a-stop", "QS-31")
 def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager."""
-    if isinstance(command, Attach) and command.settled and not _durable(command) and command.name is not None:
+    if isinstance(command, Attach) and command.settled and not is_durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
     return None
 
@@ -106,7 +102,7 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and is_topic(command.address):
             choose(command.address, _above(command.address, view))
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not None:
             return None
         chosen = choose(target, _above(target, view))
@@ -142,13 +138,13 @@ QOS_PERSISTENCE_DEFECTS = (
         name="qos0-durable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
         text="At most once, a message is non-persistent on a durable subscription, too.",
-        apply=lambda: _says(given=True, instead=False, hit=lambda attach: _once(attach) and _durable(attach)),
+        apply=lambda: _says(given=True, instead=False, hit=lambda attach: _once(attach) and is_durable(attach)),
     ),
     Defect(
         name="qos1-nondurable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
         text="On a non-durable subscription a message is non-persistent at least once, too.",
-        apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not _durable(attach)),
+        apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not is_durable(attach)),
     ),
     _survives,
     Defect(

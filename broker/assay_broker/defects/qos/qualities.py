@@ -54,7 +54,7 @@ def _forgotten_for_several() -> Seams:
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command):
             known.setdefault(command.address, set()).add(view.client_id(command.connection))
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or len(known.get(target, ())) <= 1 or view.on(target):
             return None
         return (dropped(command, now_ms),)

@@ -233,7 +233,7 @@ def _runs_on() -> Seams:
             since = left.get(_who(command, view).key)
             if since is not None:
                 over[command.address] = since + (command.timeout_ms or 0)
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if isinstance(command, Put) and target in over and view.on(target) and now_ms >= over[target]:
             return (dropped(command, now_ms),)
         return None
@@ -251,7 +251,7 @@ def _messages_kept() -> Seams:
         for who in _leaving(command, view):
             left[who.key] = now_ms
             missed[who.attach.address] = []
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if isinstance(command, Put) and target in missed and command.message.durable and not view.on(target):
             missed[target].append(command.message)
         if not isinstance(command, Attach) or not lasts(command):
@@ -272,7 +272,7 @@ def _missed_twice() -> Seams:
     def twice(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command):
             known.add(command.address)
-        target = view.target(command) if isinstance(command, Put) else None
+        target = view.target(command)
         if isinstance(command, Put) and target in known and not view.on(target):
             return (command, unheard(command))
         return None
