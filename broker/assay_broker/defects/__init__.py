@@ -10,19 +10,22 @@ from collections.abc import Mapping
 from assay_broker.defects.batch.acknowledgement import BATCH_DEFECTS
 from assay_broker.defects.batch.branches import BRANCH_DEFECTS
 from assay_broker.defects.batch.several_branches import SEVERAL_BRANCHES_DEFECTS
+from assay_broker.defects.delay.authority import AUTHORITY_DEFECTS
 from assay_broker.defects.delay.delivery import DELAY_DEFECTS
-from assay_broker.defects.delay.failures import FAILURE_DEFECTS
-from assay_broker.defects.delay.publications import PUBLICATION_DEFECTS
+from assay_broker.defects.delay.failure import FAILURE_DEFECTS
+from assay_broker.defects.delay.fan_out import FAN_OUT_DEFECTS
+from assay_broker.defects.delay.processor import PROCESSOR_DEFECTS
 from assay_broker.defects.delay.release import RELEASE_DEFECTS
 from assay_broker.defects.delay.reports import REPORT_DEFECTS
+from assay_broker.defects.delay.resolution import RESOLUTION_DEFECTS
 from assay_broker.defects.delay.send_checks import SEND_CHECK_DEFECTS
-from assay_broker.defects.delay.sending import SENDING_DEFECTS
-from assay_broker.defects.delay.staged_messages import STAGED_MESSAGE_DEFECTS
+from assay_broker.defects.delay.shared_queues import SHARED_QUEUE_DEFECTS
+from assay_broker.defects.delay.staged_message import STAGED_MESSAGE_DEFECTS
 from assay_broker.defects.delay.staging_queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.delay.storage import STAGING_DEFECTS
 from assay_broker.defects.delay.timing import TIMING_DEFECTS
-from assay_broker.defects.delay.uncommitted import UNCOMMITTED_DEFECTS
-from assay_broker.defects.delay.units_of_work import UNIT_DEFECTS
+from assay_broker.defects.delay.units import UNIT_DEFECTS
+from assay_broker.defects.delay.zos import ZOS_DEFECTS
 from assay_broker.defects.model import Defect, by_name
 from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
@@ -35,11 +38,6 @@ from assay_broker.defects.qos.persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.qos.qualities import QOS_DEFECTS
 from assay_broker.defects.qos.repetition import REPETITION_DEFECTS
 from assay_broker.defects.qos.subscription_lifetime import SUBSCRIPTION_LIFETIME_DEFECTS
-from assay_broker.defects.queue_manager.authority import AUTHORITY_DEFECTS
-from assay_broker.defects.queue_manager.processor import PROCESSOR_DEFECTS
-from assay_broker.defects.queue_manager.queue_managers import QUEUE_MANAGERS_DEFECTS
-from assay_broker.defects.queue_manager.resolution import RESOLUTION_DEFECTS
-from assay_broker.defects.queue_manager.zos import ZOS_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
 
@@ -49,7 +47,6 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *STAGING_DEFECTS,
         *SEND_CHECK_DEFECTS,
         *UNIT_DEFECTS,
-        *UNCOMMITTED_DEFECTS,
         *QUEUE_DEFECTS,
         *CONSUMER_DEFECTS,
         *WAITING_MESSAGE_DEFECTS,
@@ -66,12 +63,11 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *STAGED_MESSAGE_DEFECTS,
         *AUTHORITY_DEFECTS,
         *RESOLUTION_DEFECTS,
-        *PUBLICATION_DEFECTS,
+        *FAN_OUT_DEFECTS,
         *PROCESSOR_DEFECTS,
         *ZOS_DEFECTS,
-        *QUEUE_MANAGERS_DEFECTS,
+        *SHARED_QUEUE_DEFECTS,
         *TIMING_DEFECTS,
-        *SENDING_DEFECTS,
         *RELEASE_DEFECTS,
         *QOS_DEFECTS,
         *REPETITION_DEFECTS,

@@ -10,28 +10,31 @@ from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
 from assay_steps.defects.batch_contents import is_batch_window
 from assay_steps.defects.consumers import ConsumingClientFilter
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
 
 def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """Of a batch only the first message is acknowledged."""
     if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
         return (replace(command, deliveries=command.deliveries[:1]),)
     return None
 
 
 def _first_of_enlisted(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """Of a batch only the first message belongs to the unit of work."""
     return (replace(command, deliveries=command.deliveries[:1]),) if isinstance(command, Enlist) else None
 
 
 def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """What waits for the rest of its batch is acknowledged when its consumer is closed or stopped."""
     if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
         return (replace(command, outcome=Outcome.ACCEPTED),)
     return None
 
 
 class _HalfOfAFailedBatch(WireFilter):
-    """Of a batch that failed, the earlier half is accepted."""
+    """Of a batch whose callback failed the earlier half is acknowledged."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
@@ -42,7 +45,7 @@ class _HalfOfAFailedBatch(WireFilter):
 
 
 class _OnArrival(WireFilter):
-    """What arrives for a batch listener is accepted at once, and nothing that is said of it later counts."""
+    """The messages of a batch are acknowledged when they arrive."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -61,7 +64,7 @@ class _OnArrival(WireFilter):
 
 
 class _WithTheNext(WireFilter):
-    """A batch is accepted together with the next one; when that fails, both come again."""
+    """A batch is acknowledged together with the next one."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -78,7 +81,7 @@ class _WithTheNext(WireFilter):
 
 
 class _ForOthers(WireFilter):
-    """With a batch, everything is accepted that waits for the rest of the batches of other links."""
+    """With a batch of one consumer, what waits for the rest of another's batch is acknowledged."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -145,36 +148,17 @@ class _OnlyThatMessage:
 
 
 def _unmarked(event: DriverEvent) -> DriverEvent:
+    """The client drops the mark of redelivery."""
     return replace(event, redelivered=False, count=0) if isinstance(event, Arrived) else event
 
 
 _ALONE = _OnlyThatMessage()
 
 ACKNOWLEDGEMENT_DEFECTS = (
-    Defect(
-        name="accepts-first-of-batch",
-        rules=("BT-08",),
-        text="Of a batch only the first message is acknowledged.",
-        wire=commands(_first_of_batch),
-    ),
-    Defect(
-        name="half-of-failed-batch-accepted",
-        rules=("BT-08",),
-        text="Of a batch whose callback failed the earlier half is acknowledged.",
-        wire=wires(_HalfOfAFailedBatch),
-    ),
-    Defect(
-        name="batches-accepted-on-arrival",
-        rules=("BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
-        text="The messages of a batch are acknowledged when they arrive.",
-        wire=wires(_OnArrival),
-    ),
-    Defect(
-        name="mark-of-redelivery-dropped",
-        rules=("BT-09",),
-        text="The client drops the mark of redelivery.",
-        wire=events(_unmarked),
-    ),
+    on_wire(commands, _first_of_batch, "accepts-first-of-batch", "BT-08"),
+    on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08"),
+    on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
+    on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-09"),
     Defect(
         name="acknowledges-that-message-only",
         rules=("BT-11",),
@@ -182,28 +166,8 @@ ACKNOWLEDGEMENT_DEFECTS = (
         port=_ALONE.port,
         wire=_ALONE.wire,
     ),
-    Defect(
-        name="enlists-first-of-batch",
-        rules=("BT-12", "BT-13"),
-        text="Of a batch only the first message belongs to the unit of work.",
-        wire=commands(_first_of_enlisted),
-    ),
-    Defect(
-        name="batch-accepted-with-the-next",
-        rules=("BT-16",),
-        text="A batch is acknowledged together with the next one.",
-        wire=wires(_WithTheNext),
-    ),
-    Defect(
-        name="unfilled-batch-accepted-when-given-back",
-        rules=("BT-10",),
-        text="What waits for the rest of its batch is acknowledged when its consumer is closed or stopped.",
-        wire=commands(_accepts_returned),
-    ),
-    Defect(
-        name="batch-accepts-others",
-        rules=("BT-10",),
-        text="With a batch of one consumer, what waits for the rest of another's batch is acknowledged.",
-        wire=wires(_ForOthers),
-    ),
+    on_wire(commands, _first_of_enlisted, "enlists-first-of-batch", "BT-12", "BT-13"),
+    on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),
+    on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-10"),
+    on_wire(wires, _ForOthers, "batch-accepts-others", "BT-10"),
 )

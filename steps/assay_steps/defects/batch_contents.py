@@ -8,20 +8,11 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Outcome
-from assay_sdk.driver import (
-    Arrived,
-    Credit,
-    Drained,
-    Driver,
-    DriverCommand,
-    DriverEvent,
-    OpenSender,
-    Send,
-)
+from assay_sdk.driver import Arrived, Credit, Drained, Driver, DriverCommand, DriverEvent, OpenSender, Send
 from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_sdk.model.message import Address
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
 NS_PER_MS = 1_000_000
@@ -35,7 +26,7 @@ def is_batch_window(credit: int) -> bool:
 
 
 def _remainders_swallowed(client: Client) -> Client:
-    """What is told of a batch waits for its callback, and is kept back when the batch is not full."""
+    """Keep a batch's events until its callback, and drop them if the batch is not full."""
     sizes: dict[str, int] = {}
     held: dict[str, list[ClientEvent]] = {}
 
@@ -122,28 +113,32 @@ class _Holding(WireFilter):
             self.later(link, HELD_MS)
 
     def later(self, link: int, wait_ms: int) -> None:
-        """ServerControl over what is held, unless more comes that puts it off."""
+        """Hand over what is held after a while, unless another message puts it off."""
         held = len(self._held[link])
         due_ns = self.line.runner.clock.monotonic_ns() + wait_ms * NS_PER_MS
         self.line.runner.call_at(due_ns, lambda: self.release(link, held))
 
     def release(self, link: int, held: int) -> None:
-        """The time is up; so many were held when it was set."""
+        """Hand over what is held; `held` is how many there were when the time was set."""
         del held
         for arrived in self.ordered(self._held.pop(link, [])):
             self.line.emit(arrived)
 
     def ordered(self, held: list[Arrived]) -> list[Arrived]:
-        """In which order it is handed over."""
+        """The messages in the order in which they are handed over."""
         return held
 
 
 class _NewestFirst(_Holding):
+    """Of messages that come in quick succession the newest goes first into a batch."""
+
     def ordered(self, held: list[Arrived]) -> list[Arrived]:
         return held[::-1]
 
 
 class _WaitsForSilence(_Holding):
+    """Each message that comes puts the deadline of its batch off."""
+
     def came(self, link: int) -> None:
         self.later(link, TRICKLE_MS)
 
@@ -187,12 +182,14 @@ class _BatchesForgetDelays:
 
 
 def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """Messages are sent without their time to live."""
     if not isinstance(command, Send):
         return None
     return (replace(command, message=replace(command.message, ttl_ms=None, expiry_ms=None)),)
 
 
 def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
+    """What expires while it waits on the client's side is handed over all the same."""
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
@@ -217,18 +214,8 @@ CONTENT_DEFECTS = (
         text="A batch listener is called with an empty batch before its first message.",
         port=_empty_before_the_first,
     ),
-    Defect(
-        name="batches-wait-for-silence",
-        rules=("BT-05",),
-        text="Each message that comes puts the deadline of its batch off.",
-        wire=wires(_WaitsForSilence),
-    ),
-    Defect(
-        name="batches-newest-first",
-        rules=("BT-07",),
-        text="Of messages that come in quick succession the newest goes first into a batch.",
-        wire=wires(_NewestFirst),
-    ),
+    on_wire(wires, _WaitsForSilence, "batches-wait-for-silence", "BT-05"),
+    on_wire(wires, _NewestFirst, "batches-newest-first", "BT-07"),
     Defect(
         name="batches-forget-delays",
         rules=("BT-15",),
@@ -236,16 +223,6 @@ CONTENT_DEFECTS = (
         port=_FORGETFUL.port,
         wire=_FORGETFUL.wire,
     ),
-    Defect(
-        name="sent-without-time-to-live",
-        rules=("BT-15",),
-        text="Messages are sent without their time to live.",
-        wire=commands(_without_time_to_live),
-    ),
-    Defect(
-        name="expiry-not-looked-at",
-        rules=("BT-15",),
-        text="What expires while it waits on the client's side is handed over all the same.",
-        wire=events(_arrives_without_expiry),
-    ),
+    on_wire(commands, _without_time_to_live, "sent-without-time-to-live", "BT-15"),
+    on_wire(events, _arrives_without_expiry, "expiry-not-looked-at", "BT-15"),
 )

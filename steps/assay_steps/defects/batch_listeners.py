@@ -6,7 +6,7 @@ from assay_adapters.ports.client import Script, Seen
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Durability
 from assay_steps.defects.consumers import ConsumerFilter, consuming
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import at_port
 
 HOUR_MS = 3_600_000
 TEN_SECONDS_MS = 10_000
@@ -15,6 +15,8 @@ LARGE = 100
 
 
 class _Refuses(ConsumerFilter):
+    """A batch listener is refused."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         if script is None:
             return super().listen_batch(script, size, timeout_ms)
@@ -22,47 +24,65 @@ class _Refuses(ConsumerFilter):
 
 
 class _OneByOne(ConsumerFilter):
+    """A batch listener is called as a message listener would be."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         del size, timeout_ms
         return super().listen(script)
 
 
 class _SizeIgnored(ConsumerFilter):
+    """The batch size is ignored: a hundred messages come in a batch."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(size, LARGE), timeout_ms)
 
 
 class _OneTooMany(ConsumerFilter):
+    """A batch takes one message more than its size."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size + 1, timeout_ms)
 
 
 class _HalfFilled(ConsumerFilter):
+    """A batch is handed over when it is half full."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(1, size // 2), timeout_ms)
 
 
 class _InSeconds(ConsumerFilter):
+    """The batch timeout is taken for seconds."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms * MS_PER_SECOND)
 
 
 class _RoundedUp(ConsumerFilter):
+    """The batch timeout is rounded up to tens of seconds."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, -(-timeout_ms // TEN_SECONDS_MS) * TEN_SECONDS_MS)
 
 
 class _OneMillisecondMore(ConsumerFilter):
+    """A batch comes a millisecond after its deadline."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms + 1)
 
 
 class _ZeroIsForEver(ConsumerFilter):
+    """A batch timeout of 0 waits without a limit."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms or HOUR_MS)
 
 
 class _TakesTheOthersPlace(ConsumerFilter):
+    """A listener of one kind takes the place of one of the other kind."""
+
     def listen(self, script: Script | None) -> Outcome[None]:
         super().listen_batch(None, 1, 0)
         return super().listen(script)
@@ -73,6 +93,8 @@ class _TakesTheOthersPlace(ConsumerFilter):
 
 
 class _NeverTakenAway(ConsumerFilter):
+    """Taking a listener away has no effect."""
+
     def listen(self, script: Script | None) -> Outcome[None]:
         return Ok(None) if script is None else super().listen(script)
 
@@ -81,6 +103,8 @@ class _NeverTakenAway(ConsumerFilter):
 
 
 class _ReceivesBesideBatches(ConsumerFilter):
+    """A receive call beside a listener finds nothing instead of being refused."""
+
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
         answer = super().receive(timeout_ms)
         mixed = isinstance(answer, Refused) and answer.kind is JmsErrorKind.ILLEGAL_STATE
@@ -88,11 +112,15 @@ class _ReceivesBesideBatches(ConsumerFilter):
 
 
 class _SenselessTaken(ConsumerFilter):
+    """Sizes below 1 and negative timeouts are taken for 1 and 0."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(1, size), max(0, timeout_ms))
 
 
 class _RefusalTakesThePlace(ConsumerFilter):
+    """After a batch listener was refused the consumer never calls another."""
+
     _refused = False
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
@@ -104,6 +132,8 @@ class _RefusalTakesThePlace(ConsumerFilter):
 
 
 class _SubscribesAnew(ConsumerFilter):
+    """A batch listener on a durable subscription begins the subscription anew."""
+
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         if self.of.durability is Durability.DURABLE and self.of.name is not None:
             self.behind.close()
@@ -116,94 +146,19 @@ class _SubscribesAnew(ConsumerFilter):
 
 
 LISTENER_DEFECTS = (
-    Defect(
-        name="batch-listeners-refused",
-        rules=("BT-01", "BT-03"),
-        text="A batch listener is refused.",
-        port=consuming(_Refuses),
-    ),
-    Defect(
-        name="batches-one-by-one",
-        rules=("BT-01",),
-        text="A batch listener is called as a message listener would be.",
-        port=consuming(_OneByOne),
-    ),
-    Defect(
-        name="batch-size-ignored",
-        rules=("BT-02", "BT-04", "BT-06"),
-        text="The batch size is ignored: a hundred messages come in a batch.",
-        port=consuming(_SizeIgnored),
-    ),
-    Defect(
-        name="one-too-many-in-a-batch",
-        rules=("BT-04", "BT-05", "BT-06"),
-        text="A batch takes one message more than its size.",
-        port=consuming(_OneTooMany),
-    ),
-    Defect(
-        name="batches-half-filled",
-        rules=("BT-06",),
-        text="A batch is handed over when it is half full.",
-        port=consuming(_HalfFilled),
-    ),
-    Defect(
-        name="batch-timeout-in-seconds",
-        rules=("BT-02", "BT-05"),
-        text="The batch timeout is taken for seconds.",
-        port=consuming(_InSeconds),
-    ),
-    Defect(
-        name="batch-timeout-rounded-up",
-        rules=("BT-02", "BT-05", "BT-15"),
-        text="The batch timeout is rounded up to tens of seconds.",
-        port=consuming(_RoundedUp),
-    ),
-    Defect(
-        name="batch-timeout-one-millisecond-more",
-        rules=("BT-05",),
-        text="A batch comes a millisecond after its deadline.",
-        port=consuming(_OneMillisecondMore),
-    ),
-    Defect(
-        name="batch-timeout-zero-is-for-ever",
-        rules=("BT-05",),
-        text="A batch timeout of 0 waits without a limit.",
-        port=consuming(_ZeroIsForEver),
-    ),
-    Defect(
-        name="listeners-take-each-others-place",
-        rules=("BT-03",),
-        text="A listener of one kind takes the place of one of the other kind.",
-        port=consuming(_TakesTheOthersPlace),
-    ),
-    Defect(
-        name="listeners-never-taken-away",
-        rules=("BT-03",),
-        text="Taking a listener away has no effect.",
-        port=consuming(_NeverTakenAway),
-    ),
-    Defect(
-        name="receives-beside-batches",
-        rules=("BT-03",),
-        text="A receive call beside a listener finds nothing instead of being refused.",
-        port=consuming(_ReceivesBesideBatches),
-    ),
-    Defect(
-        name="senseless-batches-taken",
-        rules=("BT-14",),
-        text="Sizes below 1 and negative timeouts are taken for 1 and 0.",
-        port=consuming(_SenselessTaken),
-    ),
-    Defect(
-        name="refused-listener-takes-the-place",
-        rules=("BT-14",),
-        text="After a batch listener was refused the consumer never calls another.",
-        port=consuming(_RefusalTakesThePlace),
-    ),
-    Defect(
-        name="batches-subscribe-anew",
-        rules=("BT-15",),
-        text="A batch listener on a durable subscription begins the subscription anew.",
-        port=consuming(_SubscribesAnew),
-    ),
+    at_port(consuming, _Refuses, "batch-listeners-refused", "BT-01", "BT-03"),
+    at_port(consuming, _OneByOne, "batches-one-by-one", "BT-01"),
+    at_port(consuming, _SizeIgnored, "batch-size-ignored", "BT-02", "BT-04", "BT-06"),
+    at_port(consuming, _OneTooMany, "one-too-many-in-a-batch", "BT-04", "BT-05", "BT-06"),
+    at_port(consuming, _HalfFilled, "batches-half-filled", "BT-06"),
+    at_port(consuming, _InSeconds, "batch-timeout-in-seconds", "BT-02", "BT-05"),
+    at_port(consuming, _RoundedUp, "batch-timeout-rounded-up", "BT-02", "BT-05", "BT-15"),
+    at_port(consuming, _OneMillisecondMore, "batch-timeout-one-millisecond-more", "BT-05"),
+    at_port(consuming, _ZeroIsForEver, "batch-timeout-zero-is-for-ever", "BT-05"),
+    at_port(consuming, _TakesTheOthersPlace, "listeners-take-each-others-place", "BT-03"),
+    at_port(consuming, _NeverTakenAway, "listeners-never-taken-away", "BT-03"),
+    at_port(consuming, _ReceivesBesideBatches, "receives-beside-batches", "BT-03"),
+    at_port(consuming, _SenselessTaken, "senseless-batches-taken", "BT-14"),
+    at_port(consuming, _RefusalTakesThePlace, "refused-listener-takes-the-place", "BT-14"),
+    at_port(consuming, _SubscribesAnew, "batches-subscribe-anew", "BT-15"),
 )

@@ -10,7 +10,7 @@ from assay_adapters.ports.client import AckMode, Client, ClientConnection, Clien
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk import driver as port
 from assay_sdk.driver import Driver, DriverCommand, DriverEvent, Login
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.ports import ClientFilter, ConnectionFilter
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
@@ -45,7 +45,7 @@ class _NotingClient(ClientFilter):
 
 
 class _DupsOk:
-    """A defect of dups-ok sessions only: their mode is noted at the port, and their links are told on the wire."""
+    """A defect of dups-ok sessions only: it notes their mode at the port, and their links on the wire."""
 
     def __init__(self, make: Callable[[FilteredWire, set[int]], WireFilter]) -> None:
         self._make = make
@@ -138,15 +138,17 @@ _LOSES, _FAILED, _TENTH = _DupsOk(_OnArrival), _DupsOk(_FailedAccepted), _DupsOk
 
 
 def _rollback_commits(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """The client commits a branch that it is to roll back."""
     return (port.CommitXa(command.token, command.xid),) if isinstance(command, port.RollbackXa) else None
 
 
 def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """The client keeps the second phase's commit to itself."""
     return () if isinstance(command, port.CommitXa) and not command.one_phase else None
 
 
 class _SendsOutside(WireFilter):
-    """What is sent in a branch is sent outside of it."""
+    """What is sent in a branch of a global unit of work does not belong to it."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -161,7 +163,7 @@ class _SendsOutside(WireFilter):
 
 
 class _TakesOutside(WireFilter):
-    """What is received in a branch is acknowledged at once, outside of it."""
+    """What is received in a branch of a global unit of work does not belong to it."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -197,28 +199,8 @@ SESSION_DEFECTS = (
         port=_TENTH.port,
         wire=_TENTH.wire,
     ),
-    Defect(
-        name="branch-rollback-commits",
-        rules=("BT-13",),
-        text="The client commits a branch that it is to roll back.",
-        wire=commands(_rollback_commits),
-    ),
-    Defect(
-        name="branch-commit-kept-back",
-        rules=("BT-13",),
-        text="The client keeps the second phase's commit to itself.",
-        wire=commands(_commit_kept_back),
-    ),
-    Defect(
-        name="sends-outside-branch",
-        rules=("BT-13",),
-        text="What is sent in a branch of a global unit of work does not belong to it.",
-        wire=wires(_SendsOutside),
-    ),
-    Defect(
-        name="takes-outside-branch",
-        rules=("BT-13",),
-        text="What is received in a branch of a global unit of work does not belong to it.",
-        wire=wires(_TakesOutside),
-    ),
+    on_wire(commands, _rollback_commits, "branch-rollback-commits", "BT-13"),
+    on_wire(commands, _commit_kept_back, "branch-commit-kept-back", "BT-13"),
+    on_wire(wires, _SendsOutside, "sends-outside-branch", "BT-13"),
+    on_wire(wires, _TakesOutside, "takes-outside-branch", "BT-13"),
 )

@@ -1,6 +1,6 @@
 """Filters in front of the client port that change what its consumers do and what the client tells.
 
-As `assay_steps.defects.ports` does it for producers: a defect says how a consumer misbehaves (`ConsumerTwist`).
+A defect says how a consumer misbehaves (`ConsumerTwist`); `assay_steps.defects.ports` does the same for producers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ConsumerFilter:
 
     Args:
         behind: The right consumer.
-        session: Whose it is.
+        session: The session that it belongs to.
         of: What it consumes.
         actor: Its name.
     """
@@ -105,13 +105,13 @@ class _Connection(ConnectionFilter):
 
 
 class ConsumingClientFilter(ClientFilter):
-    """A client whose consumers are twisted.
+    """A client whose consumers misbehave.
 
     Args:
         behind: The right client.
-        twist: What becomes of each consumer.
-        tell: What becomes of each event that it tells.
-        acknowledge: What becomes of each acknowledgement.
+        twist: Makes each consumer misbehave.
+        tell: Replaces each event.
+        acknowledge: Replaces each acknowledgement.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class ConsumingClientFilter(ClientFilter):
         self._acknowledge = acknowledge
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell this observer everything, as the defect leaves it."""
+        """Tell an observer of every event that the defect lets pass."""
 
         def tell(event: ClientEvent) -> None:
             for told in self._tell(event):
@@ -144,5 +144,5 @@ class ConsumingClientFilter(ClientFilter):
 
 
 def consuming(twist: ConsumerTwist) -> Callable[[Client], Client]:
-    """A filter for `Defect.port` that twists every consumer."""
+    """A filter for `Defect.port` that makes every consumer misbehave."""
     return lambda client: ConsumingClientFilter(client, twist)

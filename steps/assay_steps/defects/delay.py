@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientProducer, Face, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, at_port
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, Twist, twisted
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ SECOND_MS = 1_000
 
 
 def _in_face(face: Face, twist: Twist) -> Callable[[Client], Client]:
-    """Twist the producers of one face only."""
+    """Make the producers of one face misbehave."""
     return lambda client: ClientFilter(client, twist) if client.identity.face == face else client
 
 
@@ -27,7 +27,7 @@ def _is_expiry(outcome: Outcome[T]) -> bool:
 
 
 class _Remembering(ProducerFilter):
-    """Remembers what was set, 0 included; what was refused is not."""
+    """Remembers the settings that were accepted, 0 included."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -44,12 +44,16 @@ class _Remembering(ProducerFilter):
 
 
 class _NegativeTaken(ProducerFilter):
+    """A negative delivery delay is taken without a word."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         negative = setting is Setting.DELAY and isinstance(value, int) and value < 0
         return Ok(None) if negative else self.behind.set(setting, value)
 
 
 class _FractionsTaken(ProducerFilter):
+    """A delivery delay that is no whole number of milliseconds is cut and taken."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return self.behind.set(setting, value // timedelta(milliseconds=1) if isinstance(value, timedelta) else value)
 
@@ -62,6 +66,8 @@ class _NoDelay(ProducerFilter):
 
 
 class _NoDelayRefused(ProducerFilter):
+    """A delivery delay of 0 is refused."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         if setting is Setting.DELAY and value == 0:
             return refused(Mqrc.OPTIONS_ERROR, "A delivery delay is longer than 0.")
@@ -69,17 +75,23 @@ class _NoDelayRefused(ProducerFilter):
 
 
 class _CutToSeconds(ProducerFilter):
+    """Producers cut delivery delays of more than a second to whole seconds."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         cut = setting is Setting.DELAY and isinstance(value, int) and value > SECOND_MS
         return self.behind.set(setting, value // SECOND_MS * SECOND_MS if cut and isinstance(value, int) else value)
 
 
 class _NotTakenBack(ProducerFilter):
+    """A delivery delay that is set back to 0 stays."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return Ok(None) if setting is Setting.DELAY and value == 0 else self.behind.set(setting, value)
 
 
 class _ForgottenAfterSend(ProducerFilter):
+    """The delivery delay holds for the first send only."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         answer = asked.through(self.behind)
         self.behind.set(Setting.DELAY, 0)
@@ -99,6 +111,8 @@ def _swallowed_at(moment: Setting) -> type[ProducerFilter]:
 
 
 class _SwallowedAtSend(ProducerFilter):
+    """A send whose own time to live is below the delay is sent without it."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         answer = asked.through(self.behind)
         return replace(asked, ttl_ms=None).through(self.behind) if _is_expiry(answer) else answer
@@ -135,6 +149,8 @@ def _zero_is_less(ttl_ms: int | None, delay_ms: int | None) -> bool:
 
 
 class _BrokenByRefusal(ProducerFilter):
+    """A producer that has refused something refuses every send after it."""
+
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
         self._refusal: Refused | None = None
@@ -155,6 +171,8 @@ class _BrokenByRefusal(ProducerFilter):
 
 
 class _ResetByRefusal(ProducerFilter):
+    """A refused delay or time to live leaves 0 behind."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = self.behind.set(setting, value)
         if _is_expiry(answer):
@@ -193,18 +211,8 @@ def _terse(refusal: Refused) -> Refused:
 
 
 DELAY_DEFECTS: tuple[Defect, ...] = (
-    Defect(
-        name="negative-delay-taken",
-        rules=("DD-01",),
-        text="A negative delivery delay is taken without a word.",
-        port=twisted(_NegativeTaken),
-    ),
-    Defect(
-        name="fractions-of-delay-taken",
-        rules=("DD-01",),
-        text="A delivery delay that is no whole number of milliseconds is cut and taken.",
-        port=twisted(_FractionsTaken),
-    ),
+    at_port(twisted, _NegativeTaken, "negative-delay-taken", "DD-01"),
+    at_port(twisted, _FractionsTaken, "fractions-of-delay-taken", "DD-01"),
     Defect(
         name="no-delay-for-classic",
         rules=("DD-01", "DD-10"),
@@ -217,30 +225,10 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         text="Simplified producers refuse every delivery delay.",
         port=_in_face("simplified", _NoDelay),
     ),
-    Defect(
-        name="delay-of-0-refused",
-        rules=("DD-01", "DD-13", "DD-10"),
-        text="A delivery delay of 0 is refused.",
-        port=twisted(_NoDelayRefused),
-    ),
-    Defect(
-        name="delay-cut-to-seconds",
-        rules=("DD-01",),
-        text="Producers cut delivery delays of more than a second to whole seconds.",
-        port=twisted(_CutToSeconds),
-    ),
-    Defect(
-        name="delay-not-taken-back",
-        rules=("DD-01",),
-        text="A delivery delay that is set back to 0 stays.",
-        port=twisted(_NotTakenBack),
-    ),
-    Defect(
-        name="delay-forgotten-after-send",
-        rules=("DD-01",),
-        text="The delivery delay holds for the first send only.",
-        port=twisted(_ForgottenAfterSend),
-    ),
+    at_port(twisted, _NoDelayRefused, "delay-of-0-refused", "DD-01", "DD-13", "DD-10"),
+    at_port(twisted, _CutToSeconds, "delay-cut-to-seconds", "DD-01"),
+    at_port(twisted, _NotTakenBack, "delay-not-taken-back", "DD-01"),
+    at_port(twisted, _ForgottenAfterSend, "delay-forgotten-after-send", "DD-01"),
     Defect(
         name="expiry-error-swallowed-at-ttl",
         rules=("DD-12",),
@@ -253,12 +241,7 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         text="Setting a delay above the time to live has no effect and raises nothing.",
         port=twisted(_swallowed_at(Setting.DELAY)),
     ),
-    Defect(
-        name="expiry-error-swallowed-at-send",
-        rules=("DD-14",),
-        text="A send whose own time to live is below the delay is sent without it.",
-        port=twisted(_SwallowedAtSend),
-    ),
+    at_port(twisted, _SwallowedAtSend, "expiry-error-swallowed-at-send", "DD-14"),
     Defect(
         name="expiry-compared-in-seconds",
         rules=("DD-12", "DD-13", "DD-14"),
@@ -271,18 +254,8 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         text="A time to live of 0, which never ends, counts as shorter than any delay.",
         port=twisted(_comparing(_zero_is_less)),
     ),
-    Defect(
-        name="refusal-breaks-producer",
-        rules=("DD-15", "DD-10", "DD-16", "DD-17"),
-        text="A producer that has refused something refuses every send after it.",
-        port=twisted(_BrokenByRefusal),
-    ),
-    Defect(
-        name="refusal-resets-setting",
-        rules=("DD-15",),
-        text="A refused delay or time to live leaves 0 behind.",
-        port=twisted(_ResetByRefusal),
-    ),
+    at_port(twisted, _BrokenByRefusal, "refusal-breaks-producer", "DD-15", "DD-10", "DD-16", "DD-17"),
+    at_port(twisted, _ResetByRefusal, "refusal-resets-setting", "DD-15"),
     Defect(
         name="expiry-error-always-checked",
         rules=("DD-18",),
@@ -302,4 +275,3 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         port=_in_face("simplified", _retold(_terse)),
     ),
 )
-"""Defects in front of the client port."""

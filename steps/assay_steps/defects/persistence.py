@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, at_port
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
 
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
@@ -19,23 +19,31 @@ _SHOWN = {Mode.PERSISTENT: "PERSISTENT", Mode.NON_PERSISTENT: "NON_PERSISTENT"}
 
 
 class _NonPersistentFromTheStart(ProducerFilter):
+    """A producer that was told nothing sends non-persistently."""
+
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
         behind.set(Setting.MODE, _NON_PERSISTENT)
 
 
 class _KnowsNoNonPersistent(ProducerFilter):
+    """Setting a producer to non-persistent has no effect."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         ignored = setting is Setting.MODE and value == _NON_PERSISTENT
         return Ok(None) if ignored else super().set(setting, value)
 
 
 class _AnyModeIsNonPersistent(ProducerFilter):
+    """Whatever mode is set on a producer, it sends non-persistently from then on."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return super().set(setting, _NON_PERSISTENT if setting is Setting.MODE else value)
 
 
 class _ModeForOneSend(ProducerFilter):
+    """A mode set on a producer holds for its next send only."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
         super().set(Setting.MODE, _PERSISTENT)
@@ -43,11 +51,15 @@ class _ModeForOneSend(ProducerFilter):
 
 
 class _IgnoresWhatIsGivenWithTheSend(ProducerFilter):
+    """Delivery mode, priority and time to live given with a send are ignored."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return Sending(message=asked.message, to=asked.to).through(self.behind)
 
 
 class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
+    """Delivery mode, priority and time to live given with a send become the producer's."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         given = (
             (Setting.MODE, None if asked.mode is None else _NUMBERS[asked.mode]),
@@ -61,11 +73,15 @@ class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
 
 
 class _MessageDecides(ProducerFilter):
+    """A delivery mode set on the message goes before the producer's and the send's."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return replace(asked, mode=asked.message.own_mode or asked.mode).through(self.behind)
 
 
 class _MessageStaysAsItWas(ProducerFilter):
+    """After a send the message still shows the delivery mode that was set on it."""
+
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
         if asked.message.own_mode is None or not isinstance(sent, Ok):
@@ -92,66 +108,26 @@ def _one_mode_for_all(client: Client) -> Client:
 
 
 def _invents_client_ids(client: Client) -> Client:
-    """Who gives no client id gets one that nobody asked for."""
+    """Give a client without an id one that it has not asked for."""
     numbers = count(1)
     return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
 
 
 PERSISTENCE_DEFECTS = (
-    Defect(
-        name="non-persistent-by-default",
-        rules=("PD-01",),
-        text="A producer that was told nothing sends non-persistently.",
-        port=twisted(_NonPersistentFromTheStart),
-    ),
-    Defect(
-        name="knows-no-non-persistent",
-        rules=("PD-01", "PD-02"),
-        text="Setting a producer to non-persistent has no effect.",
-        port=twisted(_KnowsNoNonPersistent),
-    ),
-    Defect(
-        name="any-mode-is-non-persistent",
-        rules=("PD-01", "PD-02"),
-        text="Whatever mode is set on a producer, it sends non-persistently from then on.",
-        port=twisted(_AnyModeIsNonPersistent),
-    ),
-    Defect(
-        name="mode-for-one-send",
-        rules=("PD-02",),
-        text="A mode set on a producer holds for its next send only.",
-        port=twisted(_ModeForOneSend),
-    ),
+    at_port(twisted, _NonPersistentFromTheStart, "non-persistent-by-default", "PD-01"),
+    at_port(twisted, _KnowsNoNonPersistent, "knows-no-non-persistent", "PD-01", "PD-02"),
+    at_port(twisted, _AnyModeIsNonPersistent, "any-mode-is-non-persistent", "PD-01", "PD-02"),
+    at_port(twisted, _ModeForOneSend, "mode-for-one-send", "PD-02"),
     Defect(
         name="one-mode-for-all",
         rules=("PD-02",),
         text="A mode set on one producer is every later producer's too.",
         port=_one_mode_for_all,
     ),
-    Defect(
-        name="given-with-send-ignored",
-        rules=("PD-03",),
-        text="Delivery mode, priority and time to live given with a send are ignored.",
-        port=twisted(_IgnoresWhatIsGivenWithTheSend),
-    ),
-    Defect(
-        name="given-with-send-kept",
-        rules=("PD-03",),
-        text="Delivery mode, priority and time to live given with a send become the producer's.",
-        port=twisted(_KeepsWhatIsGivenWithTheSend),
-    ),
-    Defect(
-        name="message-decides",
-        rules=("PD-04",),
-        text="A delivery mode set on the message goes before the producer's and the send's.",
-        port=twisted(_MessageDecides),
-    ),
-    Defect(
-        name="message-stays-as-it-was",
-        rules=("PD-04",),
-        text="After a send the message still shows the delivery mode that was set on it.",
-        port=twisted(_MessageStaysAsItWas),
-    ),
+    at_port(twisted, _IgnoresWhatIsGivenWithTheSend, "given-with-send-ignored", "PD-03"),
+    at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
+    at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
+    at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
     Defect(
         name="invents-client-ids",
         rules=("PD-17",),
@@ -159,4 +135,3 @@ PERSISTENCE_DEFECTS = (
         port=_invents_client_ids,
     ),
 )
-"""The client's, by rule."""

@@ -1,6 +1,6 @@
 """Filters in front of the client port that change what its producers do, and nothing else.
 
-A defect of the client says how a producer misbehaves (`Twist`); the layers above it are handed through.
+A defect of the client says how a producer misbehaves (`Twist`); the layers above it stay as they are.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ class ProducerFilter:
 
 
 class SessionFilter:
-    """A session whose producers are twisted."""
+    """A session whose producers misbehave."""
 
     def __init__(self, behind: ClientSession, twist: Twist) -> None:
         self._behind = behind
         self._twist = twist
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
-        """Make a producer, and twist it."""
+        """Make a producer that misbehaves."""
         made = self._behind.producer(to, qos=qos)
         return Ok(self._twist(made.value)) if isinstance(made, Ok) else made
 
@@ -140,7 +140,7 @@ class SessionFilter:
 
 
 class ConnectionFilter:
-    """A connection whose sessions' producers are twisted."""
+    """A connection whose sessions' producers misbehave."""
 
     def __init__(self, behind: ClientConnection, twist: Twist) -> None:
         self._behind = behind
@@ -161,12 +161,12 @@ class ConnectionFilter:
 
 
 class ClientFilter:
-    """A client whose producers are twisted, or which connects under another client id.
+    """A client whose producers misbehave, or that connects under another client id.
 
     Args:
         behind: The right client.
-        twist: What becomes of each producer.
-        client_id: What becomes of each connection's client id.
+        twist: Makes each producer misbehave.
+        client_id: Replaces each connection's client id.
     """
 
     def __init__(
@@ -181,16 +181,16 @@ class ClientFilter:
 
     @property
     def identity(self) -> ClientIdentity:
-        """Who it is."""
+        """The client's identity."""
         return self._behind.identity
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What it can do."""
+        """Its capabilities."""
         return self._behind.capabilities
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell this observer everything."""
+        """Tell an observer of every event."""
         self._behind.observe(observer)
 
     def connect(
@@ -202,5 +202,5 @@ class ClientFilter:
 
 
 def twisted(twist: Twist) -> Callable[[Client], Client]:
-    """A filter for `Defect.port` that twists every producer."""
+    """A filter for `Defect.port` that makes every producer misbehave."""
     return lambda client: ClientFilter(client, twist)

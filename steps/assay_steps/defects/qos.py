@@ -1,6 +1,6 @@
 """Defects of a client that lets quality of service be chosen (QS-01, QS-02, QS-05, QS-11 to QS-14, QS-35).
 
-They know a sender of the kind by what its messages leave to the topic, and a subscriber by its link's name.
+Such a client's sends state neither persistence nor priority, and its receivers' links have names of their own.
 """
 
 from __future__ import annotations
@@ -10,35 +10,25 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientEvent
-from assay_sdk.driver import (
-    Arrived,
-    Done,
-    Driver,
-    DriverCommand,
-    DriverEvent,
-    OpenReceiver,
-    Outcome,
-    Send,
-    Settle,
-)
+from assay_sdk.driver import Arrived, Done, Driver, DriverCommand, DriverEvent, OpenReceiver, Outcome, Send, Settle
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
 def _is_ours(message: Message) -> bool:
-    """Whether a client of the kind sends it: neither persistence nor priority is said."""
+    """Whether such a client sends the message."""
     return message.durable is None and message.priority is None
 
 
 def _subscribes(command: DriverCommand) -> bool:
-    """Whether a client of the kind subscribes."""
+    """Whether such a client subscribes."""
     return isinstance(command, OpenReceiver) and str(command.name).startswith((f"{PRIVATE}:", f"{SHARE}:"))
 
 
-# sending -----------------------------------------------------------------------------------------------------------
+# sending
 
 
 def _sends_as(change: Callable[[Send], Send]) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
@@ -96,7 +86,7 @@ def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driv
 
 
 def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
-    """What was sent in one quality, and is over, goes out once more when the client sends on its next connection."""
+    """Send what was sent in one quality, and is done, once more with the next send on the client's next connection."""
 
     def filtered(driver: Driver) -> Driver:
         over: dict[int, list[Message]] = {}
@@ -125,7 +115,7 @@ def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
     return filtered
 
 
-# subscribing ---------------------------------------------------------------------------------------------------------
+# subscribing
 
 
 def _subscribes_as(*, settled: bool) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
@@ -153,7 +143,7 @@ def _attaches_once(driver: Driver) -> Driver:
 
 
 class _Links(WireFilter):
-    """Knows the links of subscribers of the kind that are sent unsettled messages."""
+    """Notes the links of such clients' receivers that want unsettled messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -167,12 +157,12 @@ class _Links(WireFilter):
         return (command,)
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
-        """What goes to the driver instead of a confirmation."""
+        """The commands that go to the driver in place of a confirmation."""
         return (command,)
 
 
 class _OnReceipt(_Links):
-    """Everything is confirmed as it comes, whoever is to confirm it."""
+    """The client acknowledges what it receives although the application is to do it."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         del command
@@ -186,7 +176,7 @@ class _OnReceipt(_Links):
 
 
 class _Never(_Links):
-    """Nothing is confirmed."""
+    """The client acknowledges nothing."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         del command
@@ -194,7 +184,7 @@ class _Never(_Links):
 
 
 class _Cumulatively(_Links):
-    """A confirmation speaks of everything that came before as well."""
+    """An acknowledgement counts for every message that came before, too."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -213,14 +203,14 @@ class _Cumulatively(_Links):
 
 
 class _Twice(_Links):
-    """Each message is handed over twice."""
+    """The client hands each message to the application twice."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         return (event, event) if isinstance(event, Arrived) and event.link in self.links else (event,)
 
 
 class _Altered(_Links):
-    """The body of each message is altered."""
+    """The client alters the bodies of messages."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         if isinstance(event, Arrived) and event.link in self.links:
@@ -327,36 +317,11 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         port=_LATE.port,
         wire=_LATE.wire,
     ),
-    Defect(
-        name="never-confirms",
-        rules=("QS-11", "QS-13", "QS-14"),
-        text="The client acknowledges nothing.",
-        wire=wires(_Never),
-    ),
-    Defect(
-        name="hands-over-twice",
-        rules=("QS-12",),
-        text="The client hands each message to the application twice.",
-        wire=wires(_Twice),
-    ),
-    Defect(
-        name="bodies-altered",
-        rules=("QS-12",),
-        text="The client alters the bodies of messages.",
-        wire=wires(_Altered),
-    ),
-    Defect(
-        name="confirms-on-receipt",
-        rules=("QS-13", "QS-14"),
-        text="The client acknowledges what it receives although the application is to do it.",
-        wire=wires(_OnReceipt),
-    ),
-    Defect(
-        name="confirms-cumulatively",
-        rules=("QS-14",),
-        text="An acknowledgement counts for every message that came before, too.",
-        wire=wires(_Cumulatively),
-    ),
+    on_wire(wires, _Never, "never-confirms", "QS-11", "QS-13", "QS-14"),
+    on_wire(wires, _Twice, "hands-over-twice", "QS-12"),
+    on_wire(wires, _Altered, "bodies-altered", "QS-12"),
+    on_wire(wires, _OnReceipt, "confirms-on-receipt", "QS-13", "QS-14"),
+    on_wire(wires, _Cumulatively, "confirms-cumulatively", "QS-14"),
     Defect(
         name="durable-header-set",
         rules=("QS-35",),

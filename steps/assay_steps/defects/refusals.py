@@ -12,12 +12,14 @@ from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, Done, DriverEvent
 from assay_sdk.model.message import Address
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ProducerFilter, twisted
 from assay_steps.defects.wires import events
 
 
 class _OldLevelSwallowed(ProducerFilter):
+    """A delay set at a level older than 8.0 has no effect and raises nothing."""
+
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = self.behind.set(setting, value)
         unknown = isinstance(answer, Refused) and answer.mqrc == Mqrc.FUNCTION_NOT_SUPPORTED
@@ -37,7 +39,7 @@ def _is_plain(draft: Draft) -> bool:
 
 
 def _sent_at_once(wanted: Callable[[Draft], bool]) -> type[ProducerFilter]:
-    """What cannot be delayed is sent without its delay, and the application is told nothing."""
+    """Producers that send what cannot be delayed without its delay, and do not tell the application."""
 
     class SentAtOnce(ProducerFilter):
         def send(
@@ -60,30 +62,21 @@ def _sent_at_once(wanted: Callable[[Draft], bool]) -> type[ProducerFilter]:
 
 
 def _not_fixed_misread(event: DriverEvent) -> DriverEvent:
+    """The client takes a destination with DEFBIND(NOTFIXED) for a clustered one with DEFBIND(OPEN)."""
     if not isinstance(event, Done) or event.properties.get(DEFBIND_PROPERTY) != "NOTFIXED":
         return event
     return replace(event, properties={**event.properties, CLUSTERED_PROPERTY: True, DEFBIND_PROPERTY: "OPEN"})
 
 
 REFUSAL_DEFECTS: tuple[Defect, ...] = (
-    Defect(
-        name="old-level-delay-ignored",
-        rules=("DD-10",),
-        text="A delay set at a level older than 8.0 has no effect and raises nothing.",
-        port=twisted(_OldLevelSwallowed),
-    ),
+    at_port(twisted, _OldLevelSwallowed, "old-level-delay-ignored", "DD-10"),
     Defect(
         name="clustered-sent-at-once",
         rules=("DD-11",),
         text="A message that a clustered destination does not take with a delay is sent without it.",
         port=twisted(_sent_at_once(_is_plain)),
     ),
-    Defect(
-        name="notfixed-misread",
-        rules=("DD-11",),
-        text="The client takes a destination with DEFBIND(NOTFIXED) for a clustered one with DEFBIND(OPEN).",
-        wire=events(_not_fixed_misread),
-    ),
+    on_wire(events, _not_fixed_misread, "notfixed-misread", "DD-11"),
     Defect(
         name="retained-sent-at-once",
         rules=("DD-16",),
@@ -97,4 +90,3 @@ REFUSAL_DEFECTS: tuple[Defect, ...] = (
         port=twisted(_sent_at_once(_is_grouped)),
     ),
 )
-"""Defects in front of the client port, and one on its wire."""

@@ -1,6 +1,6 @@
 """Defects that no backend in real time shows.
 
-What they do is too small or too long for a real clock, or happens where no wire leads.
+Their effect is too small or too long for a real clock, or does not reach the wire.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class WireFilter:
     """Lets everything pass; a defect overrides what it alters.
 
     Args:
-        line: What stands on both sides.
+        line: The wire that it stands in.
     """
 
     def __init__(self, line: FilteredWire) -> None:
@@ -40,8 +40,8 @@ class FilteredWire:
     """A wire with a filter in it.
 
     Args:
-        sink: The engine's.
-        runner: The crank.
+        sink: Takes the engine's events.
+        runner: Runs the engine.
         make: Makes the filter.
     """
 
@@ -53,7 +53,7 @@ class FilteredWire:
         self._filter = make(self)
 
     def attach(self, wire: Wire) -> None:
-        """The driver's wire is there."""
+        """Take the driver's wire."""
         self._wire = wire
 
     @property
@@ -69,16 +69,16 @@ class FilteredWire:
 
     @property
     def epoch(self) -> int:
-        """Number of the attempt."""
+        """The number of the connection attempt."""
         return self.wire.epoch
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do."""
+        """The wire's capabilities."""
         return self.wire.capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """ServerControl a command over, as the filter leaves it."""
+        """Hand a command over, as the filter leaves it."""
         passed = self._filter.command(command)
         for one in passed:
             self.wire.submit(one)
@@ -94,14 +94,14 @@ class FilteredWire:
         return next(self._own)
 
     def receive(self, event: DriverEvent) -> None:
-        """ServerControl an event over, as the filter leaves it."""
+        """Hand an event over, as the filter leaves it."""
         if isinstance(event, Done | Failed) and event.token < 0:
             return
         for one in self._filter.event(event):
             self._sink(one)
 
     def emit(self, event: DriverEvent) -> None:
-        """ServerControl an event of the filter's own to the engine."""
+        """Hand an event of the filter's own to the engine."""
         self._sink(event)
 
 
@@ -119,18 +119,18 @@ class FilteredDriver:
 
     @property
     def name(self) -> str:
-        """The driver's own."""
+        """The driver's name."""
         return self._driver.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FilteredWire:
-        """Start an attempt."""
+        """Start a connection attempt."""
         filtered = FilteredWire(sink, runner, self._make)
         filtered.attach(self._driver.connect(target, filtered.receive, runner))
         return filtered
 
 
 def wires(make: MakeFilter) -> Callable[[Driver], Driver]:
-    """What `Defect.wire` wants: a filter for each wire of a driver."""
+    """Make what `Defect.wire` wants: a filter for each wire of a driver."""
     return lambda driver: FilteredDriver(driver, make)
 
 

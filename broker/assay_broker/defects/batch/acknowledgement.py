@@ -12,21 +12,27 @@ from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.core.states.tables import Tables
 from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
-from assay_broker.defects.model import Defect, Held, Watch, commands, deliveries
+from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.sends import SHIFT, accepted
+from assay_broker.defects.shapes import Commands, commands, deliveries, read_together
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 
 _SEVERAL = 3
 _SIX = 6
 _TRIES = 2
-_SHIFT = 10**9
 
 
-def _unmarked(delivery: Deliver, _watch: Watch) -> Deliver:
+@defect(deliveries, "redelivered-unmarked", "BT-09")
+def _unmarked(delivery: Deliver, _view: View) -> Deliver:
+    """Messages that come again are not marked as redelivered."""
     return replace(delivery, redelivered=False, count=0)
 
 
-def _half_returned(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(commands, "half-returned", "BT-08", "BT-12")
+def _half_returned(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Of several messages given back at once only the later half comes again."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
         return None
     half = len(command.deliveries) // 2
@@ -35,7 +41,7 @@ def _half_returned(command: Command, _now_ms: int, _watch: Watch) -> tuple[Comma
 
 
 def _last_only(*, in_unit: bool) -> Seams:
-    def last(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def last(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED:
             return None
         if (command.unit is not None) is not in_unit or len(command.deliveries) == 1:
@@ -45,31 +51,26 @@ def _last_only(*, in_unit: bool) -> Seams:
     return commands(last)
 
 
-def _lost_with_the_line() -> Seams:
-    """What a lost connection held of several unsettled messages counts as consumed."""
-    held = Held()
-
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        settled: tuple[Command, ...] = ()
-        if isinstance(passing, Disconnect) and not passing.clean:
-            settled = tuple(
-                Settle(passing.connection, None, link, tuple(one.delivery for one in several), Outcome.ACCEPTED)
-                for link, several in held.of(passing).items()
-                if len(several) > 1
-            )
-        held.note(passing)
-        return (*settled, passing)
-
-    return Seams(command=command, effects=held.heed)
+@defect(commands, "lost-with-the-line", "BT-08")
+def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Several unacknowledged messages of a lost connection count as consumed."""
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    several = {link for link, held in view.held_by_link(command).items() if len(held) > 1}
+    return accepted(command, view, lambda _attach, delivery: delivery.link in several)
 
 
-def _six_at_most(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(commands, "acknowledges-six-at-most", "BT-16")
+def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Of more than six messages acknowledged at once only six are, and the others come again after a failure."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
         return None
     return (replace(command, deliveries=command.deliveries[:_SIX]),)
 
 
-def _no_third_try(delivery: Deliver, _watch: Watch) -> Deliver | None:
+@defect(deliveries, "no-third-try", "BT-12")
+def _no_third_try(delivery: Deliver, _view: View) -> Deliver | None:
+    """A message that has come back twice is never delivered again."""
     return delivery if delivery.count < _TRIES else None
 
 
@@ -78,15 +79,16 @@ def _in_reverse(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]
     return tuple(again.pop() if isinstance(effect, Deliver) and effect.redelivered else effect for effect in effects)
 
 
+@defect(read_together, "last-of-several-recovered-twice", "BT-09")
 def _last_of_several_twice(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Where several messages are recovered for one queue, the last of them is there twice."""
+    """After a restart the last of several messages of a queue is there twice."""
     gone = {record.key for record in records if isinstance(record, MessageRemoved)}
     homes: dict[str, list[MessageStored]] = {}
     for record in records:
         if isinstance(record, MessageStored) and record.key not in gone:
             homes.setdefault(record.home, []).append(record)
     again = (stored[-1] for stored in homes.values() if len(stored) >= _SEVERAL)
-    return (*records, *(replace(stored, key=stored.key + _SHIFT) for stored in again))
+    return (*records, *(replace(stored, key=stored.key + SHIFT) for stored in again))
 
 
 def _rollback_commits(tables: Tables) -> Tables:
@@ -95,48 +97,18 @@ def _rollback_commits(tables: Tables) -> Tables:
 
 
 BATCH_DEFECTS = (
-    Defect(
-        name="last-of-several-recovered-twice",
-        rules=("BT-09",),
-        text="After a restart the last of several messages of a queue is there twice.",
-        apply=lambda: Seams(read=_last_of_several_twice),
-    ),
-    Defect(
-        name="redelivered-unmarked",
-        rules=("BT-09",),
-        text="Messages that come again are not marked as redelivered.",
-        apply=lambda: deliveries(_unmarked),
-    ),
-    Defect(
-        name="half-returned",
-        rules=("BT-08", "BT-12"),
-        text="Of several messages given back at once only the later half comes again.",
-        apply=lambda: commands(_half_returned),
-    ),
-    Defect(
-        name="lost-with-the-line",
-        rules=("BT-08",),
-        text="Several unacknowledged messages of a lost connection count as consumed.",
-        apply=_lost_with_the_line,
-    ),
+    _last_of_several_twice,
+    _unmarked,
+    _half_returned,
+    _lost_with_the_line,
     Defect(
         name="acknowledges-last-only",
         rules=("BT-16",),
         text="Of several messages acknowledged at once only the last is, and the others come again after a failure.",
         apply=lambda: _last_only(in_unit=False),
     ),
-    Defect(
-        name="acknowledges-six-at-most",
-        rules=("BT-16",),
-        text="Of more than six messages acknowledged at once only six are, and the others come again after a failure.",
-        apply=lambda: commands(_six_at_most),
-    ),
-    Defect(
-        name="no-third-try",
-        rules=("BT-12",),
-        text="A message that has come back twice is never delivered again.",
-        apply=lambda: deliveries(_no_third_try),
-    ),
+    _six_at_most,
+    _no_third_try,
     Defect(
         name="returned-in-reverse",
         rules=("BT-12",),

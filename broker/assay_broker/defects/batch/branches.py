@@ -1,4 +1,4 @@
-"""Defects of branches of global units of work: what prepare promises, and who is believed afterwards."""
+"""Defects of branches of global units of work: prepare, commit and rollback, and recovery after a kill."""
 
 from __future__ import annotations
 
@@ -9,31 +9,23 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import (
     BackOutBranch,
-    Begin,
     Command,
     CommitBranch,
     Disconnect,
     EndBranch,
     PrepareBranch,
-    Put,
     RecoverBranches,
 )
 from assay_broker.core.effects import Answer, Effect
-from assay_broker.core.records import (
-    MessageRemoved,
-    MessageStored,
-    Record,
-    UnitPrepared,
-    UnitResolved,
-)
+from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.core.states.branches import BranchAction, BranchInput, BranchState, BranchTable
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect, Watch, commands, handed_in
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import handed_in
+from assay_broker.defects.shapes import Commands, commands, filters, read_together
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, Message
 from assay_sdk.model.xa import XaEnd, XaVote
-
-_AGENT = -13
 
 
 def _cell(
@@ -55,8 +47,12 @@ def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
     return {record.number: record for record in records if isinstance(record, UnitPrepared)}
 
 
+@defect(read_together, "prepared-lost-on-kill", "BT-13")
 def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What was in doubt was never prepared."""
+    """A branch that was prepared is rolled back when the broker is killed.
+
+    What was in doubt was never prepared.
+    """
     doubtful = _prepared(records)
     return tuple(
         record
@@ -65,8 +61,9 @@ def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
     )
 
 
+@defect(read_together, "prepared-committed-on-kill", "BT-13")
 def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What was in doubt is committed."""
+    """A branch that was prepared is committed when the broker is killed."""
     got = {key for record in _prepared(records).values() for key in record.got}
     return tuple(
         record
@@ -75,25 +72,41 @@ def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
     )
 
 
+@defect(read_together, "taken-in-doubt-comes-back-on-kill", "BT-13")
 def _got_forgotten(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has accepted is on its queue again."""
+    """What a prepared branch has taken can be had again once the broker was killed.
+
+    What a branch in doubt has accepted is on its queue again.
+    """
     return tuple(replace(record, got=()) if isinstance(record, UnitPrepared) else record for record in records)
 
 
+@defect(read_together, "taken-in-doubt-lost-on-kill", "BT-13")
 def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has accepted is gone, however it ends."""
+    """What a prepared branch has taken does not come back with its rollback once the broker was killed.
+
+    What a branch in doubt has accepted is gone, however it ends.
+    """
     got = {key for record in _prepared(records).values() for key in record.got}
     return tuple(record for record in records if not (isinstance(record, MessageStored) and record.key in got))
 
 
+@defect(read_together, "sent-in-doubt-lost-on-kill", "BT-13")
 def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has put is gone, however it ends."""
+    """What a prepared branch has sent does not come with its commit once the broker was killed.
+
+    What a branch in doubt has put is gone, however it ends.
+    """
     doubtful = _prepared(records)
     return tuple(record for record in records if not (isinstance(record, MessageStored) and record.unit in doubtful))
 
 
+@defect(read_together, "delayed-in-doubt-comes-on-kill", "BT-13")
 def _delay_forgets_branch(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has put with a delay is staged as anything is."""
+    """What a prepared branch has sent with a delay comes before its commit once the broker was killed.
+
+    What a branch in doubt has put with a delay is staged as anything is.
+    """
     return tuple(
         replace(record, unit=None) if isinstance(record, MessageStored) and record.due_ms is not None else record
         for record in records
@@ -109,94 +122,65 @@ def _outcome_unwritten(records: Sequence[Record]) -> tuple[Record, ...]:
 # a connection
 
 
-def _lost_with_connection() -> Seams:
-    """What a connection has prepared is rolled back when it goes."""
-    prepared: dict[int, list[bytes]] = {}
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, PrepareBranch):
-            prepared.setdefault(command.connection, []).append(command.xid)
-        elif isinstance(command, Disconnect):
-            xids = prepared.pop(command.connection, [])
-            return (*(BackOutBranch(command.connection, None, xid) for xid in xids), command)
+@defect(commands, "prepared-lost-with-connection", "BT-13")
+def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A prepared branch is rolled back with the connection that prepared it."""
+    if not isinstance(command, Disconnect):
         return None
+    return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
 
-    return commands(rewrite)
 
-
-def _loss_commits() -> Seams:
-    """What was never prepared is committed when its connection goes."""
-    working: dict[bytes, int] = {}
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Begin) and command.xid is not None:
-            working[command.xid] = command.connection
-        elif isinstance(command, PrepareBranch | CommitBranch | BackOutBranch):
-            working.pop(command.xid, None)
-        elif isinstance(command, Disconnect):
-            gone = [xid for xid, connection in working.items() if connection == command.connection]
-            out: list[Command] = []
-            for xid in gone:
-                del working[xid]
-                out += [
-                    EndBranch(command.connection, None, xid, XaEnd.SUCCESS),
-                    CommitBranch(command.connection, None, xid, one_phase=True),
-                ]
-            return (*out, command)
+@defect(commands, "unprepared-committed-with-connection", "BT-13")
+def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A branch that was not prepared is committed when its connection goes."""
+    if not isinstance(command, Disconnect):
         return None
-
-    return commands(rewrite)
+    out: list[Command] = []
+    for xid in (xid for xid, connection in view.working.items() if connection == command.connection):
+        out += [
+            EndBranch(command.connection, None, xid, XaEnd.SUCCESS),
+            CommitBranch(command.connection, None, xid, one_phase=True),
+        ]
+    return (*out, command)
 
 
 # prepare and what follows
 
 
+@defect(made, "prepare-commits", "BT-13")
 def _prepare_commits() -> Seams:
-    """A prepare is answered as one, and commits; what is asked for later is answered and not done."""
-    over: set[bytes] = set()
-    votes: set[tuple[int, int | None]] = set()
+    """Preparing a branch commits it.
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    A prepare is answered as one, and commits; what is asked for later is answered and not done.
+    """
+    over: set[bytes] = set()
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, PrepareBranch):
             over.add(command.xid)
-            votes.add((command.connection, command.token))
             return (CommitBranch(command.connection, command.token, command.xid, one_phase=True),)
         if isinstance(command, CommitBranch | BackOutBranch) and command.xid in over:
             return (RecoverBranches(command.connection, command.token),)
         return None
 
-    def voted(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        return tuple(
-            replace(effect, value=XaVote.PREPARED)
-            if isinstance(effect, Answer) and (effect.connection, effect.token) in votes
-            else effect
-            for effect in effects
-        )
+    def voted(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+        return replace(answer, value=XaVote.PREPARED) if isinstance(asked, PrepareBranch) else answer
 
-    return replace(commands(rewrite), effects=voted)
+    return filters(rewrite, answer=voted)
 
 
-def _delivered_in_doubt() -> Seams:
-    """What a branch has sent to queues is handed out at its prepare, and again at its commit."""
-    branches: dict[tuple[int, int], bytes] = {}
-    sent: dict[bytes, list[tuple[Address, Message]]] = {}
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Begin) and command.xid is not None:
-            branches[command.connection, command.unit] = command.xid
-        elif isinstance(command, Put) and command.unit is not None:
-            xid, to = branches.get((command.connection, command.unit)), watch.target(command)
-            if xid is not None and to is not None:
-                sent.setdefault(xid, []).append((to, command.message))
-        elif isinstance(command, PrepareBranch):
-            copies = sent.pop(command.xid, [])
-            return (command, *(one for to, message in copies for one in handed_in(_AGENT, to, message)))
+@defect(commands, "in-doubt-delivered", "BT-13")
+def _delivered_in_doubt(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What a branch has sent is handed out as soon as it is prepared."""
+    if not isinstance(command, PrepareBranch):
         return None
+    sent = (one for unit in view.ended(command) for one in unit.sent)
+    return (command, *(put for one in sent for put in handed_in(view, one.target, one.message)))
 
-    return commands(rewrite)
 
-
-def _rollback_ignored(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(commands, "rollback-of-prepared-ignored", "BT-13")
+def _rollback_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Rolling a branch back is answered and not done."""
     if isinstance(command, BackOutBranch):
         return (RecoverBranches(command.connection, command.token),)
     return None
@@ -213,78 +197,23 @@ def _are_xids(answer: Answer) -> bool:
 
 
 BRANCH_DEFECTS = (
-    Defect(
-        name="prepared-lost-on-kill",
-        rules=("BT-13",),
-        text="A branch that was prepared is rolled back when the broker is killed.",
-        apply=lambda: Seams(read=_lost_on_kill),
-    ),
-    Defect(
-        name="prepared-committed-on-kill",
-        rules=("BT-13",),
-        text="A branch that was prepared is committed when the broker is killed.",
-        apply=lambda: Seams(read=_committed_on_kill),
-    ),
-    Defect(
-        name="taken-in-doubt-comes-back-on-kill",
-        rules=("BT-13",),
-        text="What a prepared branch has taken can be had again once the broker was killed.",
-        apply=lambda: Seams(read=_got_forgotten),
-    ),
-    Defect(
-        name="taken-in-doubt-lost-on-kill",
-        rules=("BT-13",),
-        text="What a prepared branch has taken does not come back with its rollback once the broker was killed.",
-        apply=lambda: Seams(read=_got_lost),
-    ),
-    Defect(
-        name="sent-in-doubt-lost-on-kill",
-        rules=("BT-13",),
-        text="What a prepared branch has sent does not come with its commit once the broker was killed.",
-        apply=lambda: Seams(read=_sent_lost),
-    ),
-    Defect(
-        name="delayed-in-doubt-comes-on-kill",
-        rules=("BT-13",),
-        text="What a prepared branch has sent with a delay comes before its commit once the broker was killed.",
-        apply=lambda: Seams(read=_delay_forgets_branch),
-    ),
+    _lost_on_kill,
+    _committed_on_kill,
+    _got_forgotten,
+    _got_lost,
+    _sent_lost,
+    _delay_forgets_branch,
     Defect(
         name="outcome-of-prepared-unwritten",
         rules=("BT-13",),
         text="How a prepared branch was ended is not on disk: when the broker is killed it is in doubt again.",
         apply=lambda: Seams(written=_outcome_unwritten),
     ),
-    Defect(
-        name="prepared-lost-with-connection",
-        rules=("BT-13",),
-        text="A prepared branch is rolled back with the connection that prepared it.",
-        apply=_lost_with_connection,
-    ),
-    Defect(
-        name="unprepared-committed-with-connection",
-        rules=("BT-13",),
-        text="A branch that was not prepared is committed when its connection goes.",
-        apply=_loss_commits,
-    ),
-    Defect(
-        name="prepare-commits",
-        rules=("BT-13",),
-        text="Preparing a branch commits it.",
-        apply=_prepare_commits,
-    ),
-    Defect(
-        name="in-doubt-delivered",
-        rules=("BT-13",),
-        text="What a branch has sent is handed out as soon as it is prepared.",
-        apply=_delivered_in_doubt,
-    ),
-    Defect(
-        name="rollback-of-prepared-ignored",
-        rules=("BT-13",),
-        text="Rolling a branch back is answered and not done.",
-        apply=lambda: commands(_rollback_ignored),
-    ),
+    _lost_with_connection,
+    _loss_commits,
+    _prepare_commits,
+    _delivered_in_doubt,
+    _rollback_ignored,
     Defect(
         name="rollback-of-prepared-commits",
         rules=("BT-13",),

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    BackOutBranch,
-    Begin,
-    Command,
-    CommitBranch,
-    Disconnect,
-    PrepareBranch,
-    RecoverBranches,
-)
-from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.commands import BackOutBranch, Command, CommitBranch, Disconnect, RecoverBranches
+from assay_broker.core.effects import Answer
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
-from assay_broker.defects.model import Defect, Starts, Watch, commands
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.shapes import Commands, commands, filters, read_together, replies, writing
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
 _THIRD_START = 3
@@ -28,8 +22,9 @@ def _doubtful(records: Sequence[Record]) -> list[UnitPrepared]:
     return [record for record in records if isinstance(record, UnitPrepared)]
 
 
+@defect(read_together, "newest-in-doubt-kept", "BT-13")
 def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of several branches in doubt only the newest is."""
+    """Of several branches in doubt only the newest is when the broker is back."""
     lost = {unit.number for unit in _doubtful(records)[:-1]}
     return tuple(
         record
@@ -39,8 +34,9 @@ def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
     )
 
 
+@defect(read_together, "first-sent-in-doubt-kept", "BT-13")
 def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of what a branch in doubt has put only the first is there."""
+    """Of what a branch in doubt has sent only the first message is there when the broker is back."""
     lost = {key for unit in _doubtful(records) for key in unit.sent[1:]}
     return tuple(
         replace(record, sent=record.sent[:1]) if isinstance(record, UnitPrepared) else record
@@ -49,8 +45,9 @@ def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
     )
 
 
+@defect(read_together, "first-queue-in-doubt-kept", "BT-13")
 def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has accepted from other queues than the first is there again."""
+    """What a branch in doubt has taken from its second queue can be had again when the broker is back."""
     homes = {record.key: record.home for record in records if isinstance(record, MessageStored)}
 
     def first(unit: UnitPrepared) -> UnitPrepared:
@@ -59,8 +56,9 @@ def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(first(record) if isinstance(record, UnitPrepared) else record for record in records)
 
 
+@defect(read_together, "published-in-doubt-lost", "BT-13")
 def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has published is gone."""
+    """What a branch in doubt has published is lost when the broker is back."""
     lost = {
         record.key
         for record in records
@@ -74,82 +72,51 @@ def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(without(record) if isinstance(record, UnitPrepared) else record for record in kept)
 
 
+@defect(made, "one-commit-for-all-in-doubt", "BT-13")
 def _one_for_all() -> Seams:
-    """After a start, who commits one of the branches in doubt commits them all."""
+    """When the broker is back, the commit of one branch in doubt commits the others, too."""
     doubtful: list[bytes] = []
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if not isinstance(command, CommitBranch) or command.xid not in doubtful:
             return None
         others = (xid for xid in doubtful if xid != command.xid)
         return (command, *(CommitBranch(command.connection, None, xid) for xid in others))
 
-    seams = commands(rewrite)
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+    def read(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         doubtful[:] = [unit.xid for unit in _doubtful(records)]
-        return seams.read(records)
-
-    return replace(seams, read=read)
-
-
-def _lost_with_goodbye() -> Seams:
-    """What a connection has prepared is rolled back when it is closed in order."""
-    prepared: dict[int, list[bytes]] = {}
-
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, PrepareBranch):
-            prepared.setdefault(command.connection, []).append(command.xid)
-        elif isinstance(command, Disconnect):
-            xids = prepared.pop(command.connection, [])
-            return (*(BackOutBranch(command.connection, None, xid) for xid in xids), command) if command.clean else None
-        return None
-
-    return commands(rewrite)
-
-
-def _names_active() -> Seams:
-    """Branches in which work is done are named among those in doubt."""
-    active: dict[bytes, int] = {}
-    asked: set[tuple[int, int | None]] = set()
-
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        if isinstance(command, Begin) and command.xid is not None:
-            active[command.xid] = command.connection
-        elif isinstance(command, PrepareBranch | CommitBranch | BackOutBranch):
-            active.pop(command.xid, None)
-        elif isinstance(command, Disconnect):
-            for xid in [xid for xid, connection in active.items() if connection == command.connection]:
-                del active[xid]
-        elif isinstance(command, RecoverBranches):
-            asked.add((command.connection, command.token))
-        return (command,)
-
-    def named(effect: Effect) -> Effect:
-        if not isinstance(effect, Answer) or (effect.connection, effect.token) not in asked:
-            return effect
-        asked.discard((effect.connection, effect.token))
-        xids = tuple(one for one in effect.value if isinstance(one, bytes)) if isinstance(effect.value, tuple) else ()
-        return replace(effect, value=(*xids, *active))
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        active.clear()
         return tuple(records)
 
-    return Seams(
-        command=command_filter,
-        effects=lambda effects, _now_ms: tuple(named(effect) for effect in effects),
-        read=read,
-    )
+    return filters(rewrite, read=read)
 
 
+@defect(commands, "prepared-lost-with-goodbye", "BT-13")
+def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A prepared branch is rolled back when the connection that prepared it is closed in order."""
+    if not isinstance(command, Disconnect) or not command.clean:
+        return None
+    return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
+
+
+@defect(replies, "active-named-in-doubt", "BT-13")
+def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """A transaction manager that asks for the branches in doubt is told of those that are not prepared, too.
+
+    Branches in which work is done are named among those in doubt.
+    """
+    if not isinstance(asked, RecoverBranches):
+        return answer
+    xids = tuple(one for one in answer.value if isinstance(one, bytes)) if isinstance(answer.value, tuple) else ()
+    return replace(answer, value=(*xids, *view.working))
+
+
+@defect(made, "ended-in-doubt-again", "BT-13")
 def _back_in_doubt() -> Seams:
-    """At the second start after its end a branch is in doubt again, with nothing in it."""
+    """A branch that has ended is in doubt again when the broker is down for the second time."""
     prepared: dict[int, UnitPrepared] = {}
     ended: dict[int, UnitPrepared] = {}
-    starts = Starts()
 
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         for record in records:
             if isinstance(record, UnitPrepared):
                 prepared[record.number] = replace(record, sent=(), got=())
@@ -157,74 +124,26 @@ def _back_in_doubt() -> Seams:
                 ended[record.number] = prepared[record.number]
         return tuple(records)
 
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        return (*records, *ended.values()) if starts.count >= _THIRD_START else tuple(records)
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        return (*records, *ended.values()) if view.starts >= _THIRD_START else tuple(records)
 
-    return starts.counted(Seams(written=written, read=read))
-
-
-def _one_phase_unwritten() -> Seams:
-    """What is committed in one phase is not on disk."""
-    at_once: list[bool] = [False]
-
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        at_once[0] = isinstance(command, CommitBranch) and command.one_phase
-        return (command,)
-
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
-        return () if at_once[0] else tuple(records)
-
-    return Seams(command=command_filter, written=written)
+    return filters(written=written, read=read)
 
 
-def _defect(name: str, text: str, apply: Callable[[], Seams]) -> Defect:
-    return Defect(name=name, rules=("BT-13",), text=text, apply=apply)
+@defect(writing, "one-phase-unwritten", "BT-13")
+def _one_phase_unwritten(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A commit in one phase is answered and not on disk."""
+    return () if isinstance(view.last, CommitBranch) and view.last.one_phase else tuple(records)
 
 
 SEVERAL_BRANCHES_DEFECTS = (
-    _defect(
-        "newest-in-doubt-kept",
-        "Of several branches in doubt only the newest is when the broker is back.",
-        lambda: Seams(read=_one_left),
-    ),
-    _defect(
-        "first-sent-in-doubt-kept",
-        "Of what a branch in doubt has sent only the first message is there when the broker is back.",
-        lambda: Seams(read=_first_sent_left),
-    ),
-    _defect(
-        "first-queue-in-doubt-kept",
-        "What a branch in doubt has taken from its second queue can be had again when the broker is back.",
-        lambda: Seams(read=_first_queue_left),
-    ),
-    _defect(
-        "published-in-doubt-lost",
-        "What a branch in doubt has published is lost when the broker is back.",
-        lambda: Seams(read=_published_lost),
-    ),
-    _defect(
-        "one-commit-for-all-in-doubt",
-        "When the broker is back, the commit of one branch in doubt commits the others, too.",
-        _one_for_all,
-    ),
-    _defect(
-        "prepared-lost-with-goodbye",
-        "A prepared branch is rolled back when the connection that prepared it is closed in order.",
-        _lost_with_goodbye,
-    ),
-    _defect(
-        "active-named-in-doubt",
-        "A transaction manager that asks for the branches in doubt is told of those that are not prepared, too.",
-        _names_active,
-    ),
-    _defect(
-        "ended-in-doubt-again",
-        "A branch that has ended is in doubt again when the broker is down for the second time.",
-        _back_in_doubt,
-    ),
-    _defect(
-        "one-phase-unwritten",
-        "A commit in one phase is answered and not on disk.",
-        _one_phase_unwritten,
-    ),
+    _one_left,
+    _first_sent_left,
+    _first_queue_left,
+    _published_lost,
+    _one_for_all,
+    _lost_with_goodbye,
+    _names_active,
+    _back_in_doubt,
+    _one_phase_unwritten,
 )

@@ -1,4 +1,4 @@
-"""Defects of the end of a delay that take one more condition to show, and of whom a publication is for."""
+"""Defects of the end of a delay that show under one more condition only, and of the matching of publications."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change
-from assay_broker.core.commands import (
-    Administer,
-    Backout,
-    Command,
-    Commit,
-    Detach,
-    Disconnect,
-    FromMember,
-    Put,
-)
+from assay_broker.core.commands import Command, Commit, FromMember, Put
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.messages.reports import options
 from assay_broker.core.networks.parcels import Carry
@@ -24,71 +15,55 @@ from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, home_of
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.known_objects import Known, cancelled, changes, delayed_messages, elsewhere, knowing
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import (
+    HOLD,
+    SHIFT,
+    cancelled,
+    change_of,
+    elsewhere,
     handed_in,
+    is_delayed,
     is_durable,
     is_topic,
-    read,
-    shown,
     unheard,
+    with_options,
 )
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_messages, puts, read, read_together, shown
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
-from assay_sdk.model.report_options import MQMT_REPORT, REPORT_PROPERTIES, WHOLE_REPORT, Mqro
-
-_AGENT = -33  # a connection of the defects' own
-_SHIFT = 10**9
-
+from assay_sdk.model.report_options import MQMT_REPORT, Mqro
 
 _PATIENCE_MS = 8_000
-_HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
 _OTHER_ID = "ID:" + "CD" * 24
 
 
-def _with_options(message: Message, asked: Mqro) -> Message:
-    """The message with just these report options."""
-    plain = {
-        name: value for name, value in message.properties.items() if name not in {*REPORT_PROPERTIES, WHOLE_REPORT}
-    }
-    return replace(message, properties={**plain, WHOLE_REPORT: int(asked)} if asked else plain)
-
-
 def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[Record, ...]:
-    """A staged message's record without some report options."""
+    """The record of a staged message without some report options; any other record as it is."""
     if not isinstance(record, MessageStored) or record.due_ms is None or (expiring and record.expires_ms is None):
         return (record,)
-    return (replace(record, message=_with_options(record.message, options(record.message) & ~dropped)),)
+    return (replace(record, message=with_options(record.message, options(record.message) & ~dropped)),)
 
 
 # DD-51
 
 
-def _matched_at_commit() -> Seams:
-    """A delayed publication of a unit of work is matched when that is committed."""
-    waiting: dict[tuple[int, int], list[Put]] = {}
-
-    def rewrite(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-        if isinstance(command, Backout):
-            waiting.pop((command.connection, command.unit), None)
-        if isinstance(command, Commit):
-            late = waiting.pop((command.connection, command.unit), ())
-            return (*(unheard(put) for put in late), command)
-        sent = known.sent(command, now_ms) if isinstance(command, Put) else None
-        if not isinstance(command, Put) or command.unit is None or sent is None or not is_topic(sent.target):
-            return None
-        waiting.setdefault((command.connection, command.unit), []).append(command)
-        return elsewhere(command, _HOLD)
-
-    return knowing(rewrite)
+@defect(commands, "publication-matched-at-commit", "DD-51")
+def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A delayed publication of a unit of work is matched at the commit."""
+    if isinstance(command, Commit):
+        sent = (one for unit in view.ended(command) for one in unit.sent if one.delayed and is_topic(one.target))
+        return (*(unheard(one.put) for one in sent), command)
+    now = view.sent(command, now_ms)
+    if now is None or now.put.unit is None or not now.delayed or not is_topic(now.target):
+        return None
+    return elsewhere(now.put, HOLD, view)
 
 
+@defect(read_together, "publication-matched-at-restart", "DD-51")
 def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A start stages what waits for one durable subscription for every other one on its topic, too."""
+    """A restart stages delayed publications for durable subscriptions that came during the delay."""
     subscriptions = [one for one in records if isinstance(one, SubscriptionDefined)]
     staged = [
         one
@@ -97,7 +72,7 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     ]
     have = {(one.message.message_id, one.home) for one in staged}
     further = (
-        replace(one, key=one.key + _SHIFT * defined.number, home=f"{SUBSCRIPTION_HOME}{defined.number}")
+        replace(one, key=one.key + SHIFT * defined.number, home=f"{SUBSCRIPTION_HOME}{defined.number}")
         for one in staged
         for defined in subscriptions
         if defined.topic == one.message.to
@@ -106,41 +81,41 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return (*records, *further)
 
 
-def _goes_with_a_sharer(command: Command, _now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    """When somebody who shares a subscription leaves, what is staged for its topic is dropped."""
-    if not isinstance(command, Detach | Disconnect):
-        return None
-    left = {
-        attach.address
-        for (connection, link), attach in known.watch.receivers.items()
-        if attach.shared
-        and connection == command.connection
-        and (isinstance(command, Disconnect) or link == command.link)
-    }
-    lost = [id_ for id_, one in known.delayed.items() if one.target in left]
-    return (*cancelled(known, _AGENT, *lost), command) if lost else None
+@defect(commands, "staged-goes-with-one-sharer", "DD-51")
+def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When one of several leaves a shared subscription, what is staged for it is dropped."""
+    left = {attach.address for attach in view.leaving(command) if attach.shared}
+    lost = [id_ for id_, one in view.delayed.items() if one.target in left]
+    return (*cancelled(view, *lost), command) if lost else None
 
 
 # DD-57, DD-70, DD-71, DD-73
 
 
+@defect(read, "expired-while-down-unreported", "DD-57")
 def _expired_while_down(record: Record) -> tuple[Record, ...]:
+    """What expires on the staging queue after a restart is not reported."""
     return _without(record, Mqro.EXPIRATION_WITH_FULL_DATA, expiring=True)
 
 
+@defect(read, "discard-forgotten-at-restart", "DD-70")
 def _discard_forgotten(record: Record) -> tuple[Record, ...]:
+    """After a restart, staged messages do not ask to be discarded any more."""
     return _without(record, Mqro.DISCARD_MSG)
 
 
-def _alias_never_shut(change: Change, known: Known) -> Change | None:
-    """An alias for which something is staged stays enabled for puts, whatever an administrator says."""
+@defect(changes, "alias-never-shut", "DD-70")
+def _alias_never_shut(change: Change, view: View) -> Change | None:
+    """An alias for which something is staged cannot be disabled for puts."""
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS or "PUT" not in change.attributes:
         return None
-    staged = any(one.target.name == change.name for one in known.delayed.values())
+    staged = any(one.target.name == change.name for one in view.delayed.values())
     return replace(change, attributes={}) if staged else None
 
 
+@defect(shown, "dead-letter-under-staging-ids", "DD-70")
 def _under_other_ids(described: Described) -> Described:
+    """A dead letter bears the ids under which it was staged."""
     if not any(header["StrucId"] == "DLH" for header in described.headers):
         return described
     if described.message.delivery_time_ms is None:
@@ -149,8 +124,9 @@ def _under_other_ids(described: Described) -> Described:
     return replace(described, descriptor={**described.descriptor, **ids})
 
 
+@defect(made, "dead-letters-name-the-first-target", "DD-70")
 def _target_of_the_first() -> Seams:
-    """Every dead letter names the target of the first."""
+    """Every dead letter names the target of the first one."""
     first: list[Value] = []
 
     def named(described: Described) -> Described:
@@ -165,8 +141,9 @@ def _target_of_the_first() -> Seams:
     return shown(named)
 
 
+@defect(made, "reported-to-the-first", "DD-72")
 def _replies_to_the_first() -> Seams:
-    """Every report on a delayed message goes where the first was to go."""
+    """Reports on delayed messages go to the reply-to queue of the first of them."""
     first: list[Address] = []
 
     def replying(message: Message) -> Message:
@@ -178,8 +155,9 @@ def _replies_to_the_first() -> Seams:
     return delayed_messages(replying)
 
 
+@defect(read_together, "one-copy-after-restart", "DD-80")
 def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of the staged copies of a publication a start finds the first."""
+    """After a restart one of the copies of a delayed publication is found, and the others are lost."""
     found: set[str | None] = set()
     kept: list[Record] = []
     for record in records:
@@ -191,22 +169,26 @@ def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(kept)
 
 
-def _one_is_kept(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    """Of what waits past its delay for a queue that is enabled again, only the first message is found."""
-    change = command.change if isinstance(command, Administer) else None
+@defect(commands, "one-is-tried-again", "DD-71")
+def _one_is_kept(command: Command, now_ms: int, view: View) -> Commands | None:
+    """Of several messages that wait for a queue past their delays, one survives."""
+    change = change_of(command)
     if not isinstance(change, AlterObject) or change.attributes.get("PUT") != "ENABLED":
         return None
-    late = [id_ for id_, one in known.delayed.items() if one.target.name == change.name and one.due_ms <= now_ms]
-    return (*cancelled(known, _AGENT, *late[1:]), command) if len(late) > 1 else None
+    late = [id_ for id_, one in view.delayed.items() if one.target.name == change.name and one.due_ms <= now_ms]
+    return (*cancelled(view, *late[1:]), command) if len(late) > 1 else None
 
 
-def _given_up(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    """What could not be put for so long after its delay is dropped."""
-    late = [id_ for id_, one in known.delayed.items() if one.due_ms + _PATIENCE_MS <= now_ms]
-    return (*cancelled(known, _AGENT, *late), command) if late else None
+@defect(commands, "given-up-in-the-end", "DD-71")
+def _given_up(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A message that could not be put for eight seconds is dropped."""
+    late = [id_ for id_, one in view.delayed.items() if one.due_ms + _PATIENCE_MS <= now_ms]
+    return (*cancelled(view, *late), command) if late else None
 
 
+@defect(shown, "dead-lettered-report-bare", "DD-73")
 def _dead_letter_report_bare(described: Described) -> Described:
+    """A report on the dead-letter queue has lost its data."""
     dead = any(header["StrucId"] == "DLH" for header in described.headers)
     if not dead or described.descriptor.get("MsgType") != MQMT_REPORT:
         return described
@@ -216,25 +198,21 @@ def _dead_letter_report_bare(described: Described) -> Described:
 # DD-76
 
 
+@defect(made, "gone-at-restart-dead-lettered", "DD-76")
 def _left_at_restart() -> Seams:
-    """A publication that was staged for somebody without a durable subscription is dead-lettered at the next start."""
+    """A publication whose subscriber has gone with a restart is dead-lettered."""
     passing: dict[str, Message] = {}
 
-    def note(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        target = watch.target(command) if isinstance(command, Put) else None
-        if not isinstance(command, Put) or target is None or not is_topic(target):
-            return None
-        delayed = (command.message.delivery_time_ms or 0) > now_ms
-        if delayed and any(not is_durable(attach) for attach in watch.on(target)):
-            passing[command.message.message_id or ""] = command.message
-        return None
+    def note(put: Put, target: Address, now_ms: int, view: View) -> None:
+        if is_topic(target) and is_delayed(put, now_ms) and not all(is_durable(attach) for attach in view.on(target)):
+            passing[put.message.message_id or ""] = put.message
 
-    def begin(records: Sequence[Record]) -> tuple[Record, ...]:
+    def begin(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         lost = [*passing.values()]
         passing.clear()
         dead = (
             MessageStored(
-                key=_SHIFT + number,
+                key=SHIFT + number,
                 home=home_of(DEAD_LETTER_QUEUE),
                 message=message,
                 arrived_ms=message.delivery_time_ms or 0,
@@ -245,119 +223,40 @@ def _left_at_restart() -> Seams:
         )
         return (*records, *dead)
 
-    return also_reading(commands(note), begin)
+    return puts(note, begin)
 
 
 # DD-81
 
 
-def _waits_again() -> Seams:
-    """A publication that was delayed at one queue manager is delayed as long again at the other."""
-
-    def rewrite(command: Command, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        parcel = command.parcel if isinstance(command, FromMember) else None
-        if not isinstance(command, FromMember) or not isinstance(parcel, Carry):
-            return None
-        message = parcel.message
-        if message.delivery_time_ms is None or parcel.target.kind is not AddressKind.TOPIC:
-            return None
-        waits_ms = message.delivery_time_ms - (message.creation_ms or message.delivery_time_ms)
-        again = handed_in(_AGENT, parcel.target, replace(message, delivery_time_ms=now_ms + waits_ms))
-        return (*again, replace(command, parcel=replace(parcel, expires_ms=now_ms)))
-
-    return commands(rewrite)
+@defect(commands, "proxy-publication-waits-again", "DD-81")
+def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A delayed publication is delayed as long again at the other queue manager."""
+    parcel = command.parcel if isinstance(command, FromMember) else None
+    if not isinstance(command, FromMember) or not isinstance(parcel, Carry):
+        return None
+    message = parcel.message
+    if message.delivery_time_ms is None or parcel.target.kind is not AddressKind.TOPIC:
+        return None
+    waits_ms = message.delivery_time_ms - (message.creation_ms or message.delivery_time_ms)
+    again = handed_in(view, parcel.target, replace(message, delivery_time_ms=now_ms + waits_ms))
+    return (*again, replace(command, parcel=replace(parcel, expires_ms=now_ms)))
 
 
 RELEASE_DEFECTS = (
-    Defect(
-        name="publication-matched-at-commit",
-        rules=("DD-51",),
-        text="A delayed publication of a unit of work is matched at the commit.",
-        apply=_matched_at_commit,
-    ),
-    Defect(
-        name="publication-matched-at-restart",
-        rules=("DD-51",),
-        text="A restart stages delayed publications for durable subscriptions that came during the delay.",
-        apply=lambda: Seams(read=_matched_at_restart),
-    ),
-    Defect(
-        name="staged-goes-with-one-sharer",
-        rules=("DD-51",),
-        text="When one of several leaves a shared subscription, what is staged for it is dropped.",
-        apply=lambda: knowing(_goes_with_a_sharer),
-    ),
-    Defect(
-        name="expired-while-down-unreported",
-        rules=("DD-57",),
-        text="What expires on the staging queue after a restart is not reported.",
-        apply=lambda: read(_expired_while_down),
-    ),
-    Defect(
-        name="alias-never-shut",
-        rules=("DD-70",),
-        text="An alias for which something is staged cannot be disabled for puts.",
-        apply=lambda: changes(_alias_never_shut),
-    ),
-    Defect(
-        name="dead-letter-under-staging-ids",
-        rules=("DD-70",),
-        text="A dead letter bears the ids under which it was staged.",
-        apply=lambda: shown(_under_other_ids),
-    ),
-    Defect(
-        name="discard-forgotten-at-restart",
-        rules=("DD-70",),
-        text="After a restart, staged messages do not ask to be discarded any more.",
-        apply=lambda: read(_discard_forgotten),
-    ),
-    Defect(
-        name="dead-letters-name-the-first-target",
-        rules=("DD-70",),
-        text="Every dead letter names the target of the first one.",
-        apply=_target_of_the_first,
-    ),
-    Defect(
-        name="reported-to-the-first",
-        rules=("DD-72",),
-        text="Reports on delayed messages go to the reply-to queue of the first of them.",
-        apply=_replies_to_the_first,
-    ),
-    Defect(
-        name="one-copy-after-restart",
-        rules=("DD-80",),
-        text="After a restart one of the copies of a delayed publication is found, and the others are lost.",
-        apply=lambda: Seams(read=_one_copy_after_restart),
-    ),
-    Defect(
-        name="one-is-tried-again",
-        rules=("DD-71",),
-        text="Of several messages that wait for a queue past their delays, one survives.",
-        apply=lambda: knowing(_one_is_kept),
-    ),
-    Defect(
-        name="given-up-in-the-end",
-        rules=("DD-71",),
-        text="A message that could not be put for eight seconds is dropped.",
-        apply=lambda: knowing(_given_up),
-    ),
-    Defect(
-        name="dead-lettered-report-bare",
-        rules=("DD-73",),
-        text="A report on the dead-letter queue has lost its data.",
-        apply=lambda: shown(_dead_letter_report_bare),
-    ),
-    Defect(
-        name="gone-at-restart-dead-lettered",
-        rules=("DD-76",),
-        text="A publication whose subscriber has gone with a restart is dead-lettered.",
-        apply=_left_at_restart,
-    ),
-    Defect(
-        name="proxy-publication-waits-again",
-        rules=("DD-81",),
-        text="A delayed publication is delayed as long again at the other queue manager.",
-        apply=_waits_again,
-    ),
+    _matched_at_commit,
+    _matched_at_restart,
+    _goes_with_a_sharer,
+    _expired_while_down,
+    _alias_never_shut,
+    _under_other_ids,
+    _discard_forgotten,
+    _target_of_the_first,
+    _replies_to_the_first,
+    _one_copy_after_restart,
+    _one_is_kept,
+    _given_up,
+    _dead_letter_report_bare,
+    _left_at_restart,
+    _waits_again,
 )
-"""Defects of the end of a delay that take one more condition to show, and of whom a publication is for."""

@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import Put
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import FEEDBACK, options, report
-from assay_broker.defects.model import Defect, Watch, dropped, handed_in, puts, shown
+from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.sends import dropped, handed_in, is_delayed, resent
+from assay_broker.defects.shapes import Commands, puts, shown
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
-_AGENT = -7  # a connection of the defect's own
 _DAY_MS = 86_400_000
 _TENTH_MS = 100
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION
@@ -25,22 +27,18 @@ _DATA = (Mqro.EXCEPTION_WITH_FULL_DATA | Mqro.EXPIRATION_WITH_FULL_DATA) & ~_ASK
 _PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
 
 
-def _delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
 def _understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
-    """Report options of delayed messages are understood otherwise."""
+    """Filters that change the report options of delayed messages."""
 
-    def options_of(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if not _delayed(put, now_ms):
+    def options_of(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        if not is_delayed(put, now_ms):
             return None
         asked = options(put.message)
         other = rewrite(asked, put.message)
         if other == asked:
             return None
         properties = {name: value for name, value in put.message.properties.items() if name not in REPORT_PROPERTIES}
-        return (replace(put, message=replace(put.message, properties={**properties, WHOLE_REPORT: int(other)})),)
+        return resent(put, properties={**properties, WHOLE_REPORT: int(other)})
 
     return puts(options_of)
 
@@ -59,29 +57,32 @@ def _always(asked: Mqro, added: Mqro) -> Mqro:
 
 
 def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
-    """A message that asks for one of these is reported as soon as it is staged."""
+    """Filters that report on delayed messages with one of these options as soon as they are staged."""
 
-    def reported(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def reported(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
         message = put.message
         to = message.reply_to
-        if not _delayed(put, now_ms) or not options(message) & kinds or to is None or message.message_id is None:
+        if not is_delayed(put, now_ms) or not options(message) & kinds or to is None or message.message_id is None:
             return None
         early = report(
             message, kind, FEEDBACK[kind], f"{message.message_id} report", now_ms=now_ms, expires_ms=message.expiry_ms
         )
-        return (*handed_in(_AGENT, to, early), dropped(put, now_ms) if lost else put)
+        return (*handed_in(view, to, early), dropped(put, now_ms) if lost else put)
 
     return puts(reported)
 
 
+@defect(shown, "options-used-up", "DD-85", "DD-86")
 def _options_used_up(described: Described) -> Described:
+    """A message that was delayed has no report options any more."""
     if described.message.delivery_time_ms is None:
         return described
     return replace(described, descriptor={**described.descriptor, "Report": 0})
 
 
+@defect(shown, "report-of-staged", "DD-57")
 def _of_staged(described: Described) -> Described:
-    """A report on what has expired shows it as it was staged."""
+    """An expiration report shows the message as it was staged, with the staging header."""
     if described.descriptor.get("Feedback") != FEEDBACK[Mqro.EXPIRATION]:
         return described
     staged = {"StrucId": "DDH", "Version": 1}
@@ -89,38 +90,27 @@ def _of_staged(described: Described) -> Described:
     return replace(described, descriptor=other, headers=(staged, *described.headers))
 
 
+@defect(shown, "expiry-in-milliseconds", "DD-55", "DD-85")
 def _in_milliseconds(described: Described) -> Described:
+    """The Expiry field counts milliseconds."""
     expiry = described.descriptor["Expiry"]
     if not isinstance(expiry, int) or expiry < 0:
         return described
     return replace(described, descriptor={**described.descriptor, "Expiry": expiry * _TENTH_MS})
 
 
-def _mortal(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if not _delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
+@defect(puts, "delayed-is-mortal", "DD-55")
+def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A delayed message without a time to live gets one of a day."""
+    if not is_delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
         return None
-    return (replace(put, message=replace(put.message, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)),)
+    return resent(put, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)
 
 
 REPORT_DEFECTS = (
-    Defect(
-        name="expiry-in-milliseconds",
-        rules=("DD-55", "DD-85"),
-        text="The Expiry field counts milliseconds.",
-        apply=lambda: shown(_in_milliseconds),
-    ),
-    Defect(
-        name="delayed-is-mortal",
-        rules=("DD-55",),
-        text="A delayed message without a time to live gets one of a day.",
-        apply=lambda: puts(_mortal),
-    ),
-    Defect(
-        name="report-of-staged",
-        rules=("DD-57",),
-        text="An expiration report shows the message as it was staged, with the staging header.",
-        apply=lambda: shown(_of_staged),
-    ),
+    _in_milliseconds,
+    _mortal,
+    _of_staged,
     Defect(
         name="expired-in-advance",
         rules=("DD-57",),
@@ -169,12 +159,7 @@ REPORT_DEFECTS = (
         text="A report always has the rest of the original's life, and its option to be discarded.",
         apply=lambda: _understood(lambda asked, _: _always(asked, Mqro.PASS_DISCARD_AND_EXPIRY)),
     ),
-    Defect(
-        name="options-used-up",
-        rules=("DD-85", "DD-86"),
-        text="A message that was delayed has no report options any more.",
-        apply=lambda: shown(_options_used_up),
-    ),
+    _options_used_up,
     Defect(
         name="confirmations-dropped",
         rules=("DD-86",),

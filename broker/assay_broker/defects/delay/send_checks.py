@@ -1,4 +1,4 @@
-"""Defects of what is checked when a delayed message is sent, and of what its sender is told."""
+"""Defects of the checks of a delayed send, and of its answer."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ from assay_broker.core.administration.changes import AlterObject, DefineObject, 
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.settings import Settings
-from assay_broker.defects.answers import answers, refusing
-from assay_broker.defects.model import Defect, Watch, commands, handed_in, is_topic, puts
-from assay_broker.defects.objects import Objects
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed, unlimited
+from assay_broker.defects.shapes import Commands, answers, commands, delayed_puts, filters, puts, refusing, retold
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
 from assay_sdk.model.reasons import Mqrc, refused
 
-_AGENT = -7  # a connection of the defect's own
 _LATE_MS = 3_000
 _TARGET_REASONS = frozenset({Mqrc.PUT_INHIBITED, Mqrc.Q_FULL, Mqrc.MSG_TOO_BIG_FOR_Q})
-
-
-def _is_delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
-def _undelayed(put: Put) -> tuple[Command, ...]:
-    return (replace(put, message=replace(put.message, delivery_time_ms=None)),)
 
 
 def _is_retained(message: Message) -> bool:
@@ -43,62 +34,50 @@ def _is_grouped(message: Message) -> bool:
 # DD-10
 
 
-def _old_level_delays() -> Seams:
-    levels: list[Settings] = []
-
-    def settings(given: Settings) -> Settings:
-        levels[:] = [given]
-        return given
-
-    def take(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        old = any(not known.delays for known in levels)
-        return _undelayed(put) if old and _is_delayed(put, now_ms) else None
-
-    return replace(puts(take), settings=settings)
+@defect(puts, "old-level-delays", "DD-10")
+def _old_level_delays(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
+    """A queue manager older than level 8.0 takes delayed messages, and delivers them at once."""
+    return undelayed(put) if not view.settings.delays and is_delayed(put, now_ms) else None
 
 
 # DD-11
 
 
-def _clustered_delays() -> Seams:
-    objects = Objects()
-
-    def take(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Administer):
-            objects.note(command.change)
-        if not isinstance(command, Put) or not _is_delayed(command, now_ms):
-            return None
-        target = watch.target(command)
-        return _undelayed(command) if target is not None and objects.said(target.name, "CLUSTER") else None
-
-    return commands(take)
+@defect(puts, "clustered-delays", "DD-11")
+def _clustered_delays(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A clustered queue takes delayed messages whatever its DEFBIND, and delivers them at once."""
+    return undelayed(put) if is_delayed(put, now_ms) and view.said(target.name).get("CLUSTER") else None
 
 
-def _in_a_cluster(_put: Put, target: Address, _now_ms: int, objects: Objects) -> Mqrc | None:
-    return Mqrc.OPTIONS_ERROR if objects.said(target.name, "CLUSTER") else None
+def _in_a_cluster(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
+    return Mqrc.OPTIONS_ERROR if view.said(target.name).get("CLUSTER") else None
 
 
-def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, objects: Objects) -> Mqrc | None:
-    bound = objects.said(target.name, "DEFBIND") and not objects.said(target.name, "CLUSTER")
-    return Mqrc.OPTIONS_ERROR if bound and _is_delayed(put, now_ms) else None
+def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
+    bound = view.said(target.name).get("DEFBIND") and not view.said(target.name).get("CLUSTER")
+    return Mqrc.OPTIONS_ERROR if bound and is_delayed(put, now_ms) else None
 
 
 # DD-16, DD-17
 
 
-def _retained_delays(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return _undelayed(put) if _is_retained(put.message) and _is_delayed(put, now_ms) else None
+@defect(puts, "retained-delays", "DD-16")
+def _retained_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A retained publication with a delay is taken, and published at once."""
+    return undelayed(put) if _is_retained(put.message) and is_delayed(put, now_ms) else None
 
 
-def _grouped_delays(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return _undelayed(put) if _is_grouped(put.message) and _is_delayed(put, now_ms) else None
+@defect(puts, "grouped-delays", "DD-17")
+def _grouped_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A message in a group with a delay is taken, and delivered at once."""
+    return undelayed(put) if _is_grouped(put.message) and is_delayed(put, now_ms) else None
 
 
-def _retained(put: Put, _target: Address, _now_ms: int, _objects: Objects) -> Mqrc | None:
+def _retained(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | None:
     return Mqrc.OPTIONS_ERROR if _is_retained(put.message) else None
 
 
-def _grouped(put: Put, _target: Address, _now_ms: int, _objects: Objects) -> Mqrc | None:
+def _grouped(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | None:
     return Mqrc.OPTIONS_ERROR if _is_grouped(put.message) else None
 
 
@@ -106,76 +85,85 @@ def _grouped(put: Put, _target: Address, _now_ms: int, _objects: Objects) -> Mqr
 
 
 def _failed(answer: Answer, *, staging: bool) -> bool:
-    """Whether a send failed for want of place: on the staging queue, or on its target alone."""
+    """Whether the staging queue, or the target alone, could not take a message."""
     why = answer.refused
     return why is not None and why.mqrc in _TARGET_REASONS and (STAGING_QUEUE in why.objects) is staging
 
 
 def _put_when_due(tell: Callable[[Answer], Answer], *, staging: bool = False) -> Seams:
-    """Delayed messages that were refused for their target's sake are put when their delay is over.
+    """Filters that put delayed messages which their target has refused when their delay is over.
 
     Args:
-        tell: What their senders are told.
-        staging: Whether those that were refused for the staging queue's sake are put, too.
+        tell: Rewrites the refusal that the sender gets.
+        staging: Whether messages that the staging queue has refused are put, too.
     """
-    waiting: list[tuple[int, Address, Message]] = []
+    waiting: list[Sent] = []
 
-    def retell(put: Put, target: Address, answer: Answer) -> Answer:
-        due_ms = put.message.delivery_time_ms
+    def retell(sent: Sent, answer: Answer) -> Answer:
         wanted = _failed(answer, staging=False) or (staging and _failed(answer, staging=True))
-        if due_ms is None or is_topic(target) or not wanted:
+        if sent.message.delivery_time_ms is None or is_topic(sent.target) or not wanted:
             return answer
-        waiting.append((due_ms, target, put.message))
+        waiting.append(sent)
         return tell(answer)
 
-    def before(command: Command, now_ms: int) -> tuple[Command, ...]:
-        due = [one for one in waiting if one[0] <= now_ms]
-        waiting[:] = [one for one in waiting if one[0] > now_ms]
-        late = [put for _, to, message in due for put in handed_in(_AGENT, to, replace(message, delivery_time_ms=None))]
-        return (*late, *seams.command(command, now_ms))
+    def before(command: Command, now_ms: int, view: View) -> Commands | None:
+        due = [one for one in waiting if one.due_ms <= now_ms]
+        waiting[:] = [one for one in waiting if one.due_ms > now_ms]
+        return (*(put for one in due for put in handed_in(view, one.target, _due_now(one.message))), command)
 
-    seams = answers(retell)
-    return replace(seams, command=before)
+    return filters(before, effects=retold(retell))
+
+
+def _due_now(message: Message) -> Message:
+    return replace(message, delivery_time_ms=None)
 
 
 def _accepted(answer: Answer) -> Answer:
     return replace(answer, refused=None)
 
 
-def _staging_ignored(_put: Put, _target: Address, answer: Answer) -> Answer:
+@defect(answers, "staging-failure-swallowed", "DD-19", "DD-21")
+def _staging_ignored(_sent: Sent, answer: Answer) -> Answer:
+    """Delayed messages that the staging queue cannot take are accepted, and lost."""
     return _accepted(answer) if _failed(answer, staging=True) else answer
 
 
-def _always_full(put: Put, _target: Address, answer: Answer) -> Answer:
+@defect(answers, "target-always-full", "DD-78")
+def _always_full(sent: Sent, answer: Answer) -> Answer:
+    """Whatever keeps the target from taking a delayed message, its sender is told that it is full."""
     why = answer.refused
-    if put.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
+    if sent.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
         return answer
     return replace(answer, refused=refused(Mqrc.Q_FULL, why.text, *why.objects))
 
 
-def _terse(put: Put, _target: Address, answer: Answer) -> Answer:
-    if put.message.delivery_time_ms is None or answer.refused is None:
+@defect(answers, "delayed-refusal-terse", "DD-19", "DD-21")
+def _terse(sent: Sent, answer: Answer) -> Answer:
+    """The refusal of a delayed message does not say what failed."""
+    if sent.message.delivery_time_ms is None or answer.refused is None:
         return answer
     return replace(answer, refused=replace(answer.refused, text="The message could not be sent."))
 
 
-def _blaming(*, staging: bool) -> Callable[[Put, Address, Answer], Answer]:
-    def blame(put: Put, target: Address, answer: Answer) -> Answer:
+def _blaming(*, staging: bool) -> Callable[[Sent, Answer], Answer]:
+    def blame(sent: Sent, answer: Answer) -> Answer:
         why = answer.refused
-        if put.message.delivery_time_ms is None or why is None or why.mqrc not in _TARGET_REASONS:
+        if sent.message.delivery_time_ms is None or why is None or why.mqrc not in _TARGET_REASONS:
             return answer
-        name = STAGING_QUEUE if staging else target.name
+        name = STAGING_QUEUE if staging else sent.target.name
         text = f"{Mqrc(why.mqrc).label}: {name} cannot take the message."
         return replace(answer, refused=replace(why, text=text, objects=(name,)))
 
     return blame
 
 
-def _get_disabled(_put: Put, target: Address, _now_ms: int, objects: Objects) -> Mqrc | None:
-    return Mqrc.PUT_INHIBITED if objects.said(target.name, "GET") == "DISABLED" else None
+def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
+    return Mqrc.PUT_INHIBITED if view.said(target.name).get("GET") == "DISABLED" else None
 
 
-def _less_than_said(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(commands, "limits-one-less", "DD-19", "DD-78")
+def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A queue takes one message, and one byte of a message, less than its MAXDEPTH and MAXMSGL say."""
     if not isinstance(command, Administer) or not isinstance(command.change, DefineObject | AlterObject):
         return None
     said = {
@@ -185,16 +173,17 @@ def _less_than_said(command: Command, _now_ms: int, _watch: Watch) -> tuple[Comm
     return (replace(command, change=replace(command.change, attributes=said)),)
 
 
+@defect(made, "depth-counts-all", "DD-78")
 def _counting_all() -> Seams:
-    """A queue counts as full once as many messages were sent to it as it may hold at a time."""
+    """For delayed messages a queue is full once MAXDEPTH messages have ever been sent to it."""
     sent: dict[Address, int] = {}
 
-    def judge(put: Put, target: Address, now_ms: int, objects: Objects) -> Mqrc | None:
+    def judge(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
         before = sent.get(target, 0)
         sent[target] = before + 1
-        most = objects.said(target.name, "MAXDEPTH")
+        most = view.said(target.name).get("MAXDEPTH")
         full = isinstance(most, int) and before >= most
-        return Mqrc.Q_FULL if full and _is_delayed(put, now_ms) else None
+        return Mqrc.Q_FULL if full and is_delayed(put, now_ms) else None
 
     return refusing(judge, "The queue is full.")
 
@@ -202,10 +191,10 @@ def _counting_all() -> Seams:
 # DD-20
 
 
-def _native_put(*, delayed: bool) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
-    """Native puts go through the staging queue: those with a delay, or those without."""
+def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
+    """Stage native puts: those with a delay, or those without."""
 
-    def put(command: Command, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def put(command: Command, now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
             return None
         native = command.change
@@ -213,25 +202,36 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, Watch], tuple[Comma
             return None
         due_ms = now_ms + (native.delay_ms or _LATE_MS)
         to = Address(AddressKind.QUEUE, native.queue)
-        staged = handed_in(_AGENT, to, replace(native.message, delivery_time_ms=due_ms))
+        staged = handed_in(view, to, replace(native.message, delivery_time_ms=due_ms))
         return (*staged, replace(command, change=NativeBrowse(native.queue)))
 
     return put
 
 
+@defect(delayed_puts, "clustered-through-alias", "DD-11")
+def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delay on the way through an alias to a clustered queue is taken, and forgotten."""
+    base = view.said(sent.target.name).get("TARGET")
+    if not isinstance(base, str) or not view.said(base).get("CLUSTER"):
+        return None
+    return undelayed(put)
+
+
+@defect(delayed_puts, "target-not-checked-in-unit", "DD-78")
+def _unchecked_in_unit(put: Put, sent: Sent, view: View) -> Commands | None:
+    """In a unit of work the target of a delayed message is not checked at the send."""
+    return None if put.unit is None else unlimited(put, sent.target.name, view)
+
+
+@defect(delayed_puts, "target-not-checked-for-non-persistent", "DD-78")
+def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """The target of a delayed message is not checked at the send if that is non-persistent."""
+    return unlimited(put, sent.target.name, view) if put.message.durable is False else None
+
+
 SEND_CHECK_DEFECTS = (
-    Defect(
-        name="old-level-delays",
-        rules=("DD-10",),
-        text="A queue manager older than level 8.0 takes delayed messages, and delivers them at once.",
-        apply=_old_level_delays,
-    ),
-    Defect(
-        name="clustered-delays",
-        rules=("DD-11",),
-        text="A clustered queue takes delayed messages whatever its DEFBIND, and delivers them at once.",
-        apply=_clustered_delays,
-    ),
+    _old_level_delays,
+    _clustered_delays,
     Defect(
         name="clustered-refused",
         rules=("DD-11",),
@@ -244,24 +244,14 @@ SEND_CHECK_DEFECTS = (
         text="A queue that was given a DEFBIND and is in no cluster refuses delayed messages.",
         apply=lambda: refusing(_bound_in_no_cluster, "The queue's DEFBIND does not allow it."),
     ),
-    Defect(
-        name="retained-delays",
-        rules=("DD-16",),
-        text="A retained publication with a delay is taken, and published at once.",
-        apply=lambda: puts(_retained_delays),
-    ),
+    _retained_delays,
     Defect(
         name="retained-refused",
         rules=("DD-16",),
         text="Retained publications are refused, with a delay or without.",
         apply=lambda: refusing(_retained, "A retained publication is not possible."),
     ),
-    Defect(
-        name="grouped-delays",
-        rules=("DD-17",),
-        text="A message in a group with a delay is taken, and delivered at once.",
-        apply=lambda: puts(_grouped_delays),
-    ),
+    _grouped_delays,
     Defect(
         name="grouped-refused",
         rules=("DD-17",),
@@ -280,24 +270,9 @@ SEND_CHECK_DEFECTS = (
         text="A delayed message that was refused is put all the same when its delay is over.",
         apply=lambda: _put_when_due(lambda answer: answer, staging=True),
     ),
-    Defect(
-        name="staging-failure-swallowed",
-        rules=("DD-19", "DD-21"),
-        text="Delayed messages that the staging queue cannot take are accepted, and lost.",
-        apply=lambda: answers(_staging_ignored),
-    ),
-    Defect(
-        name="target-always-full",
-        rules=("DD-78",),
-        text="Whatever keeps the target from taking a delayed message, its sender is told that it is full.",
-        apply=lambda: answers(_always_full),
-    ),
-    Defect(
-        name="delayed-refusal-terse",
-        rules=("DD-19", "DD-21"),
-        text="The refusal of a delayed message does not say what failed.",
-        apply=lambda: answers(_terse),
-    ),
+    _staging_ignored,
+    _always_full,
+    _terse,
     Defect(
         name="blame-on-target",
         rules=("DD-21",),
@@ -316,18 +291,8 @@ SEND_CHECK_DEFECTS = (
         text="A queue that is disabled for gets refuses puts too.",
         apply=lambda: refusing(_get_disabled, "The queue is disabled."),
     ),
-    Defect(
-        name="limits-one-less",
-        rules=("DD-19", "DD-78"),
-        text="A queue takes one message, and one byte of a message, less than its MAXDEPTH and MAXMSGL say.",
-        apply=lambda: commands(_less_than_said),
-    ),
-    Defect(
-        name="depth-counts-all",
-        rules=("DD-78",),
-        text="For delayed messages a queue is full once MAXDEPTH messages have ever been sent to it.",
-        apply=_counting_all,
-    ),
+    _less_than_said,
+    _counting_all,
     Defect(
         name="native-delay-honoured",
         rules=("DD-20",),
@@ -340,4 +305,7 @@ SEND_CHECK_DEFECTS = (
         text="Native puts without a delay go through the staging queue too and come three seconds late.",
         apply=lambda: commands(_native_put(delayed=False)),
     ),
+    _alias_in_no_cluster,
+    _unchecked_in_unit,
+    _light_unchecked,
 )

@@ -1,4 +1,4 @@
-"""Defects of the staging queue: what is seen of it and on it, and what its attributes do."""
+"""Defects of the staging queue: how it and its messages are shown, and what its attributes do."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from assay_broker.core.effects import Answer
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.records import MessageStored, ObjectRemoved, Record
-from assay_broker.defects.known_objects import Delayed, Known, changes, delayed_puts, knowing, rows
-from assay_broker.defects.model import Defect, is_topic
+from assay_broker.core.records import ObjectDefined, ObjectRemoved, Record
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import NOTHING, browses, change_of, is_staged, is_topic, rows, unlimited
+from assay_broker.defects.shapes import Commands, changes, delayed_puts, read, reading, replies, reshown
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 
-_NOTHING = "DEFECT.NOTHING"
 _LINGERING_MS = 1_500
 _HEADER_BYTES = 4_096
 _LIMITS: dict[str, Value] = {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
@@ -27,21 +28,13 @@ _UNREAD: dict[str, Value] = {"DestQName": "", "DeliveryDelay": 0}
 
 def _staged(rewrite: Callable[[Described], Described]) -> Seams:
     """Filters that alter what administrators see on the staging queue."""
-
-    def reshow(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
-        if not _browses(asked, STAGING_QUEUE):
-            return answer
-        return replace(answer, value=tuple(rewrite(row) for row in rows(answer)))
-
-    return knowing(reshow=reshow)
-
-
-def _browses(asked: Command, queue: str) -> bool:
-    return isinstance(asked, Administer) and isinstance(asked.change, NativeBrowse) and asked.change.queue == queue
+    return replies(
+        lambda answer, asked, _now_ms, _view: reshown(answer, rewrite) if browses(asked, STAGING_QUEUE) else answer
+    )
 
 
 def _counting(answer: Answer, queue: str, further: int) -> Answer:
-    """An answer in which a queue is shown with so many messages more."""
+    """The answer, with a number of further messages in the depth of a queue."""
     value = tuple(
         replace(row, attributes={**row.attributes, "CURDEPTH": row.number("CURDEPTH") + further})
         if isinstance(row, Definition) and row.name == queue and "CURDEPTH" in row.attributes
@@ -53,15 +46,15 @@ def _counting(answer: Answer, queue: str, further: int) -> Answer:
 
 def _looked_at(asked: Command) -> str | None:
     """The queue that an administrator looks at."""
-    if isinstance(asked, Administer) and isinstance(asked.change, NativeBrowse):
-        return asked.change.queue
-    if isinstance(asked, Administer) and isinstance(asked.change, DisplayObjects):
-        return asked.change.name
-    return None
+    match change_of(asked):
+        case NativeBrowse(queue=name) | DisplayObjects(name=name):
+            return name
+        case _:
+            return None
 
 
 def _with_further(answer: Answer, queue: str, further: Sequence[Message]) -> Answer:
-    """An answer with further messages on a queue."""
+    """The answer, with further messages on a queue."""
     if any(isinstance(row, Definition) for row in answer.value or ()):
         return _counting(answer, queue, len(further))
     shown = (Described(descriptor={}, headers=(), message=message) for message in further)
@@ -73,33 +66,42 @@ def _headless(row: Described) -> Described:
 
 
 def _unreadable(row: Described) -> Described:
+    """The message with a staging header that names neither target nor delay."""
     return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
 
 
-def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
-    if not _browses(asked, STAGING_QUEUE):
+@defect(replies, "staged-out-of-sight", "DD-05")
+def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """Delayed publications and non-persistent messages are kept in memory, and not on the staging queue."""
+    if not browses(asked, STAGING_QUEUE):
         return answer
-    published = {id_ for id_, one in known.delayed.items() if is_topic(one.target)}
+    published = {id_ for id_, one in view.delayed.items() if is_topic(one.target)}
     return replace(
         answer,
         value=tuple(row for row in rows(answer) if row.message.durable and row.message.message_id not in published),
     )
 
 
-def _on_target_too(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
+@defect(replies, "staged-and-on-target", "DD-05")
+def _on_target_too(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
+    """An administrator finds a delayed message on its target during its delay."""
     queue = _looked_at(asked)
-    waiting = [one.message for one in known.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
+    waiting = [one.message for one in view.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
     return answer if queue is None or not waiting else _with_further(answer, queue, waiting)
 
 
-def _lingering(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
+@defect(replies, "moved-and-still-staged", "DD-06")
+def _lingering(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
+    """A message stays on the staging queue for a second and a half after it was moved to its target."""
     if _looked_at(asked) != STAGING_QUEUE or answer.refused is not None:
         return answer
-    moved = [one.message for one in known.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
+    moved = [one.message for one in view.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
     return _with_further(answer, STAGING_QUEUE, moved) if moved else answer
 
 
-def _header_kept(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+@defect(replies, "staging-header-kept", "DD-06", "DD-39")
+def _header_kept(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+    """A message that was staged still has its staging header on its target."""
     queue = _looked_at(asked)
     kept = [
         replace(row, headers=({"StrucId": "DDH"}, *row.headers)) if _was_delayed(row) else row for row in rows(answer)
@@ -119,27 +121,24 @@ def _own_correlation_id(row: Described) -> Described:
     return replace(row, descriptor={**row.descriptor, "CorrelId": native_id(row.message.correlation_id).hex()})
 
 
-def _hidden(change: Change, _known: Known) -> Change | None:
+@defect(changes, "staging-queue-hidden", "DD-35")
+def _hidden(change: Change, _view: View) -> Change | None:
+    """An administrator is told that there is no staging queue."""
     if isinstance(change, DisplayObjects) and change.name == STAGING_QUEUE:
-        return DisplayObjects(kinds=change.kinds, name=_NOTHING)
+        return DisplayObjects(kinds=change.kinds, name=NOTHING)
     return None
 
 
-def _gone_after_restart() -> Seams:
-    starts: list[None] = []
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        starts.append(None)
-        staged = any(isinstance(record, MessageStored) and record.due_ms is not None for record in records)
-        if len(starts) == 1 or staged:
-            return tuple(records)
-        return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
-
-    return Seams(read=read)
+@defect(reading, "staging-queue-gone-after-restart", "DD-35")
+def _gone_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A staging queue with nothing on it is gone after a restart."""
+    if view.starts == 1 or any(is_staged(record) for record in records):
+        return tuple(records)
+    return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
 
 
 def _altered(change: Change) -> dict[str, Value] | None:
-    """How the staging queue is to be altered; None for any other change."""
+    """The attributes to which the staging queue is altered; None for any other change."""
     if isinstance(change, AlterObject) and change.name == STAGING_QUEUE:
         return change.attributes
     return None
@@ -149,8 +148,8 @@ def _alter(attributes: dict[str, Value]) -> AlterObject:
     return AlterObject(Kind.QLOCAL, STAGING_QUEUE, attributes)
 
 
-def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> tuple[Command, ...]:
-    """A send for whose duration the staging queue is altered."""
+def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> Commands:
+    """The send, with the staging queue altered around it."""
     return (
         Administer(put.connection, None, _alter(before)),
         put,
@@ -158,21 +157,25 @@ def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> tupl
     )
 
 
-def _said_limits(known: Known) -> dict[str, Value]:
-    said = known.objects.of(STAGING_QUEUE)
+def _said_limits(view: View) -> dict[str, Value]:
+    said = view.said(STAGING_QUEUE)
     return {keyword: said[keyword] for keyword in _LIMITS if keyword in said}
 
 
-def _unlimited(put: Put, _sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-    limits = _said_limits(known)
+@defect(delayed_puts, "staging-limits-ignored", "DD-36")
+def _unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """MAXDEPTH and MAXMSGL of the staging queue are shown and have no effect."""
+    limits = _said_limits(view)
     return _beside(put, {keyword: _LIMITS[keyword] for keyword in limits}, limits) if limits else None
 
 
+@defect(made, "staging-places-never-freed", "DD-36")
 def _never_freed() -> Seams:
+    """A message that has left the staging queue still counts towards its MAXDEPTH."""
     taken: list[None] = []
 
-    def no_place(put: Put, _sent: Delayed, known: Known) -> tuple[Command, ...] | None:
-        limit = _said_limits(known).get("MAXDEPTH")
+    def no_place(put: Put, _sent: Sent, view: View) -> Commands | None:
+        limit = _said_limits(view).get("MAXDEPTH")
         if not isinstance(limit, int):
             return None
         taken.append(None)
@@ -182,7 +185,7 @@ def _never_freed() -> Seams:
 
 
 def _less(keyword: str, by: int) -> Seams:
-    def lowered(change: Change, _known: Known) -> Change | None:
+    def lowered(change: Change, _view: View) -> Change | None:
         attributes = _altered(change)
         limit = None if attributes is None else attributes.get(keyword)
         if attributes is None or not isinstance(limit, int):
@@ -192,13 +195,38 @@ def _less(keyword: str, by: int) -> Seams:
     return changes(lowered)
 
 
-def _first_counts(change: Change, known: Known) -> Change | None:
-    attributes, before = _altered(change), _said_limits(known)
+@defect(changes, "staging-limits-fixed", "DD-36")
+def _first_counts(change: Change, view: View) -> Change | None:
+    """The limits of the staging queue can be altered once, and never again."""
+    attributes, before = _altered(change), _said_limits(view)
     return None if attributes is None or not before else _alter({**attributes, **before})
 
 
-def _unalterable(change: Change, _known: Known) -> Change | None:
-    return None if _altered(change) is None else AlterObject(Kind.QLOCAL, _NOTHING, {})
+@defect(changes, "staging-queue-unalterable", "DD-36")
+def _unalterable(change: Change, _view: View) -> Change | None:
+    """The staging queue cannot be altered."""
+    return None if _altered(change) is None else AlterObject(Kind.QLOCAL, NOTHING, {})
+
+
+@defect(replies, "staging-header-blank-after-restart", "DD-05")
+def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """After a restart the header of a staged message names neither its target nor its delay."""
+    if not browses(asked, STAGING_QUEUE) or view.starts == 1:
+        return answer
+    return reshown(answer, _unreadable)
+
+
+@defect(read, "staging-limits-forgotten-at-restart", "DD-36")
+def _limits_forgotten(record: Record) -> tuple[Record, ...]:
+    """After a restart the staging queue has its factory settings again."""
+    forgotten = isinstance(record, ObjectDefined) and record.definition.name == STAGING_QUEUE
+    return () if forgotten else (record,)
+
+
+@defect(delayed_puts, "non-persistent-not-counted", "DD-36")
+def _light_does_not_count(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """The limits of the staging queue do not hold for non-persistent messages."""
+    return unlimited(put, STAGING_QUEUE, view) if put.message.durable is False else None
 
 
 STAGING_QUEUE_DEFECTS = (
@@ -214,48 +242,13 @@ STAGING_QUEUE_DEFECTS = (
         text="The header of a staged message names neither its target nor its delay.",
         apply=lambda: _staged(_unreadable),
     ),
-    Defect(
-        name="staged-out-of-sight",
-        rules=("DD-05",),
-        text="Delayed publications and non-persistent messages are kept in memory, and not on the staging queue.",
-        apply=lambda: knowing(reshow=_out_of_sight),
-    ),
-    Defect(
-        name="staged-and-on-target",
-        rules=("DD-05",),
-        text="An administrator finds a delayed message on its target during its delay.",
-        apply=lambda: knowing(reshow=_on_target_too),
-    ),
-    Defect(
-        name="moved-and-still-staged",
-        rules=("DD-06",),
-        text="A message stays on the staging queue for a second and a half after it was moved to its target.",
-        apply=lambda: knowing(reshow=_lingering),
-    ),
-    Defect(
-        name="staging-header-kept",
-        rules=("DD-06", "DD-39"),
-        text="A message that was staged still has its staging header on its target.",
-        apply=lambda: knowing(reshow=_header_kept),
-    ),
-    Defect(
-        name="staging-queue-hidden",
-        rules=("DD-35",),
-        text="An administrator is told that there is no staging queue.",
-        apply=lambda: changes(_hidden),
-    ),
-    Defect(
-        name="staging-queue-gone-after-restart",
-        rules=("DD-35",),
-        text="A staging queue with nothing on it is gone after a restart.",
-        apply=_gone_after_restart,
-    ),
-    Defect(
-        name="staging-limits-ignored",
-        rules=("DD-36",),
-        text="MAXDEPTH and MAXMSGL of the staging queue are shown and have no effect.",
-        apply=lambda: delayed_puts(_unlimited),
-    ),
+    _out_of_sight,
+    _on_target_too,
+    _lingering,
+    _header_kept,
+    _hidden,
+    _gone_after_restart,
+    _unlimited,
     Defect(
         name="staging-depth-one-less",
         rules=("DD-36",),
@@ -268,24 +261,9 @@ STAGING_QUEUE_DEFECTS = (
         text="MAXMSGL of the staging queue counts the header as four kilobytes.",
         apply=lambda: _less("MAXMSGL", _HEADER_BYTES),
     ),
-    Defect(
-        name="staging-limits-fixed",
-        rules=("DD-36",),
-        text="The limits of the staging queue can be altered once, and never again.",
-        apply=lambda: changes(_first_counts),
-    ),
-    Defect(
-        name="staging-queue-unalterable",
-        rules=("DD-36",),
-        text="The staging queue cannot be altered.",
-        apply=lambda: changes(_unalterable),
-    ),
-    Defect(
-        name="staging-places-never-freed",
-        rules=("DD-36",),
-        text="A message that has left the staging queue still counts towards its MAXDEPTH.",
-        apply=_never_freed,
-    ),
+    _first_counts,
+    _unalterable,
+    _never_freed,
     Defect(
         name="staged-under-own-id",
         rules=("DD-37",),
@@ -298,5 +276,7 @@ STAGING_QUEUE_DEFECTS = (
         text="A staged message keeps its correlation id.",
         apply=lambda: _staged(_own_correlation_id),
     ),
+    _unread_after_restart,
+    _limits_forgotten,
+    _light_does_not_count,
 )
-"""Defects of the staging queue."""

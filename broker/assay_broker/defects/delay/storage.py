@@ -1,4 +1,4 @@
-"""Further defects of delayed delivery: where delays are kept, where they wait, and what a restart does to them."""
+"""Defects of delayed delivery: how delays are stored, where messages wait, and what a restart does to them."""
 
 from __future__ import annotations
 
@@ -9,103 +9,110 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
-    deliveries,
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
+from assay_broker.defects.sends import (
+    SHIFT,
     dropped,
     handed_in,
     is_durable,
+    is_staged,
     is_topic,
-    puts,
-    read,
+    left_ms,
+    resent,
+    twice,
+    undelayed,
     unheard,
 )
-from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read, read_together
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
 _SECOND_MS = 1_000
 _BITS_32 = 2**32
-_SHIFT = 10**9
 _STAGED_AT_MOST = 8
-_AGENT = -4  # a connection of the defect's own
-
-
-def _delay_ms(put: Put, now_ms: int) -> int:
-    """How long a message is still to be delayed."""
-    return max(0, (put.message.delivery_time_ms or 0) - now_ms)
-
-
-def _with(put: Put, message: Message) -> tuple[Command, ...]:
-    return (replace(put, message=message),)
 
 
 # DD-02
 
 
-def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    delay_ms = _delay_ms(put, now_ms)
+@defect(puts, "delay-in-whole-seconds", "DD-02")
+def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """Delays are kept in whole seconds, cut off."""
+    delay_ms = left_ms(put.message, now_ms)
     if not delay_ms % _SECOND_MS:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + delay_ms // _SECOND_MS * _SECOND_MS))
+    return resent(put, delivery_time_ms=now_ms + delay_ms // _SECOND_MS * _SECOND_MS)
 
 
-def _in_32_bits(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    delay_ms = _delay_ms(put, now_ms)
+@defect(puts, "delay-in-32-bits", "DD-02")
+def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """Delays are kept in 32 bits of milliseconds."""
+    delay_ms = left_ms(put.message, now_ms)
     if delay_ms < _BITS_32:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + delay_ms % _BITS_32))
+    return resent(put, delivery_time_ms=now_ms + delay_ms % _BITS_32)
 
 
-def _early_for_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    live = any(not is_durable(attach) for attach in watch.on(target))
-    if not is_topic(target) or live or not _delay_ms(put, now_ms):
+@defect(puts, "early-for-durable-subscribers", "DD-02")
+def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """Publications are not delayed for durable subscriptions."""
+    live = any(not is_durable(attach) for attach in view.on(target))
+    if not is_topic(target) or live or not left_ms(put.message, now_ms):
         return None
-    return _with(put, replace(put.message, delivery_time_ms=None))
+    return undelayed(put)
 
 
-def _early_in_unit(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if put.unit is None or not _delay_ms(put, now_ms):
+@defect(puts, "early-in-unit", "DD-02", "DD-27", "DD-26")
+def _early_in_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """The commit of a unit of work delivers its delayed messages at once."""
+    if put.unit is None or not left_ms(put.message, now_ms):
         return None
-    return _with(put, replace(put.message, delivery_time_ms=None))
+    return undelayed(put)
 
 
+@defect(made, "early-for-late-receivers", "DD-02")
 def _early_for_late_receivers() -> Seams:
-    """A receiver that opens on a queue is handed what is staged for it by then."""
+    """The first receiver that opens on a queue during a delay is handed the delayed message at once."""
     staged: dict[Address, list[Message]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
-            target = watch.target(command)
-            if target is not None and not is_topic(target) and command.unit is None and _delay_ms(command, now_ms):
+            target = view.target(command)
+            if (
+                target is not None
+                and not is_topic(target)
+                and command.unit is None
+                and left_ms(command.message, now_ms)
+            ):
                 staged.setdefault(target, []).append(command.message)
-        if not isinstance(command, Attach) or watch.on(command.address):
+        if not isinstance(command, Attach) or view.on(command.address):
             return None
         waiting = staged.pop(command.address, ())
         early = [message for message in waiting if (message.delivery_time_ms or 0) > now_ms]
         unstaged = (Cancel(command.connection, None, message.message_id or "") for message in early)
         undelayed = (replace(message, delivery_time_ms=None) for message in early)
-        return (*unstaged, *handed_in(_AGENT, command.address, *undelayed), command)
+        return (*unstaged, *handed_in(view, command.address, *undelayed), command)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         staged.clear()
         return tuple(records)
 
-    return also_reading(commands(rewrite), start)
+    return filters(rewrite, read=start)
 
 
 # DD-03
 
 
+@defect(made, "staged-lost-by-browsing", "DD-03")
 def _lost_by_browsing() -> Seams:
+    """Browsing a queue drops the delayed messages that are staged for it."""
     staged: dict[Address, list[str]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Put) and _delay_ms(command, now_ms):
-            target, message_id = watch.target(command), command.message.message_id
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Put) and left_ms(command.message, now_ms):
+            target, message_id = view.target(command), command.message.message_id
             if target is not None and message_id is not None:
                 staged.setdefault(target, []).append(message_id)
         if not isinstance(command, Browse):
@@ -115,11 +122,13 @@ def _lost_by_browsing() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "staging-overflows", "DD-03")
 def _overflows() -> Seams:
+    """Eight delayed messages are staged for a destination; further ones are taken and dropped."""
     staged: dict[Address, list[int]] = {}
 
-    def drop(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if not _delay_ms(put, now_ms):
+    def drop(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+        if not left_ms(put.message, now_ms):
             return None
         still = staged[target] = [due for due in staged.get(target, ()) if due > now_ms]
         if len(still) >= _STAGED_AT_MOST:
@@ -130,225 +139,153 @@ def _overflows() -> Seams:
     return puts(drop)
 
 
-def _is_staged(stored: MessageStored) -> bool:
-    return stored.due_ms is not None
-
-
+@defect(read, "staged-publications-lost-at-restart", "DD-03")
 def _publications_lost(record: Record) -> tuple[Record, ...]:
-    lost = isinstance(record, MessageStored) and _is_staged(record) and record.home.startswith("subscription://")
+    """Persistent delayed publications are gone after a restart, and messages on queues are not."""
+    lost = is_staged(record) and record.home.startswith("subscription://")
     return () if lost else (record,)
 
 
+@defect(read_together, "staged-twice-at-restart", "DD-03")
 def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Stored delayed messages are recovered twice when the broker starts again."""
     out: list[Record] = []
     for record in records:
         out.append(record)
-        if isinstance(record, MessageStored) and record.due_ms is not None:
-            out.append(replace(record, key=record.key + _SHIFT))
+        if is_staged(record):
+            out.append(replace(record, key=record.key + SHIFT))
     return tuple(out)
 
 
-def _released_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    awaited = put.unit is None and bool(watch.on(target))
-    return (put, unheard(put)) if awaited and 0 < _delay_ms(put, now_ms) <= _SECOND_MS else None
+@defect(puts, "released-twice", "DD-03")
+def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A message delayed by a second or less is released twice, where somebody waited for it at the send."""
+    awaited = put.unit is None and bool(view.on(target))
+    return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
 
 
 # DD-04
 
 
+@defect(made, "behind-the-delayed", "DD-04")
 def _behind_the_delayed() -> Seams:
-    """A queue keeps the order of its sends: nothing overtakes a delayed message."""
+    """A queue keeps the order of its sends, so a message without a delay waits behind a delayed one."""
     latest: dict[Address, int] = {}
 
-    def wait(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if _delay_ms(put, now_ms):
+    def wait(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+        if left_ms(put.message, now_ms):
             latest[target] = max(put.message.delivery_time_ms or 0, latest.get(target, 0))
             return None
         if latest.get(target, 0) <= now_ms:
             return None
-        return _with(put, replace(put.message, delivery_time_ms=latest[target] + 1))
+        return resent(put, delivery_time_ms=latest[target] + 1)
 
     return puts(wait)
 
 
-def _publications_staged(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if not is_topic(target) or _delay_ms(put, now_ms) or put.unit is not None:
+@defect(puts, "publications-staged", "DD-04")
+def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """Publications without a delay go through the staging queue too and come three seconds late."""
+    if not is_topic(target) or left_ms(put.message, now_ms) or put.unit is not None:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + 3_000))
+    return resent(put, delivery_time_ms=now_ms + 3_000)
 
 
 # DD-51
 
 
+@defect(made, "delayed-not-to-returning", "DD-51")
 def _not_to_returning() -> Seams:
-    """Delayed publications are dropped for subscribers who were away at any time since the send."""
+    """Subscribers who come back during or after the delay do not get what was published before."""
     delayed: set[str | None] = set()
     started: dict[tuple[int, int], set[str | None]] = {}
 
-    def note(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Put) and _delay_ms(command, now_ms):
-            target = watch.target(command)
+    def note(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Put) and left_ms(command.message, now_ms):
+            target = view.target(command)
             if target is not None and is_topic(target):
                 delayed.add(command.message.message_id)
-        for key in watch.receivers.keys() - started.keys():
+        for key in view.receivers.keys() - started.keys():
             started[key] = set(delayed)
         return None
 
     noting = commands(note)
 
-    def drop(delivery: Deliver, _watch: Watch) -> Deliver | None:
+    def drop(delivery: Deliver, _view: View) -> Deliver | None:
         missed = started.get((delivery.connection, delivery.link), set())
         return None if delivery.message.message_id in missed else delivery
 
     return replace(noting, effects=deliveries(drop).effects)
 
 
-def _durable_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    active = any(is_durable(attach) for attach in watch.on(target))
-    return (put, unheard(put)) if is_topic(target) and active and _delay_ms(put, now_ms) else None
+@defect(puts, "delayed-twice-to-durable", "DD-51")
+def _durable_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """Active durable subscribers get delayed publications twice."""
+    active = any(is_durable(attach) for attach in view.on(target))
+    return twice(put) if is_topic(target) and active and left_ms(put.message, now_ms) else None
 
 
-def _shared_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    shared = any(attach.shared for attach in watch.on(target))
-    return (put, unheard(put)) if is_topic(target) and shared and _delay_ms(put, now_ms) else None
+@defect(puts, "delayed-twice-to-shared", "DD-51")
+def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """Those who share a subscription get delayed publications twice between them."""
+    shared = any(attach.shared for attach in view.on(target))
+    return twice(put) if is_topic(target) and shared and left_ms(put.message, now_ms) else None
 
 
 # DD-14, DD-56
 
 
-def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(puts, "raw-expiry-pair-taken", "DD-14")
+def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A message whose time to live is below its delay is taken, and its time to live forgotten."""
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
-    if not _delay_ms(put, now_ms) or due is None or not expiry or expiry >= due:
+    if not left_ms(put.message, now_ms) or due is None or not expiry or expiry >= due:
         return None
-    return _with(put, replace(put.message, expiry_ms=None, ttl_ms=None))
+    return resent(put, expiry_ms=None, ttl_ms=None)
 
 
+@defect(read, "expiry-forgotten-at-restart", "DD-55", "DD-56")
 def _expiry_forgotten(record: Record) -> tuple[Record, ...]:
+    """The time to live of stored messages is forgotten when the broker starts again."""
     return (replace(record, expires_ms=None),) if isinstance(record, MessageStored) else (record,)
 
 
-def _edge_twice(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    """The clean-up of expired messages and the release both hand over what is due at the same moment."""
+@defect(puts, "edge-released-twice", "DD-56")
+def _edge_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A message whose time to live ends with its delay is handed over twice.
+
+    The clean-up of expired messages and the release both hand over what is due at the same moment.
+    """
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
-    if not _delay_ms(put, now_ms) or due is None or not expiry or abs(expiry - due) > 1:
+    if not left_ms(put.message, now_ms) or due is None or not expiry or abs(expiry - due) > 1:
         return None
     released = replace(put, message=replace(put.message, expiry_ms=None, ttl_ms=None))
     return (released, unheard(released))
 
 
 STAGING_DEFECTS = (
-    Defect(
-        name="delay-in-whole-seconds",
-        rules=("DD-02",),
-        text="Delays are kept in whole seconds, cut off.",
-        apply=lambda: puts(_in_whole_seconds),
-    ),
-    Defect(
-        name="delay-in-32-bits",
-        rules=("DD-02",),
-        text="Delays are kept in 32 bits of milliseconds.",
-        apply=lambda: puts(_in_32_bits),
-    ),
-    Defect(
-        name="early-for-durable-subscribers",
-        rules=("DD-02",),
-        text="Publications are not delayed for durable subscriptions.",
-        apply=lambda: puts(_early_for_durable),
-    ),
-    Defect(
-        name="early-in-unit",
-        rules=("DD-02", "DD-27", "DD-26"),
-        text="The commit of a unit of work delivers its delayed messages at once.",
-        apply=lambda: puts(_early_in_unit),
-    ),
-    Defect(
-        name="early-for-late-receivers",
-        rules=("DD-02",),
-        text="The first receiver that opens on a queue during a delay is handed the delayed message at once.",
-        apply=_early_for_late_receivers,
-    ),
-    Defect(
-        name="staged-lost-by-browsing",
-        rules=("DD-03",),
-        text="Browsing a queue drops the delayed messages that are staged for it.",
-        apply=_lost_by_browsing,
-    ),
-    Defect(
-        name="staging-overflows",
-        rules=("DD-03",),
-        text="Eight delayed messages are staged for a destination; further ones are taken and dropped.",
-        apply=_overflows,
-    ),
+    _in_whole_seconds,
+    _in_32_bits,
+    _early_for_durable,
+    _early_in_unit,
+    _early_for_late_receivers,
+    _lost_by_browsing,
+    _overflows,
     Defect(
         name="staged-lost-at-second-restart",
         rules=("DD-03",),
         text="Persistent delayed messages outlive one restart during their delay and are gone after the second.",
-        apply=lambda: lost_at_second_restart(_is_staged),
+        apply=lambda: lost_at_second_restart(is_staged),
     ),
-    Defect(
-        name="staged-publications-lost-at-restart",
-        rules=("DD-03",),
-        text="Persistent delayed publications are gone after a restart, and messages on queues are not.",
-        apply=lambda: read(_publications_lost),
-    ),
-    Defect(
-        name="staged-twice-at-restart",
-        rules=("DD-03",),
-        text="Stored delayed messages are recovered twice when the broker starts again.",
-        apply=lambda: Seams(read=_staged_twice),
-    ),
-    Defect(
-        name="released-twice",
-        rules=("DD-03",),
-        text="A message delayed by a second or less is released twice, where somebody waited for it at the send.",
-        apply=lambda: puts(_released_twice),
-    ),
-    Defect(
-        name="behind-the-delayed",
-        rules=("DD-04",),
-        text="A queue keeps the order of its sends, so a message without a delay waits behind a delayed one.",
-        apply=_behind_the_delayed,
-    ),
-    Defect(
-        name="publications-staged",
-        rules=("DD-04",),
-        text="Publications without a delay go through the staging queue too and come three seconds late.",
-        apply=lambda: puts(_publications_staged),
-    ),
-    Defect(
-        name="delayed-not-to-returning",
-        rules=("DD-51",),
-        text="Subscribers who come back during or after the delay do not get what was published before.",
-        apply=_not_to_returning,
-    ),
-    Defect(
-        name="delayed-twice-to-durable",
-        rules=("DD-51",),
-        text="Active durable subscribers get delayed publications twice.",
-        apply=lambda: puts(_durable_twice),
-    ),
-    Defect(
-        name="delayed-twice-to-shared",
-        rules=("DD-51",),
-        text="Those who share a subscription get delayed publications twice between them.",
-        apply=lambda: puts(_shared_twice),
-    ),
-    Defect(
-        name="raw-expiry-pair-taken",
-        rules=("DD-14",),
-        text="A message whose time to live is below its delay is taken, and its time to live forgotten.",
-        apply=lambda: puts(_raw_pair_taken),
-    ),
-    Defect(
-        name="expiry-forgotten-at-restart",
-        rules=("DD-55", "DD-56"),
-        text="The time to live of stored messages is forgotten when the broker starts again.",
-        apply=lambda: read(_expiry_forgotten),
-    ),
-    Defect(
-        name="edge-released-twice",
-        rules=("DD-56",),
-        text="A message whose time to live ends with its delay is handed over twice.",
-        apply=lambda: puts(_edge_twice),
-    ),
+    _publications_lost,
+    _staged_twice,
+    _released_twice,
+    _behind_the_delayed,
+    _publications_staged,
+    _not_to_returning,
+    _durable_twice,
+    _shared_twice,
+    _raw_pair_taken,
+    _expiry_forgotten,
+    _edge_twice,
 )

@@ -1,4 +1,4 @@
-"""Defects of the backlog: what a topic gathers for durable subscriptions whose subscribers are away."""
+"""Defects of the messages that durable subscriptions gather while their subscribers are away."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import Put
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import Defect, Watch, dropped, is_topic, puts, read
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import dropped, is_delayed, is_topic
+from assay_broker.defects.shapes import Commands, puts, read
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 
@@ -19,27 +22,34 @@ def _home(subscription: SubscriptionDefined) -> str:
     return f"subscription://{subscription.number}"
 
 
+@defect(made, "backlog-overflows", "PD-13")
 def _overflows() -> Seams:
+    """Six publications are kept for the absent subscribers of a topic; further ones are taken and dropped."""
     counts: dict[Address, int] = {}
 
-    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if not is_topic(target) or (put.message.delivery_time_ms or 0) > now_ms:
+    def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        if not is_topic(target) or is_delayed(put, now_ms):
             return None
-        counts[target] = 0 if watch.on(target) else counts.get(target, 0) + 1
+        counts[target] = 0 if view.on(target) else counts.get(target, 0) + 1
         return (dropped(put, now_ms),) if counts[target] > _KEPT_AT_MOST else None
 
     return puts(drop)
 
 
+@defect(read, "backlog-reversed-by-restart", "PD-15")
 def _newest_first(record: Record) -> tuple[Record, ...]:
-    """The start puts messages in the order of their arrivals; keys grow with them."""
+    """What a durable subscription gathered comes in reverse order after a restart.
+
+    The start puts messages in the order of their arrivals; keys grow with them.
+    """
     if isinstance(record, MessageStored) and record.home.startswith("subscription://"):
         return (replace(record, arrived_ms=-record.key),)
     return (record,)
 
 
+@defect(made, "selective-not-on-disk", "PD-23")
 def _selective_not_on_disk() -> Seams:
-    """Messages of durable subscriptions that select never reach the disk."""
+    """Of a publication the copy of a durable subscription with a selector never reaches the disk."""
     selective: set[str] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -55,33 +65,15 @@ def _selective_not_on_disk() -> Seams:
     return Seams(written=written, read=learn)
 
 
+@defect(read, "shared-lost-at-restart", "PD-25")
 def _shared_lost(record: Record) -> tuple[Record, ...]:
+    """Shared durable subscriptions are gone after a restart."""
     return () if isinstance(record, SubscriptionDefined) and record.shared else (record,)
 
 
 BACKLOG_DEFECTS = (
-    Defect(
-        name="backlog-overflows",
-        rules=("PD-13",),
-        text="Six publications are kept for the absent subscribers of a topic; further ones are taken and dropped.",
-        apply=_overflows,
-    ),
-    Defect(
-        name="backlog-reversed-by-restart",
-        rules=("PD-15",),
-        text="What a durable subscription gathered comes in reverse order after a restart.",
-        apply=lambda: read(_newest_first),
-    ),
-    Defect(
-        name="selective-not-on-disk",
-        rules=("PD-23",),
-        text="Of a publication the copy of a durable subscription with a selector never reaches the disk.",
-        apply=_selective_not_on_disk,
-    ),
-    Defect(
-        name="shared-lost-at-restart",
-        rules=("PD-25",),
-        text="Shared durable subscriptions are gone after a restart.",
-        apply=lambda: read(_shared_lost),
-    ),
+    _overflows,
+    _newest_first,
+    _selective_not_on_disk,
+    _shared_lost,
 )

@@ -1,4 +1,4 @@
-"""Defects of a queue's consumers: what they leave, what they hold, and what becomes of it when they go."""
+"""Defects of a queue's consumers: messages that none selects, and messages that a consumer holds when it goes."""
 
 from __future__ import annotations
 
@@ -6,99 +6,64 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Disconnect, Put, Settle
 from assay_broker.core.effects import Deliver
-from assay_broker.defects.model import Defect, Held, Watch, dropped, handed_in, is_topic, puts
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import accepted, dropped, handed_in, is_delayed, is_topic
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address
 from assay_sdk.model.selectors import Selector
 
-_AGENT = -5  # a connection of the defect's own
 
-
-def _unselected_dropped(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if is_topic(target) or (put.message.delivery_time_ms or 0) > now_ms:
+@defect(puts, "unselected-dropped", "PD-18")
+def _unselected_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A queue whose consumers all select drops what none of them wants."""
+    if is_topic(target) or is_delayed(put, now_ms):
         return None
-    selectors = [attach.selector for attach in watch.on(target)]
+    selectors = [attach.selector for attach in view.on(target)]
     wanted = any(not text or Selector.parse(text).matches(put.message) for text in selectors)
     return (dropped(put, now_ms),) if selectors and not wanted else None
 
 
-def _returned_consumed() -> Seams:
-    """A message of a queue that is given back alone counts as consumed."""
-    held = Held()
-
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        returned = held.settled(passing) if isinstance(passing, Settle) and passing.outcome is Outcome.MODIFIED else ()
-        held.note(passing)
-        if isinstance(passing, Settle) and len(returned) == 1 and not is_topic(returned[0].origin):
-            return (replace(passing, outcome=Outcome.ACCEPTED),)
-        return (passing,)
-
-    return Seams(command=command, effects=held.heed)
+@defect(commands, "returned-consumed", "PD-18")
+def _returned_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A single message that a consumer gives back, as one that is closed does, counts as consumed."""
+    if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
+        return None
+    returned = view.held(command)
+    lone = len(returned) == 1 and not is_topic(returned[0].origin)
+    return (replace(command, outcome=Outcome.ACCEPTED),) if lone else None
 
 
-def _line_loss_consumes() -> Seams:
-    """A single message of a queue that a consumer holds when its connection is lost counts as consumed."""
-    held = Held()
-
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        consumed: list[Command] = []
-        if isinstance(passing, Disconnect) and not passing.clean:
-            lone = [deliveries[0] for deliveries in held.of(passing).values() if len(deliveries) == 1]
-            consumed += [
-                Settle(one.connection, None, one.link, (one.delivery,), Outcome.ACCEPTED)
-                for one in lone
-                if not is_topic(one.origin)
-            ]
-        held.note(passing)
-        return (*consumed, passing)
-
-    return Seams(command=command, effects=held.heed)
+@defect(commands, "line-loss-consumes", "PD-18")
+def _line_loss_consumes(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A single message that a consumer has not acknowledged counts as consumed when its connection is lost."""
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    lone = {link for link, held in view.held_by_link(command).items() if len(held) == 1}
+    return accepted(command, view, lambda _attach, one: one.link in lone and not is_topic(one.origin))
 
 
+@defect(made, "acknowledgement-lost-with-the-line", "PD-18")
 def _acknowledgement_lost() -> Seams:
-    """What a connection acknowledged last, on a queue, is there again when the connection is lost."""
-    held = Held()
+    """The last acknowledgement before a connection is lost is forgotten, and its message comes again."""
     last: dict[int, Deliver] = {}
 
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        again: tuple[Command, ...] = ()
-        if isinstance(passing, Settle) and passing.outcome is Outcome.ACCEPTED and passing.unit is None:
-            for delivery in held.settled(passing):
-                last[passing.connection] = delivery
-        elif isinstance(passing, Disconnect):
-            forgotten = last.pop(passing.connection, None)
-            if forgotten is not None and not passing.clean and not is_topic(forgotten.origin):
-                again = handed_in(_AGENT, forgotten.origin, forgotten.message)
-        held.note(passing)
-        return (passing, *again)
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED and command.unit is None:
+            last.update((command.connection, delivery) for delivery in view.held(command))
+        forgotten = last.pop(command.connection, None) if isinstance(command, Disconnect) else None
+        if not isinstance(command, Disconnect) or command.clean or forgotten is None or is_topic(forgotten.origin):
+            return None
+        return (command, *handed_in(view, forgotten.origin, forgotten.message))
 
-    return Seams(command=command, effects=held.heed)
+    return commands(rewrite)
 
 
 CONSUMER_DEFECTS = (
-    Defect(
-        name="unselected-dropped",
-        rules=("PD-18",),
-        text="A queue whose consumers all select drops what none of them wants.",
-        apply=lambda: puts(_unselected_dropped),
-    ),
-    Defect(
-        name="returned-consumed",
-        rules=("PD-18",),
-        text="A single message that a consumer gives back, as one that is closed does, counts as consumed.",
-        apply=_returned_consumed,
-    ),
-    Defect(
-        name="line-loss-consumes",
-        rules=("PD-18",),
-        text="A single message that a consumer has not acknowledged counts as consumed when its connection is lost.",
-        apply=_line_loss_consumes,
-    ),
-    Defect(
-        name="acknowledgement-lost-with-the-line",
-        rules=("PD-18",),
-        text="The last acknowledgement before a connection is lost is forgotten, and its message comes again.",
-        apply=_acknowledgement_lost,
-    ),
+    _unselected_dropped,
+    _returned_consumed,
+    _line_loss_consumes,
+    _acknowledgement_lost,
 )

@@ -6,63 +6,43 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
-from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.commands import Put
+from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    is_topic,
-    puts,
-    unheard,
-    written,
-)
+from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.sends import SHIFT, is_topic, twice, unheard
+from assay_broker.defects.shapes import Commands, answers, puts, read_together, written
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 
-_SHIFT = 10**9
 
-
-def _to_each_consumer(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    consumers = 0 if is_topic(target) else len(watch.on(target))
+@defect(puts, "queue-broadcasts", "PD-18")
+def _to_each_consumer(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A queue hands each message to each of its consumers."""
+    consumers = 0 if is_topic(target) else len(view.on(target))
     return (put, *(unheard(put) for _ in range(consumers - 1))) if consumers > 1 else None
 
 
-def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., tuple[Command, ...] | None]:
-    """Double non-persistent sends to topics or queues, where somebody listens or where nobody does."""
+def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Commands | None]:
+    """Double non-persistent sends to topics or queues, with a receiver or without."""
 
-    def twice(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if put.message.durable or is_topic(target) is not topic or bool(watch.on(target)) is not watched:
+    def again(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+        if put.message.durable or is_topic(target) is not topic or bool(view.on(target)) is not watched:
             return None
-        return (put, unheard(put))
+        return twice(put)
 
-    return twice
+    return again
 
 
-def _answers_before_flush() -> Seams:
-    sends: set[tuple[int, int]] = set()
-
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        if isinstance(passing, Put) and passing.token is not None:
-            sends.add((passing.connection, passing.token))
-        return (passing,)
-
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        out: list[Effect] = []
-        for effect in passing:
-            if isinstance(effect, Answer) and (effect.connection, effect.token) in sends:
-                sends.discard((effect.connection, effect.token))
-                out.append(replace(effect, after=None))
-            else:
-                out.append(effect)
-        return tuple(out)
-
-    return Seams(command=command, effects=effects)
+@defect(answers, "answers-before-flush", "PD-20")
+def _answers_before_flush(_sent: Sent, answer: Answer) -> Answer:
+    """A persistent send is answered before the message is on disk."""
+    return replace(answer, after=None)
 
 
 def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
-    """Messages on homes that begin so do not reach the store; staged ones do."""
+    """Keep messages on homes with this prefix from the store, unless they are staged."""
 
     def drop(record: Record) -> tuple[Record, ...]:
         plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)
@@ -71,71 +51,53 @@ def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
     return drop
 
 
+@defect(read_together, "first-lost-at-restart", "PD-20")
 def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Of several stored messages the first is gone after a restart."""
     stored = [record for record in records if isinstance(record, MessageStored)]
     return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
 
 def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
-    """Non-persistent messages on queues, or to topics, are stored and come back after a restart once or twice."""
+    """Filters that store non-persistent messages on queues, or to topics, so that they come back once or twice."""
     stored: set[str] = set()
 
-    def persist(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def persist(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
         message = put.message
         delayed = (message.delivery_time_ms or 0) > now_ms
         if message.durable or is_topic(target) is not topic or delayed or message.message_id is None:
             return None
-        if watch.on(target) and not topic:
+        if view.on(target) and not topic:
             return None
         stored.add(message.message_id)
         return (replace(put, message=replace(message, durable=True)),)
 
-    filters = puts(persist)
+    def delivered(delivery: Deliver, _view: View) -> Deliver:
+        if delivery.message.message_id not in stored:
+            return delivery
+        return replace(delivery, message=replace(delivery.message, durable=False))
 
-    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
-        return tuple(
-            replace(effect, message=replace(effect.message, durable=False))
-            if isinstance(effect, Deliver) and effect.message.message_id in stored
-            else effect
-            for effect in filters.effects(passing, now_ms)
-        )
-
-    def again(records: Sequence[Record]) -> tuple[Record, ...]:
+    def again(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         doubled = [
-            replace(record, key=record.key + _SHIFT)
+            replace(record, key=record.key + SHIFT)
             for record in records
             if twice and isinstance(record, MessageStored) and record.message.message_id in stored
         ]
         return (*records, *doubled)
 
-    return replace(also_reading(filters, again), effects=effects)
+    return puts(persist, again, delivered)
 
 
 QUEUE_DEFECTS = (
-    Defect(
-        name="queue-broadcasts",
-        rules=("PD-18",),
-        text="A queue hands each message to each of its consumers.",
-        apply=lambda: puts(_to_each_consumer),
-    ),
-    Defect(
-        name="answers-before-flush",
-        rules=("PD-20",),
-        text="A persistent send is answered before the message is on disk.",
-        apply=_answers_before_flush,
-    ),
+    _to_each_consumer,
+    _answers_before_flush,
     Defect(
         name="loses-on-kill",
         rules=("PD-20",),
         text="Persistent messages on queues never reach the disk.",
         apply=lambda: written(without("queue://")),
     ),
-    Defect(
-        name="first-lost-at-restart",
-        rules=("PD-20",),
-        text="Of several stored messages the first is gone after a restart.",
-        apply=lambda: Seams(read=_first_lost),
-    ),
+    _first_lost,
     Defect(
         name="non-persistent-twice",
         rules=("PD-21",),

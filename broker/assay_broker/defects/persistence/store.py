@@ -1,4 +1,4 @@
-"""Defects of the store itself: what it says is flushed is not, or not yet, or not in its order."""
+"""Defects of the store: a flush that does not happen, or happens late and out of order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Unflushed:
         self._store.write(records)
 
     def flush(self) -> None:
-        """It says that it has."""
+        """Do nothing."""
 
     def drop(self) -> None:
         self._store.drop()

@@ -9,47 +9,36 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
-    deliveries,
-    handed_in,
-    is_durable,
-    is_topic,
-    puts,
-    unheard,
-    written,
-)
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.queues import non_persistent_twice, without
+from assay_broker.defects.sends import handed_in, is_delayed, is_durable, is_topic, resent, twice
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read_together, written
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message
 
-_SHIFT = 10**9
-_AGENT = -2  # a connection of the defect's own
 _URGENT = 5
 
 
-def _durable_receivers(watch: Watch, address: Address) -> list[Attach]:
-    return [attach for attach in watch.on(address) if is_durable(attach)]
+def _durable_receivers(view: View, address: Address) -> list[Attach]:
+    return [attach for attach in view.on(address) if is_durable(attach)]
 
 
-def _live_receivers(watch: Watch, address: Address) -> list[Attach]:
-    return [attach for attach in watch.on(address) if not is_durable(attach)]
+def _live_receivers(view: View, address: Address) -> list[Attach]:
+    return [attach for attach in view.on(address) if not is_durable(attach)]
 
 
 # PD-10, PD-11: both kinds side by side
 
 
-def _made_anew(forgets: Callable[[Command, Watch], Address | None]) -> Seams:
-    """A durable subscription is made anew at its next opening, once something has happened on its topic."""
+def _made_anew(forgets: Callable[[Command, View], Address | None]) -> Seams:
+    """Filters that make a durable subscription anew at its next opening, after an event on its topic."""
     forgotten: set[Address] = set()
     known: set[tuple[Address, str]] = set()
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        topic = forgets(command, watch)
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        topic = forgets(command, view)
         if topic is not None:
             forgotten.add(topic)
         if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
@@ -63,39 +52,47 @@ def _made_anew(forgets: Callable[[Command, Watch], Address | None]) -> Seams:
     return commands(rewrite)
 
 
-def _live_neighbour(command: Command, _watch: Watch) -> Address | None:
+def _live_neighbour(command: Command, _view: View) -> Address | None:
     live = isinstance(command, Attach) and is_topic(command.address) and not is_durable(command)
     return command.address if isinstance(command, Attach) and live else None
 
 
-def _non_persistent_publication(command: Command, watch: Watch) -> Address | None:
+def _non_persistent_publication(command: Command, view: View) -> Address | None:
     if not isinstance(command, Put) or command.message.durable:
         return None
-    target = watch.target(command)
+    target = view.target(command)
     return target if target is not None and is_topic(target) else None
 
 
-def _durable_only(delivery: Deliver, watch: Watch) -> Deliver | None:
-    mixed = bool(_durable_receivers(watch, delivery.origin))
-    own = watch.receivers.get((delivery.connection, delivery.link))
+@defect(deliveries, "durable-only", "PD-11")
+def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
+    """Where a durable subscription is open, non-durable ones on the same topic get nothing."""
+    mixed = bool(_durable_receivers(view, delivery.origin))
+    own = view.receivers.get((delivery.connection, delivery.link))
     if mixed and own is not None and is_topic(own.address) and not is_durable(own):
         return None
     return delivery
 
 
-def _twice_when_mixed(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    both = _durable_receivers(watch, target) and _live_receivers(watch, target)
-    return (put, unheard(put)) if both and is_topic(target) else None
+@defect(puts, "twice-when-mixed", "PD-11")
+def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A publication comes twice where both kinds of subscription are open."""
+    both = _durable_receivers(view, target) and _live_receivers(view, target)
+    return twice(put) if both and is_topic(target) else None
 
 
 # PD-12 to PD-15: what a subscription keeps, and for how long
 
 
+@defect(made, "closed-subscription-goes-on", "PD-10", "PD-12", "PD-14", "PD-27")
 def _never_ends() -> Seams:
-    """Non-durable subscriptions are durable behind the scenes, one for each place among a topic's subscribers."""
+    """A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.
+
+    Non-durable subscriptions are durable behind the scenes, one for each place among a topic's subscribers.
+    """
     places: dict[tuple[int, int], tuple[Address, int]] = {}
 
-    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, Detach):
             places.pop((command.connection, command.link), None)
         if isinstance(command, Disconnect):
@@ -110,68 +107,64 @@ def _never_ends() -> Seams:
         lasting = replace(command, durability=Durability.DURABLE, shared=True, everybodys=True, name=name)
         return (replace(lasting, timeout_ms=None),)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         places.clear()
         return tuple(records)
 
-    return also_reading(commands(rewrite), start)
+    return filters(rewrite, read=start)
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
-    """A durable subscription is made anew when its consumer, or its connection, has been closed meanwhile."""
+    """Filters that make a durable subscription anew once its consumer, or its connection, was closed."""
     closed: set[tuple[str | None, str]] = set()
-    had: dict[int, set[tuple[str | None, str]]] = {}  # on the wire a connection's links end before it does
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        client = watch.clients.get(getattr(command, "connection", 0))
-        if isinstance(command, Disconnect) and not with_consumer:
-            closed.update(had.pop(command.connection, set()))
-        if isinstance(command, Detach if with_consumer else Disconnect):
-            for (connection, link), attach in watch.receivers.items():
-                own = connection == command.connection and (isinstance(command, Disconnect) or link == command.link)
-                if own and is_durable(attach) and attach.name is not None:
-                    closed.add((client, attach.name))
-        if isinstance(command, Attach) and is_durable(command) and command.name is not None:
-            had.setdefault(command.connection, set()).add((client, command.name))
-            if (client, command.name) not in closed:
-                return None
-            closed.discard((client, command.name))
-            return (Unsubscribe(command.connection, None, command.name), command)
-        return None
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        client = view.client_id(getattr(command, "connection", 0))
+        over = view.left(command)
+        if with_consumer:
+            over = view.leaving(command) if isinstance(command, Detach) else []
+        closed.update((client, one.name) for one in over if is_durable(one) and one.name is not None)
+        if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
+            return None
+        if (client, command.name) not in closed:
+            return None
+        closed.discard((client, command.name))
+        return (Unsubscribe(command.connection, None, command.name), command)
 
     return commands(rewrite)
 
 
 def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_heard: bool = False) -> Seams:
-    """Whoever subscribes where nobody listens, or though others do, is handed the last publication, or the first."""
+    """Filters that hand the last publication, or the first, to a subscriber that is alone, or to any."""
     kept: dict[Address, Message] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
-            target = watch.target(command)
-            delayed = (command.message.delivery_time_ms or 0) > now_ms
+            target = view.target(command)
+            delayed = is_delayed(command, now_ms)
             if target is not None and is_topic(target) and not delayed and wanted(command.message):
                 kept[target] = kept.get(target, command.message) if first else command.message
         if not isinstance(command, Attach) or is_durable(command):
             return None
-        if watch.on(command.address) and not though_heard:
+        if view.on(command.address) and not though_heard:
             return None
         message = kept.pop(command.address, None)
         if message is None:
             return None
-        return (command, *handed_in(_AGENT, command.address, message))
+        return (command, *handed_in(view, command.address, message))
 
     return commands(rewrite)
 
 
+@defect(made, "unclaimed-publication-kept", "PD-34")
 def _replays_unclaimed() -> Seams:
-    """What is published where nobody ever subscribed is handed to the first who does."""
+    """A publication to a topic without subscriptions is kept for the first subscriber."""
     subscribed: set[Address] = set()
     unclaimed: dict[Address, Message] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Put):
-            target = watch.target(command)
+            target = view.target(command)
             if target is not None and is_topic(target) and target not in subscribed:
                 unclaimed[target] = command.message
         if not isinstance(command, Attach):
@@ -180,30 +173,36 @@ def _replays_unclaimed() -> Seams:
         message = unclaimed.pop(command.address, None)
         if message is None:
             return None
-        return (command, *handed_in(_AGENT, command.address, message))
+        return (command, *handed_in(view, command.address, message))
 
     return commands(rewrite)
 
 
+@defect(made, "missed-out-of-order", "PD-15")
 def _missed_out_of_order() -> Seams:
-    """Every second publication that a topic's absent subscribers miss is put in front of the others."""
+    """What a durable subscription gathered while inactive comes in another order.
+
+    Every second publication that a topic's absent subscribers miss is put in front of the others.
+    """
     counts: dict[Address, int] = {}
 
-    def shuffle(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if not is_topic(target) or watch.on(target):
+    def shuffle(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+        if not is_topic(target) or view.on(target):
             return None
         counts[target] = counts.get(target, 0) + 1
         if counts[target] % 2:
             return None
-        return (replace(put, message=replace(put.message, priority=_URGENT)),)
+        return resent(put, priority=_URGENT)
 
     return puts(shuffle)
 
 
-# PD-16, PD-17: who is who
+# PD-16, PD-17: identities
 
 
-def _name_alone(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(commands, "name-alone", "PD-16", "PD-17")
+def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """The client id is ignored: the name alone identifies a durable subscription."""
     if isinstance(command, Connect):
         return (replace(command, client_id=None),)
     if isinstance(command, Attach) and is_durable(command):
@@ -211,14 +210,20 @@ def _name_alone(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command,
     return None
 
 
-def _second_client(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if isinstance(command, Connect) and command.client_id in [one for one in watch.clients.values() if one]:
+@defect(commands, "second-client-admitted", "PD-17")
+def _second_client(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A client id that is in use is given to a second connection."""
+    if isinstance(command, Connect) and command.client_id in [
+        one.client_id for one in view.connections.values() if one.client_id
+    ]:
         return (replace(command, client_id=None),)
     return None
 
 
-def _no_client_id_needed(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if isinstance(command, Attach) and is_durable(command) and watch.clients.get(command.connection) is None:
+@defect(commands, "no-client-id-needed", "PD-17")
+def _no_client_id_needed(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """An unshared durable subscription is made without a client id."""
+    if isinstance(command, Attach) and is_durable(command) and view.client_id(command.connection) is None:
         return (replace(command, shared=True),)
     return None
 
@@ -238,20 +243,24 @@ def _one_copy_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(out)
 
 
-def _delivered_before_flush(delivery: Deliver, _watch: Watch) -> Deliver | None:
+@defect(deliveries, "delivers-before-flush", "PD-24")
+def _delivered_before_flush(delivery: Deliver, _view: View) -> Deliver | None:
+    """A persistent message is handed out before it is on disk."""
     return replace(delivery, after=None)
 
 
-def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, Watch], Deliver | None]:
-    def drop(delivery: Deliver, watch: Watch) -> Deliver | None:
-        own = watch.receivers.get((delivery.connection, delivery.link))
+def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver | None]:
+    def drop(delivery: Deliver, view: View) -> Deliver | None:
+        own = view.receivers.get((delivery.connection, delivery.link))
         hit = own is not None and is_topic(own.address) and is_durable(own) is to_durable
         return None if hit and not delivery.message.durable else delivery
 
     return drop
 
 
+@defect(read_together, "empty-subscriptions-lost", "PD-25", "PD-30")
 def _empty_subscriptions_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Durable subscriptions without stored messages are gone after a restart."""
     homes = {record.home for record in records if isinstance(record, MessageStored)}
     return tuple(
         record
@@ -273,24 +282,9 @@ SUBSCRIPTION_DEFECTS = (
         text="A durable subscription is non-durable in effect once its topic has had a non-persistent message.",
         apply=lambda: _made_anew(_non_persistent_publication),
     ),
-    Defect(
-        name="durable-only",
-        rules=("PD-11",),
-        text="Where a durable subscription is open, non-durable ones on the same topic get nothing.",
-        apply=lambda: deliveries(_durable_only),
-    ),
-    Defect(
-        name="twice-when-mixed",
-        rules=("PD-11",),
-        text="A publication comes twice where both kinds of subscription are open.",
-        apply=lambda: puts(_twice_when_mixed),
-    ),
-    Defect(
-        name="closed-subscription-goes-on",
-        rules=("PD-10", "PD-12", "PD-14", "PD-27"),
-        text="A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.",
-        apply=_never_ends,
-    ),
+    _durable_only,
+    _twice_when_mixed,
+    _never_ends,
     Defect(
         name="durable-ends-with-consumer",
         rules=("PD-13", "PD-15", "DD-76"),
@@ -327,42 +321,17 @@ SUBSCRIPTION_DEFECTS = (
         text="A new non-durable subscriber is handed the last persistent publication although others have had it.",
         apply=lambda: _replays(lambda message: message.durable is True, though_heard=True),
     ),
-    Defect(
-        name="missed-out-of-order",
-        rules=("PD-15",),
-        text="What a durable subscription gathered while inactive comes in another order.",
-        apply=_missed_out_of_order,
-    ),
-    Defect(
-        name="name-alone",
-        rules=("PD-16", "PD-17"),
-        text="The client id is ignored: the name alone identifies a durable subscription.",
-        apply=lambda: commands(_name_alone),
-    ),
-    Defect(
-        name="second-client-admitted",
-        rules=("PD-17",),
-        text="A client id that is in use is given to a second connection.",
-        apply=lambda: commands(_second_client),
-    ),
-    Defect(
-        name="no-client-id-needed",
-        rules=("PD-17",),
-        text="An unshared durable subscription is made without a client id.",
-        apply=lambda: commands(_no_client_id_needed),
-    ),
+    _missed_out_of_order,
+    _name_alone,
+    _second_client,
+    _no_client_id_needed,
     Defect(
         name="one-copy-on-disk",
         rules=("PD-23",),
         text="Of a publication only one durable subscription's copy is stored.",
         apply=lambda: Seams(written=_one_copy_on_disk),
     ),
-    Defect(
-        name="delivers-before-flush",
-        rules=("PD-24",),
-        text="A persistent message is handed out before it is on disk.",
-        apply=lambda: deliveries(_delivered_before_flush),
-    ),
+    _delivered_before_flush,
     Defect(
         name="durable-loses-on-kill",
         rules=("PD-23", "PD-24", "PD-25"),
@@ -381,22 +350,12 @@ SUBSCRIPTION_DEFECTS = (
         text="A non-persistent publication comes twice to those who were inactive.",
         apply=lambda: puts(non_persistent_twice(topic=True, watched=False)),
     ),
-    Defect(
-        name="empty-subscriptions-lost",
-        rules=("PD-25", "PD-30"),
-        text="Durable subscriptions without stored messages are gone after a restart.",
-        apply=lambda: Seams(read=_empty_subscriptions_lost),
-    ),
+    _empty_subscriptions_lost,
     Defect(
         name="non-persistent-not-to-live",
         rules=("PD-33",),
         text="Non-persistent publications do not reach active non-durable subscribers.",
         apply=lambda: deliveries(_no_non_persistent(to_durable=False)),
     ),
-    Defect(
-        name="unclaimed-publication-kept",
-        rules=("PD-34",),
-        text="A publication to a topic without subscriptions is kept for the first subscriber.",
-        apply=_replays_unclaimed,
-    ),
+    _replays_unclaimed,
 )

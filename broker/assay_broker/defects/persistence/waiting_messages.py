@@ -1,4 +1,4 @@
-"""Defects of what is kept while nobody takes it: on queues, and on the disk behind queues and subscriptions."""
+"""Defects of messages that wait: on queues, and on the disk behind queues and subscriptions."""
 
 from __future__ import annotations
 
@@ -10,18 +10,10 @@ from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
-from assay_broker.defects.model import (
-    Defect,
-    Watch,
-    also_reading,
-    commands,
-    dropped,
-    is_topic,
-    puts,
-    read,
-    unheard,
-    written,
-)
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import dropped, is_delayed, is_topic, resent, twice
+from assay_broker.defects.shapes import Commands, filters, puts, read, read_together, written
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
@@ -35,18 +27,16 @@ def _altered(message: Message) -> Message:
     return replace(message, body=message.body + "?") if isinstance(message.body, str) else message
 
 
-def _is_delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
-
-
 # PD-18: a queue without a consumer
 
 
+@defect(made, "second-unwatched-dropped", "PD-18")
 def _second_dropped() -> Seams:
+    """A queue without a consumer keeps one message and drops the others."""
     counts: dict[Address, int] = {}
 
-    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if is_topic(target) or watch.on(target) or _is_delayed(put, now_ms):
+    def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        if is_topic(target) or view.on(target) or is_delayed(put, now_ms):
             return None
         counts[target] = counts.get(target, 0) + 1
         return None if counts[target] == 1 else (dropped(put, now_ms),)
@@ -54,80 +44,79 @@ def _second_dropped() -> Seams:
     return puts(drop)
 
 
+@defect(made, "queue-ends-with-consumer", "PD-18")
 def _ends_with_consumer() -> Seams:
+    """A queue whose consumers have gone drops what is sent to it, like a topic."""
     consumed: set[Address] = set()
 
-    def drop(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def drop(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach):
             consumed.add(command.address)
-        target = watch.target(command) if isinstance(command, Put) else None
-        if not isinstance(command, Put) or target is None or is_topic(target) or _is_delayed(command, now_ms):
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or is_topic(target) or is_delayed(command, now_ms):
             return None
-        return (dropped(command, now_ms),) if target in consumed and not watch.on(target) else None
+        return (dropped(command, now_ms),) if target in consumed and not view.on(target) else None
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         consumed.clear()
         return tuple(records)
 
-    return also_reading(commands(drop), start)
+    return filters(drop, read=start)
 
 
 # PD-20, PD-24, PD-25: persistent messages
 
 
+@defect(made, "lone-message-stuck", "PD-20")
 def _lone_stuck() -> Seams:
-    """The first message of a queue is handed to a consumer that waits for it only when another one follows."""
-    watch = Watch()
+    """The first persistent message of a queue reaches a waiting consumer only when another one follows."""
     counts: dict[Address, int] = {}
     stuck: dict[Address, Deliver] = {}
-    just_put: list[Address | None] = [None]
+    just_put: list[Address] = []
 
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        target = watch.target(passing) if isinstance(passing, Put) else None
+    def note(command: Command, _now_ms: int, view: View) -> None:
+        target = view.target(command)
+        just_put[:] = [] if target is None else [target]
         if target is not None:
             counts[target] = counts.get(target, 0) + 1
-        just_put[0] = target
-        watch.note(passing)
-        return (passing,)
 
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        target = just_put[0]
-        if target is None or is_topic(target):
+    def effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
+        if not just_put or is_topic(just_put[0]):
             return passing
+        target = just_put[0]
         if counts[target] > 1:
             held = stuck.pop(target, None)
             return passing if held is None else (held, *passing)
-        out: list[Effect] = []
-        for effect in passing:
-            if isinstance(effect, Deliver) and effect.origin == target and effect.message.durable:
-                stuck[target] = effect
-            else:
-                out.append(effect)
-        return tuple(out)
+        first = [one for one in passing if isinstance(one, Deliver) and one.origin == target and one.message.durable]
+        stuck.update((target, one) for one in first)
+        return tuple(effect for effect in passing if effect not in first)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
-        watch.clear()
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         stuck.clear()
         return tuple(records)
 
-    return Seams(command=command, effects=effects, read=start)
+    return filters(note, effects=effects, read=start)
 
 
-def _impatient(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+@defect(puts, "impatient", "PD-20", "PD-25")
+def _impatient(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A persistent message that nobody takes within half a second is dropped."""
     message = put.message
-    if not message.durable or message.expiry_ms or watch.on(target) or _is_delayed(put, now_ms):
+    if not message.durable or message.expiry_ms or view.on(target) or is_delayed(put, now_ms):
         return None
     return (replace(put, message=replace(message, expiry_ms=now_ms + _PATIENCE_MS)),)
 
 
+@defect(read, "altered-on-disk", "PD-20")
 def _altered_on_disk(record: Record) -> tuple[Record, ...]:
+    """The body of a message on a queue is altered by a restart."""
     if isinstance(record, MessageStored) and record.home.startswith("queue://"):
         return (replace(record, message=_altered(record.message)),)
     return (record,)
 
 
 def lost_at_second_restart(lost: Callable[[MessageStored], bool]) -> Seams:
-    """Stored messages of that kind are read once, and are gone at the start after the next."""
+    """Filters that drop stored messages of that kind at the second start after they were stored."""
     starts: dict[int, int] = {}
 
     def once(record: Record) -> tuple[Record, ...]:
@@ -143,113 +132,70 @@ def _waits_on_queue(stored: MessageStored) -> bool:
     return stored.due_ms is None and stored.home.startswith("queue://")
 
 
+@defect(read, "mortal-lost-at-restart", "PD-20")
 def _mortal_lost(record: Record) -> tuple[Record, ...]:
+    """Persistent messages with a time to live are gone after a restart, however much of it is left."""
     mortal = isinstance(record, MessageStored) and _waits_on_queue(record) and record.expires_ms is not None
     return () if mortal else (record,)
 
 
+@defect(read_together, "returned-lost-at-restart", "PD-20")
 def _returned_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Persistent messages that a consumer gave back are gone after a restart."""
     returned = {record.key for record in records if isinstance(record, MessageMarked)}
     return tuple(record for record in records if not isinstance(record, MessageStored) or record.key not in returned)
 
 
+@defect(written, "acknowledged-comes-back", "PD-20", "PD-24")
 def _removals_forgotten(record: Record) -> tuple[Record, ...]:
+    """Persistent messages that were acknowledged come back after a restart."""
     return () if isinstance(record, MessageRemoved) else (record,)
 
 
-def _twice_to_one_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    there = watch.on(target)
+@defect(puts, "twice-to-one-durable", "PD-24")
+def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A persistent publication comes twice to a durable subscriber that is alone on its topic."""
+    there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
-    hit = durable and is_topic(target) and put.message.durable and not _is_delayed(put, now_ms)
-    return (put, unheard(put)) if hit else None
+    hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)
+    return twice(put) if hit else None
 
 
 # PD-21, PD-29, PD-32: non-persistent messages
 
 
-def _late(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable or is_topic(target) or not watch.on(target) or _is_delayed(put, now_ms):
+@defect(puts, "non-persistent-late", "PD-21")
+def _late(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A non-persistent message reaches a waiting consumer eight seconds late."""
+    if put.message.durable or is_topic(target) or not view.on(target) or is_delayed(put, now_ms):
         return None
-    return (replace(put, message=replace(put.message, delivery_time_ms=now_ms + _LATE_MS)),)
+    return resent(put, delivery_time_ms=now_ms + _LATE_MS)
 
 
-def _parked_altered(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable or watch.on(target):
+@defect(puts, "parked-non-persistent-altered", "PD-29", "PD-32")
+def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """The body of a non-persistent message is altered while it waits for somebody to take it."""
+    if put.message.durable or view.on(target):
         return None
     return (replace(put, message=_altered(put.message)),)
 
 
 WAITING_MESSAGE_DEFECTS = (
-    Defect(
-        name="second-unwatched-dropped",
-        rules=("PD-18",),
-        text="A queue without a consumer keeps one message and drops the others.",
-        apply=_second_dropped,
-    ),
-    Defect(
-        name="queue-ends-with-consumer",
-        rules=("PD-18",),
-        text="A queue whose consumers have gone drops what is sent to it, like a topic.",
-        apply=_ends_with_consumer,
-    ),
-    Defect(
-        name="lone-message-stuck",
-        rules=("PD-20",),
-        text="The first persistent message of a queue reaches a waiting consumer only when another one follows.",
-        apply=_lone_stuck,
-    ),
-    Defect(
-        name="impatient",
-        rules=("PD-20", "PD-25"),
-        text="A persistent message that nobody takes within half a second is dropped.",
-        apply=lambda: puts(_impatient),
-    ),
-    Defect(
-        name="altered-on-disk",
-        rules=("PD-20",),
-        text="The body of a message on a queue is altered by a restart.",
-        apply=lambda: read(_altered_on_disk),
-    ),
+    _second_dropped,
+    _ends_with_consumer,
+    _lone_stuck,
+    _impatient,
+    _altered_on_disk,
     Defect(
         name="lost-at-second-restart",
         rules=("PD-20",),
         text="Persistent messages on queues outlive one restart and are gone after the second.",
         apply=lambda: lost_at_second_restart(_waits_on_queue),
     ),
-    Defect(
-        name="mortal-lost-at-restart",
-        rules=("PD-20",),
-        text="Persistent messages with a time to live are gone after a restart, however much of it is left.",
-        apply=lambda: read(_mortal_lost),
-    ),
-    Defect(
-        name="returned-lost-at-restart",
-        rules=("PD-20",),
-        text="Persistent messages that a consumer gave back are gone after a restart.",
-        apply=lambda: Seams(read=_returned_lost),
-    ),
-    Defect(
-        name="acknowledged-comes-back",
-        rules=("PD-20", "PD-24"),
-        text="Persistent messages that were acknowledged come back after a restart.",
-        apply=lambda: written(_removals_forgotten),
-    ),
-    Defect(
-        name="twice-to-one-durable",
-        rules=("PD-24",),
-        text="A persistent publication comes twice to a durable subscriber that is alone on its topic.",
-        apply=lambda: puts(_twice_to_one_durable),
-    ),
-    Defect(
-        name="non-persistent-late",
-        rules=("PD-21",),
-        text="A non-persistent message reaches a waiting consumer eight seconds late.",
-        apply=lambda: puts(_late),
-    ),
-    Defect(
-        name="parked-non-persistent-altered",
-        rules=("PD-29", "PD-32"),
-        text="The body of a non-persistent message is altered while it waits for somebody to take it.",
-        apply=lambda: puts(_parked_altered),
-    ),
+    _mortal_lost,
+    _returned_lost,
+    _removals_forgotten,
+    _twice_to_one_durable,
+    _late,
+    _parked_altered,
 )

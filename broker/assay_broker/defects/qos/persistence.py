@@ -6,31 +6,32 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, DefineObject
-from assay_broker.core.commands import Administer, Attach, Command, Put
-from assay_broker.core.objects.model import Kind
-from assay_broker.defects.model import Defect, Watch, commands, dropped, is_topic, puts
+from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import dropped, is_durable, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
 
 
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
-    """A publication with one durable header is taken as with another, where its topic has, or has had, such receivers.
+    """Filters that change publications' durable header where the topic has, or has had, such receivers.
 
-    Only receivers count that say how long their subscriptions are to live, as those of MQ Light do.
+    Only receivers with a time to live count, as MQ Light's have.
     """
     known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and command.timeout_ms is not None:
-            known.setdefault(command.address, {})[watch.clients.get(command.connection), command.name] = command
-        target = watch.target(command) if isinstance(command, Put) else None
+            known.setdefault(command.address, {})[view.client_id(command.connection), command.name] = command
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not given:
             return None
         if not any(hit(attach) for attach in known.get(target, {}).values()):
             return None
-        return (replace(command, message=replace(command.message, durable=instead)),)
+        return resent(command, durable=instead)
 
     return commands(rewrite)
 
@@ -39,115 +40,88 @@ def _once(attach: Attach) -> bool:
     return attach.settled
 
 
-def _durable(attach: Attach) -> bool:
-    return attach.durability is Durability.DURABLE
-
-
-def _never_lossy(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if isinstance(command, Attach) and command.settled and not _durable(command):
+def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    if isinstance(command, Attach) and command.settled and not is_durable(command):
         return (replace(command, settled=False),)
     return None
 
 
+@defect(made, "qos0-upside-down", "QS-30", "QS-36")
 def _upside_down() -> Seams:
     """At most once on a non-durable subscription, a message is persistent, whatever sender and topic say."""
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        target = watch.target(command) if isinstance(command, Put) else None
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or not is_topic(target):
-            return _never_lossy(command, now_ms, watch)
-        if not any(_once(attach) and not _durable(attach) for attach in watch.on(target)):
+            return _never_lossy(command, now_ms, view)
+        if not any(_once(attach) and not is_durable(attach) for attach in view.on(target)):
             return None
-        return (replace(command, message=replace(command.message, durable=True)),)
+        return resent(command, durable=True)
 
     return commands(rewrite)
 
 
-def _survives(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    if isinstance(command, Attach) and command.settled and not _durable(command) and command.name is not None:
+@defect(commands, "qos0-outlives-a-stop", "QS-31")
+def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager."""
+    if isinstance(command, Attach) and command.settled and not is_durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
     return None
 
 
-def _not_inherited() -> Seams:
-    """A topic that does not say itself whether messages are persistent makes them non-persistent."""
-    says: dict[str, object] = {}
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        change = command.change if isinstance(command, Administer) else None
-        if isinstance(change, DefineObject | AlterObject) and change.kind is Kind.TOPIC:
-            says[change.name] = change.attributes.get("DEFPSIST", says.get(change.name))
-        target = watch.target(command) if isinstance(command, Put) else None
-        if (
-            not isinstance(command, Put)
-            or target is None
-            or not is_topic(target)
-            or command.message.durable is not None
-        ):
-            return None
-        if says.get(target.name) in {"YES", "NO"}:
-            return None
-        return (replace(command, message=replace(command.message, durable=False)),)
-
-    return commands(rewrite)
+@defect(puts, "defpsist-not-inherited", "QS-33", "QS-34")
+def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A topic that leaves DEFPSIST to its parent makes messages non-persistent."""
+    if not is_topic(target) or put.message.durable is not None:
+        return None
+    return None if view.said(target.name).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
 
 
-class _Levels:
-    """Which topics say themselves whether messages are persistent."""
-
-    def __init__(self) -> None:
-        self._strings: dict[str, str] = {}
-        self._says: dict[str, bool] = {}
-
-    def note(self, command: Command) -> None:
-        """Take note of what an administrator says."""
-        change = command.change if isinstance(command, Administer) else None
-        if not isinstance(change, DefineObject | AlterObject) or change.kind is not Kind.TOPIC:
-            return
-        if isinstance(change, DefineObject):
-            self._strings[change.name] = str(change.attributes.get("TOPICSTR", ""))
-        said, topic = change.attributes.get("DEFPSIST"), self._strings.get(change.name)
-        if topic and said in {"YES", "NO"}:
-            self._says[topic] = said == "YES"
-
-    def above(self, topic: Address) -> list[bool]:
-        """What the levels above a topic say that says nothing itself, the topmost first."""
-        if topic.name in self._says:
-            return []
-        levels = topic.name.split("/")
-        names = ("/".join(levels[:depth]) for depth in range(1, len(levels)))
-        return [self._says[name] for name in names if name in self._says]
+def _above(topic: Address, view: View) -> list[bool]:
+    """What the levels above a topic say of DEFPSIST if the topic says nothing itself, the topmost first."""
+    says = {
+        said.get("TOPICSTR"): said["DEFPSIST"] == "YES"
+        for said in view.objects.values()
+        if said.get("DEFPSIST") in {"YES", "NO"}
+    }
+    if topic.name in says:
+        return []
+    levels = topic.name.split("/")
+    names = ("/".join(levels[:depth]) for depth in range(1, len(levels)))
+    return [says[name] for name in names if name in says]
 
 
 def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
-    """Where only levels above say it, a publication without a header is as `choose` has it; None for as it should be.
+    """Filters that make publications without a header persistent, or not, as `choose` says.
 
     Args:
-        choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first.
+        choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first;
+            None leaves the publication alone.
     """
-    levels = _Levels()
 
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        levels.note(command)
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and is_topic(command.address):
-            choose(command.address, levels.above(command.address))
-        target = watch.target(command) if isinstance(command, Put) else None
+            choose(command.address, _above(command.address, view))
+        target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not None:
             return None
-        chosen = choose(target, levels.above(target))
-        return None if chosen is None else (replace(command, message=replace(command.message, durable=chosen)),)
+        chosen = choose(target, _above(target, view))
+        return None if chosen is None else resent(command, durable=chosen)
 
     return commands(rewrite)
 
 
+@defect(made, "defpsist-above-remembered", "QS-33")
 def _remembered() -> Seams:
-    """What the levels above a topic say when it is first subscribed to holds for ever."""
+    """DEFPSIST of a level above is what it was when the topic was first subscribed to."""
     first: dict[Address, bool] = {}
     return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
 
 
-def _false_dropped(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in watch.on(target)):
+@defect(puts, "false-header-lost", "QS-33", "QS-36")
+def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A message with the durable header false reaches no subscriber's queue."""
+    if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in view.on(target)):
         return None
     return (dropped(put, now_ms),)
 
@@ -159,30 +133,20 @@ QOS_PERSISTENCE_DEFECTS = (
         text="At most once on a non-durable subscription, a message is as its sender says.",
         apply=lambda: commands(_never_lossy),
     ),
-    Defect(
-        name="qos0-upside-down",
-        rules=("QS-30", "QS-36"),
-        text="At most once on a non-durable subscription, a message is persistent, whatever sender and topic say.",
-        apply=_upside_down,
-    ),
+    _upside_down,
     Defect(
         name="qos0-durable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
         text="At most once, a message is non-persistent on a durable subscription, too.",
-        apply=lambda: _says(given=True, instead=False, hit=lambda attach: _once(attach) and _durable(attach)),
+        apply=lambda: _says(given=True, instead=False, hit=lambda attach: _once(attach) and is_durable(attach)),
     ),
     Defect(
         name="qos1-nondurable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
         text="On a non-durable subscription a message is non-persistent at least once, too.",
-        apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not _durable(attach)),
+        apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not is_durable(attach)),
     ),
-    Defect(
-        name="qos0-outlives-a-stop",
-        rules=("QS-31",),
-        text="An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager.",
-        apply=lambda: commands(_survives),
-    ),
+    _survives,
     Defect(
         name="header-ignored",
         rules=("QS-32", "QS-36"),
@@ -201,12 +165,7 @@ QOS_PERSISTENCE_DEFECTS = (
         text="A message with the durable header false is persistent.",
         apply=lambda: _says(given=False, instead=True),
     ),
-    Defect(
-        name="false-header-lost",
-        rules=("QS-33", "QS-36"),
-        text="A message with the durable header false reaches no subscriber's queue.",
-        apply=lambda: puts(_false_dropped),
-    ),
+    _false_dropped,
     Defect(
         name="defpsist-ignored",
         rules=("QS-33", "QS-34", "QS-36"),
@@ -219,22 +178,12 @@ QOS_PERSISTENCE_DEFECTS = (
         text="A message without a durable header is persistent, whatever the topic says.",
         apply=lambda: _says(given=None, instead=True),
     ),
-    Defect(
-        name="defpsist-not-inherited",
-        rules=("QS-33", "QS-34"),
-        text="A topic that leaves DEFPSIST to its parent makes messages non-persistent.",
-        apply=_not_inherited,
-    ),
+    _not_inherited,
     Defect(
         name="defpsist-of-the-topmost",
         rules=("QS-33",),
         text="Of several levels above a topic that say DEFPSIST the topmost decides.",
         apply=lambda: _of_levels(lambda _topic, above: above[0] if above else None),
     ),
-    Defect(
-        name="defpsist-above-remembered",
-        rules=("QS-33",),
-        text="DEFPSIST of a level above is what it was when the topic was first subscribed to.",
-        apply=_remembered,
-    ),
+    _remembered,
 )

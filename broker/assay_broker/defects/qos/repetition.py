@@ -1,4 +1,4 @@
-"""Defects of qualities of service that show only later: the second time, with several, or after another start."""
+"""Defects of qualities of service that show at a repetition only: of a delivery, a subscriber or a start."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Sett
 from assay_broker.core.effects import Answer, Deliver, Effect, Persist
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.model import Defect, Held, Starts, Watch, commands, deliveries, is_durable
-from assay_broker.defects.qos.qualities import lasts, settling
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.qos.qualities import lasts
+from assay_broker.defects.sends import accepted, is_durable
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, reading
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.driver import Outcome
 
 _GIVEN_UP = 3
 _THIRD_START = 3
-
-
-def _owner(delivery: Deliver, watch: Watch) -> tuple[Attach | None, str | None]:
-    return watch.receivers.get((delivery.connection, delivery.link)), watch.clients.get(delivery.connection)
 
 
 def _on_subscription(record: Record) -> bool:
@@ -31,13 +29,12 @@ def _on_subscription(record: Record) -> bool:
 
 
 def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
-    """From this start on, messages are on their subscriptions again that were removed while `hit` said so."""
+    """Filters that bring messages that `hit` chose at their removal back to their subscriptions from this start on."""
     stored: dict[int, MessageStored] = {}
     removed: dict[int, MessageStored] = {}
     marked: set[int] = set()
-    starts = Starts()
 
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         for record in records:
             if isinstance(record, MessageStored):
                 stored[record.key] = record
@@ -47,130 +44,111 @@ def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
                 removed[record.key] = stored[record.key]
         return tuple(records)
 
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        if starts.count < start:
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        if view.starts < start:
             return tuple(records)
         homes = {f"{SUBSCRIPTION_HOME}{record.number}" for record in records if isinstance(record, SubscriptionDefined)}
         there = {record.key for record in records if isinstance(record, MessageStored)}
         back = (record for record in removed.values() if record.home in homes and record.key not in there)
         return (*records, *back)
 
-    return starts.counted(Seams(written=written, read=read))
+    return filters(written=written, read=read)
 
 
-def _lost_at_third_start() -> Seams:
-    starts = Starts()
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        return tuple(record for record in records if starts.count < _THIRD_START or not _on_subscription(record))
-
-    return starts.counted(Seams(read=read))
+@defect(reading, "subscriptions-lost-at-second-restart", "QS-08", "QS-32")
+def _lost_at_third_start(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """Persistent messages of subscriptions are lost when the broker is down for the second time."""
+    return tuple(record for record in records if view.starts < _THIRD_START or not _on_subscription(record))
 
 
 # what is answered
 
 
-def _early(hit: Callable[[int, list[MessageStored], Watch], bool]) -> Seams:
-    """Some publications are answered before they are on disk.
+def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
+    """Filters that answer some publications before they are on disk.
 
     Args:
-        hit: How many there have been, the copies of this one, and who is there, to whether it is one of them.
+        hit: Whether this is one: told how many there have been, and the copies of this one.
     """
-    watch, count = Watch(), 0
+    count = 0
 
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        watch.note(command)
-        return (command,)
-
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         nonlocal count
         batches = [effect.records for effect in passing if isinstance(effect, Persist)]
         copies = [record for batch in batches for record in batch if isinstance(record, MessageStored)]
         copies = [copy for copy in copies if copy.home.startswith(SUBSCRIPTION_HOME)]
-        if not copies:
-            return passing
-        count += 1
-        if not hit(count, copies, watch):
+        count += bool(copies)
+        if not copies or not hit(count, copies, view):
             return passing
         return tuple(replace(effect, after=None) if isinstance(effect, Answer) else effect for effect in passing)
 
-    return Seams(command=command_filter, effects=effects)
+    return filters(effects=effects)
 
 
-def _somebody_there(_count: int, _copies: list[MessageStored], watch: Watch) -> bool:
-    return any(lasts(attach) for attach in watch.receivers.values())
+def _somebody_there(_count: int, _copies: list[MessageStored], view: View) -> bool:
+    return any(lasts(attach) for attach in view.receivers.values())
 
 
 # what comes again
 
 
-def _given_up(delivery: Deliver, watch: Watch) -> Deliver | None:
-    return None if delivery.count >= _GIVEN_UP and lasts(_owner(delivery, watch)[0]) else delivery
+@defect(deliveries, "given-up-after-three", "QS-09")
+def _given_up(delivery: Deliver, view: View) -> Deliver | None:
+    """A message of which three deliveries have failed is not sent again."""
+    return None if delivery.count >= _GIVEN_UP and lasts(view.receiver(delivery)) else delivery
 
 
-def _second_hand(delivery: Deliver, watch: Watch) -> Deliver | None:
-    attach, _ = _owner(delivery, watch)
+@defect(deliveries, "shared-handed-on-once", "QS-10")
+def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
+    """What a second sharer has not acknowledged either is not handed to a third."""
+    attach = view.receiver(delivery)
     return None if delivery.count > 1 and attach is not None and attach.everybodys else delivery
 
 
+@defect(made, "shared-bound-at-restart", "QS-10")
 def _bound_at_restart() -> Seams:
-    """After a restart a sharer is not sent what another one had been sent before."""
+    """Once the broker was down, what one sharer had held does not go to another one."""
     first: dict[str | None, str | None] = {}
-    starts = Starts()
 
-    def bind(delivery: Deliver, watch: Watch) -> Deliver | None:
-        attach, client = _owner(delivery, watch)
+    def bind(delivery: Deliver, view: View) -> Deliver | None:
+        attach, client = view.receiver(delivery), view.client_id(delivery.connection)
         if attach is None or not attach.everybodys:
             return delivery
         holder = first.setdefault(delivery.message.message_id, client)
-        return None if starts.count > 1 and holder != client else delivery
+        return None if view.starts > 1 and holder != client else delivery
 
-    return starts.counted(deliveries(bind))
+    return deliveries(bind)
 
 
-def _close_accepts(command: Command, watch: Watch, held: Held) -> tuple[Command, ...] | None:
-    """What a sharer holds when it closes in order counts as acknowledged."""
+@defect(commands, "closed-sharer-acknowledges", "QS-08")
+def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What a sharer holds unacknowledged when it closes its connection counts as acknowledged."""
     if not isinstance(command, Detach | Disconnect) or (isinstance(command, Disconnect) and not command.clean):
         return None
-    accepts: list[Command] = []
-    for link, kept in held.of(command).items():
-        attach = watch.receivers.get((command.connection, link))
-        if kept and attach is not None and attach.everybodys and not attach.settled:
-            numbers = tuple(delivery.delivery for delivery in kept)
-            accepts.append(Settle(command.connection, None, link, numbers, Outcome.ACCEPTED))
-    return (*accepts, command) if accepts else None
+    return accepted(command, view, lambda attach, _one: attach.everybodys and not attach.settled)
 
 
+@defect(made, "acknowledged-for-all-subscribers", "QS-08")
 def _for_all_subscribers() -> Seams:
-    """What one subscriber has acknowledged is not sent to others any more."""
+    """What one subscriber has acknowledged does not come to others who come later."""
     by: dict[str | None, str | None] = {}
 
-    def note(command: Command, watch: Watch, held: Held) -> None:
-        if isinstance(command, Settle) and lasts(watch.receivers.get((command.connection, command.link))):
-            for delivery in held.settled(command):
-                by.setdefault(delivery.message.message_id, watch.clients.get(command.connection))
+    def note(command: Command, _now_ms: int, view: View) -> None:
+        if isinstance(command, Settle) and lasts(view.receiver(command)):
+            for delivery in view.held(command):
+                by.setdefault(delivery.message.message_id, view.client_id(command.connection))
 
-    def withhold(delivery: Deliver, watch: Watch) -> Deliver | None:
-        attach, client = _owner(delivery, watch)
+    def withhold(delivery: Deliver, view: View) -> Deliver | None:
+        client = view.client_id(delivery.connection)
         mine = by.get(delivery.message.message_id, client) == client
-        return delivery if mine or not lasts(attach) else None
+        return delivery if mine or not lasts(view.receiver(delivery)) else None
 
-    noting, withholding = settling(note), deliveries(withhold)
-
-    def command_filter(command: Command, now_ms: int) -> tuple[Command, ...]:
-        noting.command(command, now_ms)
-        return withholding.command(command, now_ms)
-
-    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
-        return withholding.effects(noting.effects(passing, now_ms), now_ms)
-
-    def read(records: Sequence[Record]) -> tuple[Record, ...]:
-        return withholding.read(noting.read(records))
-
-    return Seams(command=command_filter, effects=effects, read=read)
+    return filters(note, delivery=withhold)
 
 
-def _shared_keeps(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+@defect(commands, "qos0-shared-persistent", "QS-30")
+def _shared_keeps(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """At most once on a non-durable subscription that is shared, a message is as its sender says."""
     if isinstance(command, Attach) and command.settled and command.shared and not is_durable(command):
         return (replace(command, settled=False),)
     return None
@@ -207,46 +185,11 @@ REPETITION_DEFECTS = (
         text="The acknowledgement of a message that had come again is not on disk.",
         apply=lambda: _back(2, lambda key, marked: key in marked),
     ),
-    Defect(
-        name="subscriptions-lost-at-second-restart",
-        rules=("QS-08", "QS-32"),
-        text="Persistent messages of subscriptions are lost when the broker is down for the second time.",
-        apply=_lost_at_third_start,
-    ),
-    Defect(
-        name="acknowledged-for-all-subscribers",
-        rules=("QS-08",),
-        text="What one subscriber has acknowledged does not come to others who come later.",
-        apply=_for_all_subscribers,
-    ),
-    Defect(
-        name="closed-sharer-acknowledges",
-        rules=("QS-08",),
-        text="What a sharer holds unacknowledged when it closes its connection counts as acknowledged.",
-        apply=lambda: settling(_close_accepts),
-    ),
-    Defect(
-        name="given-up-after-three",
-        rules=("QS-09",),
-        text="A message of which three deliveries have failed is not sent again.",
-        apply=lambda: deliveries(_given_up),
-    ),
-    Defect(
-        name="shared-handed-on-once",
-        rules=("QS-10",),
-        text="What a second sharer has not acknowledged either is not handed to a third.",
-        apply=lambda: deliveries(_second_hand),
-    ),
-    Defect(
-        name="shared-bound-at-restart",
-        rules=("QS-10",),
-        text="Once the broker was down, what one sharer had held does not go to another one.",
-        apply=_bound_at_restart,
-    ),
-    Defect(
-        name="qos0-shared-persistent",
-        rules=("QS-30",),
-        text="At most once on a non-durable subscription that is shared, a message is as its sender says.",
-        apply=lambda: commands(_shared_keeps),
-    ),
+    _lost_at_third_start,
+    _for_all_subscribers,
+    _close_accepts,
+    _given_up,
+    _second_hand,
+    _bound_at_restart,
+    _shared_keeps,
 )

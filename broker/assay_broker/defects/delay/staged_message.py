@@ -13,8 +13,10 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
-from assay_broker.defects.known_objects import Delayed, Known, delayed_messages, knowing, rows
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import change_of, is_topic, rows
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, deliveries, filters, writing
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 
@@ -23,81 +25,83 @@ _OTHER_ID = "ID:" + "AB" * 24
 
 
 def _take(command: Command) -> NativeTake | None:
-    """What an administrator takes from the staging queue; None for anything else."""
-    change = command.change if isinstance(command, Administer) else None
+    """An administrator's get from the staging queue; None for any other command."""
+    change = change_of(command)
     return change if isinstance(change, NativeTake) and change.queue == STAGING_QUEUE else None
 
 
-def _asked_for(take: NativeTake, known: Known) -> Delayed | None:
+def _asked_for(take: NativeTake, view: View) -> Sent | None:
     """The delayed message that a get asks for."""
-    return next((one for id_, one in known.delayed.items() if native_id(id_) == take.correlation_id), None)
+    return next((one for id_, one in view.delayed.items() if native_id(id_) == take.correlation_id), None)
 
 
+@defect(made, "take-only-shows", "DD-38")
 def _shown_only() -> Seams:
-    def looked(command: Command, _now_ms: int, _known: Known) -> tuple[Command, ...] | None:
+    """An administrator who takes a staged message back is given a copy, and the message stays or has gone on."""
+
+    def looked(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if _take(command) is None or not isinstance(command, Administer):
             return None
         return (replace(command, change=NativeBrowse(STAGING_QUEUE)),)
 
-    def shown(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
+    def shown(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
         take = _take(asked)
         if take is None:
             return answer
-        found = _asked_for(take, known)
+        found = _asked_for(take, view)
         return replace(
             answer, value=() if found is None else (Described(descriptor={}, headers=(), message=found.message),)
         )
 
-    return knowing(looked, shown)
+    return filters(looked, answer=shown)
 
 
-def _all_copies(command: Command, _now_ms: int, known: Known) -> tuple[Command, ...] | None:
+@defect(commands, "take-takes-all-copies", "DD-38")
+def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Taking one copy of a staged publication back takes all of them."""
     take = _take(command)
-    found = None if take is None else _asked_for(take, known)
+    found = None if take is None else _asked_for(take, view)
     if found is None or found.message.message_id is None or not isinstance(command, Administer):
         return None
     return (command, Cancel(command.connection, None, found.message.message_id))
 
 
-def _the_first(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    first = next((id_ for id_, one in known.delayed.items() if one.due_ms > now_ms), None)
+@defect(commands, "take-takes-the-first", "DD-38")
+def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A get by correlation id takes whichever staged message was sent first."""
+    first = next((id_ for id_, one in view.delayed.items() if one.due_ms > now_ms), None)
     if _take(command) is None or first is None or not isinstance(command, Administer):
         return None
     return (replace(command, change=NativeTake(STAGING_QUEUE, native_id(first))),)
 
 
-def _the_next_too(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+@defect(commands, "take-takes-the-next-too", "DD-38")
+def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
+    """With a staged message that is taken back, another one for the same target is lost."""
     take = _take(command)
-    found = None if take is None else _asked_for(take, known)
+    found = None if take is None else _asked_for(take, view)
     if found is None or not isinstance(command, Administer):
         return None
     others = [
         id_
-        for id_, one in known.delayed.items()
+        for id_, one in view.delayed.items()
         if one is not found and one.target == found.target and one.due_ms >= max(found.due_ms, now_ms)
     ]
     return (command, *(Cancel(command.connection, None, id_) for id_ in others[-1:]))
 
 
-def _taken_until_restart() -> Seams:
-    taking = False
-
-    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        nonlocal taking
-        taking = _take(command) is not None
-        return (command,)
-
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
-        return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
-
-    return Seams(command=command_filter, written=written)
+@defect(writing, "taken-until-restart", "DD-38")
+def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A staged message that was taken back is there again after a restart."""
+    taking = view.last is not None and _take(view.last) is not None
+    return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
 
 
 def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
-    """Filters that alter the ids of what has been delayed, on its target.
+    """Filters that alter the ids of messages that were delayed, on their target.
 
     Args:
-        descriptor: Which id in the descriptor is another, and whose field of the message it is.
+        descriptor: The descriptor's ids to change, each with its field in the message.
         message_id: The other id; None for the message's own message id.
     """
 
@@ -105,8 +109,8 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
         other = message_id or message.message_id
         return replace(opened(message), **dict.fromkeys(descriptor.values(), other))
 
-    def shown(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
-        change = asked.change if isinstance(asked, Administer) else None
+    def shown(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+        change = change_of(asked)
         if not isinstance(change, NativeBrowse) or change.queue == STAGING_QUEUE:
             return answer
         return replace(answer, value=tuple(map(_row, rows(answer))))
@@ -117,61 +121,59 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
         ids = dict.fromkeys(descriptor, native_id(message_id or row.message.message_id).hex())
         return replace(row, descriptor={**row.descriptor, **ids})
 
-    def delivered(delivery: Deliver, _known: Known) -> Deliver:
+    def delivered(delivery: Deliver, _view: View) -> Deliver:
         if delivery.message.delivery_time_ms is None:
             return delivery
         return replace(delivery, message=changed(delivery.message))
 
-    return knowing(reshow=shown, redeliver=delivered)
+    return filters(answer=shown, delivery=delivered)
 
 
+@defect(delayed_messages, "staged-properties-lost", "DD-39")
 def _first_property(message: Message) -> Message:
+    """Of several properties only the first comes through a delay."""
     return replace(message, properties=dict(list(message.properties.items())[:1]))
 
 
+@defect(delayed_messages, "staged-becomes-persistent", "DD-39")
 def _persistent(message: Message) -> Message:
+    """A delay makes every message persistent."""
     return replace(message, durable=True)
 
 
+@defect(delayed_messages, "staged-priority-lost", "DD-39")
 def _plain_priority(message: Message) -> Message:
+    """A delay gives every message priority 4."""
     return message if message.priority is None else replace(message, priority=4)
 
 
+@defect(delayed_messages, "staged-body-cut", "DD-39")
 def _cut(message: Message) -> Message:
+    """A delay cuts bodies of more than 4,000 characters."""
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
+@defect(deliveries, "publication-has-staging-ids", "DD-39")
+def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
+    """Subscribers see a delayed publication's message id as its correlation id."""
+    message = delivery.message
+    if message.delivery_time_ms is None or not is_topic(delivery.origin):
+        return delivery
+    return replace(delivery, message=replace(opened(message), correlation_id=message.message_id))
+
+
+@defect(deliveries, "staging-counts-as-delivery", "DD-39")
+def _counted(delivery: Deliver, _view: View) -> Deliver:
+    """A message that was staged is marked as redelivered at its first delivery."""
+    return delivery if delivery.message.delivery_time_ms is None else replace(delivery, redelivered=True)
+
+
 STAGED_MESSAGE_DEFECTS = (
-    Defect(
-        name="take-only-shows",
-        rules=("DD-38",),
-        text="An administrator who takes a staged message back is given a copy, and the message stays or has gone on.",
-        apply=_shown_only,
-    ),
-    Defect(
-        name="take-takes-all-copies",
-        rules=("DD-38",),
-        text="Taking one copy of a staged publication back takes all of them.",
-        apply=lambda: knowing(_all_copies),
-    ),
-    Defect(
-        name="take-takes-the-first",
-        rules=("DD-38",),
-        text="A get by correlation id takes whichever staged message was sent first.",
-        apply=lambda: knowing(_the_first),
-    ),
-    Defect(
-        name="take-takes-the-next-too",
-        rules=("DD-38",),
-        text="With a staged message that is taken back, another one for the same target is lost.",
-        apply=lambda: knowing(_the_next_too),
-    ),
-    Defect(
-        name="taken-until-restart",
-        rules=("DD-38",),
-        text="A staged message that was taken back is there again after a restart.",
-        apply=_taken_until_restart,
-    ),
+    _shown_only,
+    _all_copies,
+    _the_first,
+    _the_next_too,
+    _taken_until_restart,
     Defect(
         name="moved-under-another-id",
         rules=("DD-39",),
@@ -184,29 +186,10 @@ STAGED_MESSAGE_DEFECTS = (
         text="A message that was delayed still has its message id as its correlation id on its target.",
         apply=lambda: _came_changed({"CorrelId": "correlation_id"}, None),
     ),
-    Defect(
-        name="staged-properties-lost",
-        rules=("DD-39",),
-        text="Of several properties only the first comes through a delay.",
-        apply=lambda: delayed_messages(_first_property),
-    ),
-    Defect(
-        name="staged-becomes-persistent",
-        rules=("DD-39",),
-        text="A delay makes every message persistent.",
-        apply=lambda: delayed_messages(_persistent),
-    ),
-    Defect(
-        name="staged-priority-lost",
-        rules=("DD-39",),
-        text="A delay gives every message priority 4.",
-        apply=lambda: delayed_messages(_plain_priority),
-    ),
-    Defect(
-        name="staged-body-cut",
-        rules=("DD-39",),
-        text="A delay cuts bodies of more than 4,000 characters.",
-        apply=lambda: delayed_messages(_cut),
-    ),
+    _first_property,
+    _persistent,
+    _plain_priority,
+    _cut,
+    _staging_ids,
+    _counted,
 )
-"""Defects of staged messages."""

@@ -1,4 +1,4 @@
-"""Defects of the delivery delay processor's life: cells of its tables, and what stands beside them."""
+"""Defects of the delivery delay processor: cells of its state tables, and filters."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DeleteObject
-from assay_broker.core.commands import Administer, Cancel, Command, Connect, StoreFailed, WorkerDied
+from assay_broker.core.commands import Cancel, Command, Connect, StoreFailed, WorkerDied
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.known_objects import Known, knowing
-from assay_broker.defects.model import Defect, handed_in
+from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.sends import cancelled, change_of, handed_in, published
+from assay_broker.defects.shapes import Commands, commands, starting
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
-_AGENT = -11  # a connection of the defects' own
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
 _WATCHES, _STAYS = (_S.WATCHING, _A.LOOK), (_S.WATCHING, _A.STAY)
 
@@ -25,13 +26,13 @@ Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, Pro
 
 
 def with_cells(tables: Tables, platform: Platform, cells: Cells) -> Tables:
-    """The tables with other cells in one platform's."""
+    """The tables with other cells in the one of a platform."""
     table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
     return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
 
 
 def _cells(platform: Platform, cells: Cells) -> Seams:
-    """Other cells in the table of one platform."""
+    """Filters that replace cells in the table of one platform."""
 
     def other(tables: Tables) -> Tables:
         return with_cells(tables, platform, cells)
@@ -39,73 +40,79 @@ def _cells(platform: Platform, cells: Cells) -> Seams:
     return Seams(tables=other)
 
 
-def _not_started_again() -> Seams:
-    """The processor starts with the first start of the queue manager only."""
-    starts = 0
-
-    def other(tables: Tables) -> Tables:
-        nonlocal starts
-        starts += 1
-        if starts == 1:
-            return tables
-        at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
-        return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
-
-    return Seams(tables=other)
+@defect(starting, "processor-not-started-again", "DD-44", "DD-46", "DD-60")
+def _not_started_again(tables: Tables, view: View) -> Tables:
+    """The delivery delay processor starts with the first start of the queue manager and with no later one."""
+    if view.starts == 1:
+        return tables
+    at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
+    return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
 
 
-def _moved(known: Known, now_ms: int, *, due: bool = False) -> tuple[Command, ...]:
-    """Commands that hand in what is staged, or what of it is due; it is staged besides."""
-    chosen = [one for one in known.delayed.values() if not due or one.due_ms <= now_ms]
-    for one in chosen:
-        del known.delayed[one.message.message_id or ""]
+def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
+    """Sends of what is staged, or of what is due; the staged messages stay."""
+    chosen = [one for one in view.delayed.values() if not due or one.due_ms <= now_ms]
     return tuple(
         command
         for one in chosen
-        for command in handed_in(_AGENT, one.target, replace(one.message, delivery_time_ms=None))
+        for command in handed_in(view, one.target, replace(one.message, delivery_time_ms=None))
     )
 
 
-def _early(known: Known, now_ms: int) -> tuple[Command, ...]:
-    """Commands that hand in what is staged and not due, in the place of what is staged."""
-    early = [one for one in known.delayed.values() if one.due_ms > now_ms]
-    unstaged = (Cancel(_AGENT, None, one.message.message_id or "") for one in early)
-    return (Connect(_AGENT, None), *unstaged, *_moved(known, now_ms)) if early else ()
+def _early(view: View, now_ms: int) -> Commands:
+    """Sends of what is staged and not due, in place of the staged messages."""
+    early = [one for one in view.delayed.values() if one.due_ms > now_ms]
+    unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
+    return (Connect(view.agent, None), *unstaged, *_moved(view, now_ms)) if early else ()
 
 
 def _of_staging(command: Command) -> Change | None:
     """What an administrator asks for of the staging queue; None for anything else."""
-    change = command.change if isinstance(command, Administer) else None
+    change = change_of(command)
     named = isinstance(change, AlterObject | DeleteObject) and change.name == STAGING_QUEUE
     return change if named else None
 
 
-def _deleted_is_delivered(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    return (command, *_moved(known, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
+@defect(commands, "deleted-staging-queue-is-delivered", "DD-61")
+def _deleted_is_delivered(command: Command, now_ms: int, view: View) -> Commands | None:
+    """What is on the staging queue goes to its targets at once when the staging queue is deleted."""
+    return (command, *_moved(view, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
 
 
-def _early_when_enabled(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+@defect(commands, "early-when-enabled", "DD-62", "DD-63", "DD-64")
+def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands | None:
+    """When the staging queue is enabled for gets or puts, everything on it goes to its target at once."""
     change = _of_staging(command)
     if not isinstance(change, AlterObject) or "ENABLED" not in change.attributes.values():
         return None
-    return (*_early(known, now_ms), command)
+    return (*_early(view, now_ms), command)
 
 
-def _twice_after_failure(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    return (command, *_moved(known, now_ms, due=True)) if isinstance(command, StoreFailed) else None
+@defect(commands, "moved-twice-after-a-failure", "DD-65")
+def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
+    """After a failure of the store the processor moves what was due a second time."""
+    return (command, *_moved(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
-def _early_after_death(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
-    return (*_early(known, now_ms), command) if isinstance(command, WorkerDied) else None
+@defect(commands, "early-after-a-death", "DD-65")
+def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | None:
+    """When the processor's worker dies, everything that is staged goes to its target at once."""
+    return (*_early(view, now_ms), command) if isinstance(command, WorkerDied) else None
+
+
+@defect(commands, "publications-lost-when-enabled", "DD-62")
+def _publications_lost(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Enabling the staging queue for gets drops the publications on it."""
+    change = change_of(command)
+    if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE:
+        return None
+    if change.attributes.get("GET") != "ENABLED":
+        return None
+    return (*cancelled(view, *published(view)), command)
 
 
 PROCESSOR_DEFECTS = (
-    Defect(
-        name="processor-not-started-again",
-        rules=("DD-44", "DD-46", "DD-60"),
-        text="The delivery delay processor starts with the first start of the queue manager and with no later one.",
-        apply=_not_started_again,
-    ),
+    _not_started_again,
     Defect(
         name="zos-disabled-for-gets-unheeded",
         rules=("DD-61",),
@@ -124,12 +131,7 @@ PROCESSOR_DEFECTS = (
             },
         ),
     ),
-    Defect(
-        name="deleted-staging-queue-is-delivered",
-        rules=("DD-61",),
-        text="What is on the staging queue goes to its targets at once when the staging queue is deleted.",
-        apply=lambda: knowing(_deleted_is_delivered),
-    ),
+    _deleted_is_delivered,
     Defect(
         name="zos-closed-for-good",
         rules=("DD-62",),
@@ -161,28 +163,14 @@ PROCESSOR_DEFECTS = (
         text="On z/OS a processor that PUT(DISABLED) has stopped stays so when the queue is enabled for puts again.",
         apply=lambda: _cells("zos", {(_S.STOPPED, _I.AVAILABLE): (_S.STOPPED, _A.STAY)}),
     ),
-    Defect(
-        name="early-when-enabled",
-        rules=("DD-62", "DD-63", "DD-64"),
-        text="When the staging queue is enabled for gets or puts, everything on it goes to its target at once.",
-        apply=lambda: knowing(_early_when_enabled),
-    ),
+    _early_when_enabled,
     Defect(
         name="failed-for-good",
         rules=("DD-65",),
         text="On distributed platforms a processor that has failed does not start again by itself.",
         apply=lambda: _cells("distributed", {(_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.REST)}),
     ),
-    Defect(
-        name="moved-twice-after-a-failure",
-        rules=("DD-65",),
-        text="After a failure of the store the processor moves what was due a second time.",
-        apply=lambda: knowing(_twice_after_failure),
-    ),
-    Defect(
-        name="early-after-a-death",
-        rules=("DD-65",),
-        text="When the processor's worker dies, everything that is staged goes to its target at once.",
-        apply=lambda: knowing(_early_after_death),
-    ),
+    _twice_after_failure,
+    _early_after_death,
+    _publications_lost,
 )

@@ -1,4 +1,4 @@
-"""Defects of what becomes of a delayed message that cannot be put: cells of `RELEASE`, and what stands beside them."""
+"""Defects of a delayed message that cannot be put: cells of the table `RELEASE`, and filters."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject
-from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.commands import Administer, Command
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.model import Defect, Watch, commands, handed_in, shown
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import change_of, handed_in
+from assay_broker.defects.shapes import Commands, commands, shown
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
-_AGENT = -6  # a connection of the defect's own
 _DEAD_LETTER = "MQDEAD"
 _LEAST_REASON = 2000  # MQRC begins there
 
@@ -25,7 +27,7 @@ Cells = Mapping[tuple[Step, Result], tuple[Step, Act]]
 
 
 def _cells(cells: Cells) -> Seams:
-    """Other cells in the table of what becomes of a staged message."""
+    """Filters that replace cells of the table `RELEASE`."""
 
     def other(tables: Tables) -> Tables:
         return replace(tables, release=MappingProxyType({**tables.release, **cells}))
@@ -33,56 +35,59 @@ def _cells(cells: Cells) -> Seams:
     return Seams(tables=other)
 
 
-def _enables(command: Command, now_ms: int) -> str | None:
-    """The queue that an administrator's command enables for puts; None for any other command."""
-    del now_ms
-    change = command.change if isinstance(command, Administer) else None
-    if not isinstance(change, AlterObject) or change.attributes.get("PUT") != "ENABLED":
-        return None
-    return change.name
+def _enables(command: Command) -> AlterObject | None:
+    """The change with which an administrator enables an object for puts; None for any other command."""
+    change = change_of(command)
+    return change if isinstance(change, AlterObject) and change.attributes.get("PUT") == "ENABLED" else None
 
 
-def _staged_for(command: Command, now_ms: int, watch: Watch) -> tuple[str, Message] | None:
+def _staged_for(command: Command, now_ms: int, view: View) -> tuple[str, Message] | None:
     """The queue for which a command stages a message, and the message."""
-    if not isinstance(command, Put) or (command.message.delivery_time_ms or 0) <= now_ms:
+    sent = view.sent(command, now_ms)
+    if sent is None or not sent.delayed or sent.target.kind is not AddressKind.QUEUE:
         return None
-    target = watch.target(command)
-    return None if target is None or target.kind is not AddressKind.QUEUE else (target.name, command.message)
+    return sent.target.name, sent.message
 
 
+@defect(made, "enabled-in-vain", "DD-70", "DD-71")
 def _enabled_in_vain() -> Seams:
-    """A queue for which messages were staged stays disabled although an administrator enables it."""
+    """A queue for which messages are staged stays disabled for puts although it is enabled again."""
     targets: set[str] = set()
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        staged = _staged_for(command, now_ms, watch)
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        staged = _staged_for(command, now_ms, view)
         if staged is not None:
             targets.add(staged[0])
-        if not isinstance(command, Administer) or _enables(command, now_ms) not in targets:
+        change = _enables(command)
+        if not isinstance(command, Administer) or change is None or change.name not in targets:
             return None
-        change = command.change
-        return (replace(command, change=replace(change, attributes={})),) if isinstance(change, AlterObject) else None
+        return (replace(command, change=replace(change, attributes={})),)
 
     return commands(rewrite)
 
 
+@defect(made, "twice-after-retry", "DD-71", "DD-74")
 def _twice_after_retry() -> Seams:
-    """Whatever waits for a queue past its delay comes once more when the queue is enabled."""
+    """A message that was tried again comes twice once its target is enabled."""
     waiting: dict[str, list[Message]] = {}
 
-    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        staged = _staged_for(command, now_ms, watch)
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        staged = _staged_for(command, now_ms, view)
         if staged is not None:
             waiting.setdefault(staged[0], []).append(staged[1])
-        name = _enables(command, now_ms)
-        late = [one for one in waiting.pop(name, ()) if (one.delivery_time_ms or 0) <= now_ms] if name else []
+        change = _enables(command)
+        if change is None:
+            return None
+        late = [one for one in waiting.pop(change.name, ()) if (one.delivery_time_ms or 0) <= now_ms]
         again = (replace(message, delivery_time_ms=None) for message in late)
-        return (command, *handed_in(_AGENT, Address(AddressKind.QUEUE, name), *again)) if name and late else None
+        return (command, *handed_in(view, Address(AddressKind.QUEUE, change.name), *again)) if late else None
 
     return commands(rewrite)
 
 
+@defect(shown, "dead-letter-header-of-itself", "DD-70", "DD-73", "DD-83")
 def _header_of_itself(described: Described) -> Described:
+    """The dead-letter header names the dead-letter queue and not the target."""
     headers = tuple(
         {**header, "DestQName": "SYSTEM.DEAD.LETTER.QUEUE"} if header["StrucId"] == "DLH" else header
         for header in described.headers
@@ -90,8 +95,9 @@ def _header_of_itself(described: Described) -> Described:
     return replace(described, headers=headers)
 
 
+@defect(shown, "reason-unspecific", "DD-70", "DD-72", "DD-73", "DD-83")
 def _unspecific(described: Described) -> Described:
-    """Whatever was in the way, the reason is that of an error without a reason."""
+    """Reports and dead-letter headers give the same reason, whatever was in the way."""
     reason = int(Mqrc.UNEXPECTED_ERROR)
     headers = tuple({**header, "Reason": reason} if "Reason" in header else header for header in described.headers)
     fields = dict(described.descriptor)
@@ -123,36 +129,16 @@ FAILURE_DEFECTS = (
         text="A delayed message that asks to be discarded is dead-lettered.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED_DISCARD): _DEAD_LETTERED}),
     ),
-    Defect(
-        name="dead-letter-header-of-itself",
-        rules=("DD-70", "DD-73", "DD-83"),
-        text="The dead-letter header names the dead-letter queue and not the target.",
-        apply=lambda: shown(_header_of_itself),
-    ),
-    Defect(
-        name="reason-unspecific",
-        rules=("DD-70", "DD-72", "DD-73", "DD-83"),
-        text="Reports and dead-letter headers give the same reason, whatever was in the way.",
-        apply=lambda: shown(_unspecific),
-    ),
-    Defect(
-        name="enabled-in-vain",
-        rules=("DD-70", "DD-71"),
-        text="A queue for which messages are staged stays disabled for puts although it is enabled again.",
-        apply=_enabled_in_vain,
-    ),
+    _header_of_itself,
+    _unspecific,
+    _enabled_in_vain,
     Defect(
         name="tried-once",
         rules=("DD-71",),
         text="A delayed message that neither its target nor the dead-letter queue can take is lost.",
         apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED): _OVER}),
     ),
-    Defect(
-        name="twice-after-retry",
-        rules=("DD-71", "DD-74"),
-        text="A message that was tried again comes twice once its target is enabled.",
-        apply=_twice_after_retry,
-    ),
+    _twice_after_retry,
     Defect(
         name="exception-report-missing",
         rules=("DD-72", "DD-83", "DD-85", "DD-86"),

@@ -1,0 +1,159 @@
+"""Defects of authority: whose is checked at a delayed send, at the end of its delay, and on the staging queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    Change,
+    DisplayAuthority,
+    NativeBrowse,
+    NativePut,
+    NativeTake,
+    SetAuthority,
+)
+from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
+from assay_broker.core.messages.reports import options
+from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
+from assay_broker.core.records import Record
+from assay_broker.core.settings import Settings
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import NOTHING, elsewhere, is_staged, is_topic, with_options
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, reading
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.report_options import Mqro
+
+_STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
+
+
+def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
+    """The command, with authority for a destination granted around it; None if the user has it."""
+    if user is None or view.may(user, target.name):
+        return None
+    object_type, right = ("TOPIC", "PUB") if is_topic(target) else ("QUEUE", "PUT")
+
+    def given(*, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Administer:
+        change = SetAuthority(profile=target.name, object_type=object_type, principals=(user,), add=add, remove=remove)
+        return Administer(command.connection, None, change)
+
+    return (given(add=(right,)), command, given(remove=(right,)))
+
+
+@defect(commands, "delay-needs-no-authority", "DD-30")
+def _never_asked(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A delayed message may be sent by whoever likes."""
+    if isinstance(command, AttachSender) and command.address is not None:
+        return _permitted(command, view.user(command.connection), command.address, view)
+    sent = view.sent(command, now_ms)
+    return None if sent is None or not sent.delayed else _permitted(sent.put, sent.user, sent.target, view)
+
+
+@defect(delayed_puts, "delay-needs-staging-authority", "DD-30", "DD-32")
+def _asked_on_staging(put: Put, sent: Sent, view: View) -> Commands | None:
+    """Whoever sends a delayed message needs authority to put to the staging queue."""
+    if sent.user is None or view.may(sent.user, STAGING_QUEUE):
+        return None
+    return elsewhere(replace(put, message=replace(put.message, delivery_time_ms=None)), _STAGING, view)
+
+
+@defect(commands, "authority-asked-again", "DD-31")
+def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A message whose sender has no authority on its target when its delay is over is dropped.
+
+    What was sent to a name is dropped once its sender may not put there, or where the name leads to, any more.
+    """
+    if not isinstance(command, Administer):
+        return None
+    change = command.change
+    if isinstance(change, SetAuthority) and {"PUT", "PUB", "ALL"} & {*change.remove}:
+        lost = {
+            id_
+            for id_, one in view.delayed.items()
+            if one.target.name == change.profile
+            and (one.user in change.principals or (change.groups and not view.may(one.user, change.profile)))
+        }
+    elif isinstance(change, AlterObject) and view.withheld(change.attributes.get("TARGET")):
+        target = str(change.attributes["TARGET"])
+        lost = {
+            id_
+            for id_, one in view.delayed.items()
+            if one.target.name == change.name and not view.may(one.user, target)
+        }
+    else:
+        return None
+    return (command, *(Cancel(command.connection, None, id_) for id_ in sorted(lost)))
+
+
+@defect(made, "staging-queue-open-to-all", "DD-32")
+def _open_to_all() -> Seams:
+    """The staging queue cannot be withheld from anybody."""
+
+    def unheard(change: Change, _view: View) -> Change | None:
+        secures = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.groups)
+        return DisplayAuthority() if secures else None
+
+    def settings(given: Settings) -> Settings:
+        kept = tuple(record for record in given.authorities if not record.profile.startswith("SYSTEM."))
+        return replace(given, authorities=kept)
+
+    return replace(changes(unheard), settings=settings)
+
+
+@defect(changes, "staging-queue-closed-to-administrators", "DD-32")
+def _closed_to_administrators(change: Change, view: View) -> Change | None:
+    """A staging queue that is withheld from ordinary users is withheld from administrators too."""
+    if not view.withheld(STAGING_QUEUE) or getattr(change, "queue", None) != STAGING_QUEUE:
+        return None
+    match change:
+        case NativeBrowse():
+            return NativeBrowse(NOTHING)
+        case NativeTake():
+            return NativeTake(NOTHING, change.correlation_id)
+        case NativePut():
+            return replace(change, delay_ms=1)
+        case _:
+            return None
+
+
+@defect(changes, "staging-authority-never-granted", "DD-32")
+def _never_granted(change: Change, _view: View) -> Change | None:
+    """Authority on the staging queue cannot be given to anybody."""
+    grants = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.principals)
+    return DisplayAuthority() if grants else None
+
+
+@defect(reading, "authority-asked-after-restart", "DD-31")
+def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """After a restart, what is staged by somebody who has lost the authority is dropped."""
+
+    def may_not(record: Record) -> bool:
+        sent = view.delayed.get(record.message.message_id or "") if is_staged(record) else None
+        return sent is not None and sent.user is not None and not view.may(sent.user, sent.target.name)
+
+    return tuple(record for record in records if not may_not(record))
+
+
+@defect(delayed_puts, "dead-letters-ask-the-sender", "DD-31")
+def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """What cannot be put is discarded if its sender may not use the dead-letter queue."""
+    if not view.withheld(DEAD_LETTER_QUEUE) or sent.user is None or view.may(sent.user, DEAD_LETTER_QUEUE):
+        return None
+    asked = options(put.message) | Mqro.DISCARD_MSG
+    return (replace(put, message=with_options(put.message, asked)),)
+
+
+AUTHORITY_DEFECTS = (
+    _never_asked,
+    _asked_on_staging,
+    _asked_again,
+    _open_to_all,
+    _closed_to_administrators,
+    _never_granted,
+    _asked_after_restart,
+    _dead_letters_asked,
+)

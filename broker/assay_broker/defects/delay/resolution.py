@@ -1,0 +1,139 @@
+"""Defects of resolution: when an alias is resolved, and when a queue's defaults apply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import DeleteObject, NativeBrowse
+from assay_broker.core.commands import Administer, Cancel, Command, Put
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.queues.homes import home_of, name_at
+from assay_broker.core.records import MessageStored, ObjectDefined, Record
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, filters, read_together
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind, Message
+
+_LATE_MS = 5_000
+_UNRESOLVED: dict[str, Value] = {"Priority": -1, "Persistence": 2}
+
+
+def _base(name: str, view: View) -> str | None:
+    """What an alias stands for; None for any other queue."""
+    target = view.said(name).get("TARGET")
+    return target if isinstance(target, str) else None
+
+
+@defect(delayed_puts, "alias-resolved-once", "DD-50")
+def _once(put: Put, sent: Sent, view: View) -> Commands | None:
+    """What an alias stands for is found out at the send, for good."""
+    base = _base(sent.target.name, view)
+    return None if base is None else elsewhere(put, Address(AddressKind.QUEUE, base), view)
+
+
+@defect(delayed_puts, "alias-resolved-late", "DD-50")
+def _late(put: Put, sent: Sent, view: View) -> Commands | None:
+    """What is staged for an alias is moved five seconds late, to what the alias stands for by then."""
+    if _base(sent.target.name, view) is None:
+        return None
+    return resent(put, delivery_time_ms=sent.due_ms + _LATE_MS)
+
+
+@defect(delayed_puts, "alias-not-looked-through", "DD-50")
+def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
+    """At a delayed send an alias is not looked through: it may stand for a queue that takes nothing."""
+    base = _base(sent.target.name, view)
+    shut = base is not None and view.said(base).get("PUT") == "DISABLED"
+    return elsewhere(put, HOLD, view) if shut else None
+
+
+@defect(read_together, "alias-resolved-at-restart", "DD-50")
+def _at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """What an alias stands for is found out for good when the broker starts again."""
+    defined = (record.definition for record in records if isinstance(record, ObjectDefined))
+    bases = {one.name: one.text("TARGET") for one in defined if one.kind is Kind.QALIAS}
+    return tuple(_at_base(record, bases) if isinstance(record, MessageStored) else record for record in records)
+
+
+def _at_base(stored: MessageStored, bases: dict[str, str]) -> MessageStored:
+    base = bases.get(name_at(stored.home) or "")
+    return stored if base is None or stored.due_ms is None else replace(stored, home=home_of(base))
+
+
+@defect(commands, "staged-lost-with-queue", "DD-50")
+def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a queue is deleted, what is staged for its name goes with it."""
+    if not isinstance(command, Administer) or not isinstance(command.change, DeleteObject):
+        return None
+    name = command.change.name
+    lost = (id_ for id_, one in view.delayed.items() if one.target.name == name)
+    return (command, *(Cancel(command.connection, None, id_) for id_ in lost))
+
+
+@defect(made, "defaults-of-second-resolution", "DD-52")
+def _second_defaults() -> Seams:
+    """Persistence and priority that the queue decides are decided when the delay is over."""
+
+    def decided(message: Message, view: View) -> tuple[int | None, bool | None]:
+        sent = view.delayed.get(message.message_id or "")
+        if sent is None:
+            return None, None
+        said = view.said(sent.target.name)
+        priority, persistence = said.get("DEFPRTY"), said.get("DEFPSIST")
+        return (
+            priority if sent.message.priority is None and isinstance(priority, int) else None,
+            persistence == "YES" if sent.message.durable is None and persistence is not None else None,
+        )
+
+    def delivered(delivery: Deliver, view: View) -> Deliver:
+        priority, durable = decided(delivery.message, view)
+        message = delivery.message
+        if priority is not None:
+            message = replace(message, priority=priority)
+        return replace(delivery, message=message if durable is None else replace(message, durable=durable))
+
+    def row(one: Described, view: View, *, staged: bool) -> Described:
+        priority, durable = decided(one.message, view)
+        fields: dict[str, Value] = {} if priority is None else {"Priority": priority}
+        if durable is not None:
+            fields["Persistence"] = int(durable)
+        if staged:
+            fields = {name: _UNRESOLVED[name] for name in fields}
+        return replace(one, descriptor={**one.descriptor, **fields})
+
+    def shown(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+        change = change_of(asked)
+        if not isinstance(change, NativeBrowse):
+            return answer
+        staged = change.queue == STAGING_QUEUE
+        return replace(answer, value=tuple(row(one, view, staged=staged) for one in rows(answer)))
+
+    return filters(answer=shown, delivery=delivered)
+
+
+@defect(delayed_messages, "delay-has-jms-defaults", "DD-52")
+def _jms_defaults(message: Message) -> Message:
+    """A delayed message that leaves persistence and priority to its queue gets JMS's defaults."""
+    return replace(
+        message,
+        durable=True if message.durable is None else message.durable,
+        priority=4 if message.priority is None else message.priority,
+    )
+
+
+RESOLUTION_DEFECTS = (
+    _once,
+    _at_restart,
+    _late,
+    _not_looked_through,
+    _lost_with_queue,
+    _second_defaults,
+    _jms_defaults,
+)

@@ -1,0 +1,152 @@
+"""Defects of several queue managers: delayed messages for shared queues, and for proxy subscriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.authority import ADMINISTRATOR
+from assay_broker.core.administration.changes import ClearQueue
+from assay_broker.core.commands import Administer, Command, Connect, Disconnect, FromMember, Put
+from assay_broker.core.networks.parcels import Bulletin, Carry, Interest
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, undelayed
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_EVERYTHING = "#"
+
+
+def _shared(view: View) -> list[str]:
+    """The names of the shared queues."""
+    return [name for name, said in view.objects.items() if said.get("QSGDISP") == "SHARED"]
+
+
+def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
+    """Filters that rewrite delayed sends to shared queues."""
+
+    def other(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        return (rewrite(put, now_ms),) if target.name in _shared(view) and is_delayed(put, now_ms) else None
+
+    return puts(other)
+
+
+def _undelayed(put: Put, _now_ms: int) -> Put:
+    return replace(put, message=replace(put.message, delivery_time_ms=None))
+
+
+@defect(made, "handed-over-at-shutdown", "DD-46", "DD-47")
+def _handed_over() -> Seams:
+    """A queue manager that shuts down puts what it has staged for shared queues there before its time.
+
+    What is staged for a shared queue goes there when the connection of its sender ends, as at a shutdown.
+    """
+    staged: dict[int, list[tuple[Address, Message]]] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(command, now_ms)
+        if sent is not None and sent.delayed and sent.target.name in _shared(view):
+            message = replace(sent.message, delivery_time_ms=None)
+            staged.setdefault(sent.put.connection, []).append((sent.target, message))
+        if not isinstance(command, Disconnect) or command.clean:
+            return None
+        waiting = staged.pop(command.connection, [])
+        return (*(one for target, message in waiting for one in handed_in(view, target, message)), command)
+
+    return commands(rewrite)
+
+
+@defect(commands, "shared-queue-goes-with-member", "DD-47")
+def _cleared(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What is on a shared queue goes when the queue manager shuts down at which the queue was defined."""
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    clears = (Administer(view.agent, None, ClearQueue(name)) for name in _shared(view))
+    return (command, Connect(view.agent, None, None, ADMINISTRATOR), *clears)
+
+
+def _wanted(bulletin: Bulletin, topic: str) -> bool:
+    return any(topic == interest.topic for interest in bulletin.interests)
+
+
+@defect(made, "proxy-undelayed", "DD-81", "DD-84")
+def _undelayed_for_proxies() -> Seams:
+    """A delayed publication that has a proxy subscription is not delayed."""
+    told: dict[str, Bulletin] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, FromMember) and isinstance(command.parcel, Bulletin):
+            told[command.member] = command.parcel
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None:
+            return None
+        if not any(_wanted(bulletin, target.name) for bulletin in told.values()):
+            return None
+        return undelayed(command)
+
+    return commands(rewrite)
+
+
+def _was_delayed(message: Message) -> bool:
+    return message.delivery_time_ms is not None
+
+
+def _carried(rewrite: Callable[[FromMember, Carry], Commands]) -> Seams:
+    """Filters that rewrite what another queue manager sends and has delayed."""
+
+    def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        parcel = command.parcel if isinstance(command, FromMember) else None
+        if not isinstance(command, FromMember) or not isinstance(parcel, Carry) or not _was_delayed(parcel.message):
+            return None
+        return rewrite(command, parcel)
+
+    return commands(other)
+
+
+def _twice(command: FromMember, parcel: Carry) -> Commands:
+    return (command, replace(command, parcel=replace(parcel, number=parcel.number + SHIFT)))
+
+
+@defect(commands, "proxy-for-everything", "DD-81")
+def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Publications are staged for another queue manager although nobody is subscribed there."""
+    parcel = command.parcel if isinstance(command, FromMember) else None
+    if not isinstance(command, FromMember) or not isinstance(parcel, Bulletin):
+        return None
+    everything = Interest(_EVERYTHING, (command.member,))
+    return (replace(command, parcel=replace(parcel, interests=(*parcel.interests, everything))),)
+
+
+SHARED_QUEUE_DEFECTS = (
+    Defect(
+        name="shared-queue-undelayed",
+        rules=("DD-45",),
+        text="Delayed messages for a shared queue are put there at once.",
+        apply=lambda: _delayed_to_shared(_undelayed),
+    ),
+    Defect(
+        name="shared-queue-delayed-lost",
+        rules=("DD-45", "DD-46"),
+        text="Delayed messages for a shared queue are taken, and lost.",
+        apply=lambda: _delayed_to_shared(dropped),
+    ),
+    _handed_over,
+    _cleared,
+    _undelayed_for_proxies,
+    Defect(
+        name="proxy-publication-lost",
+        rules=("DD-81", "DD-84"),
+        text="A delayed publication never reaches the subscribers at another queue manager.",
+        apply=lambda: _carried(lambda _command, _parcel: ()),
+    ),
+    Defect(
+        name="proxy-publication-twice",
+        rules=("DD-81", "DD-84"),
+        text="A delayed publication is fanned out twice at another queue manager.",
+        apply=lambda: _carried(_twice),
+    ),
+    _interested_in_everything,
+)

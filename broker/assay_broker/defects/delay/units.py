@@ -1,0 +1,209 @@
+"""Defects of units of work: when their sends count, which receivers get them, and what their end or a kill does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Backout, Begin, Cancel, Command, Commit, Disconnect, Put
+from assay_broker.core.queues.homes import home_of
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, filters, puts, reading
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind, Message
+
+_FAR_MS = 10**12
+
+
+@defect(commands, "uncommitted-from-own-hidden", "DD-25")
+def _hidden_from_own(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A unit of work cannot get what it has put itself before its commit."""
+    return (replace(command, session=None),) if isinstance(command, Attach) else None
+
+
+@defect(commands, "uncommitted-for-connection", "DD-25")
+def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """What a unit of work has put and not committed is there for every session of its connection."""
+    return (replace(command, session=0),) if isinstance(command, Attach | Begin) else None
+
+
+@defect(puts, "put-leaves-unit", "DD-25")
+def _at_once(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A send without a delay takes no part in its unit of work: everybody gets it at once."""
+    if put.unit is None or is_topic(target) or is_delayed(put, now_ms):
+        return None
+    return (replace(put, unit=None),)
+
+
+@defect(puts, "lost-at-commit", "DD-25", "DD-26")
+def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """What a unit of work has sent is lost."""
+    return None if put.unit is None else (dropped(put, now_ms),)
+
+
+def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
+    """Filters that hand in again what a unit of work has sent to queues when it is backed out."""
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Backout | Disconnect):
+            return None
+        late = _handed_in_again(command, view, wanted)
+        return (command, *late) if late else None
+
+    return commands(rewrite)
+
+
+def _handed_in_again(command: Command, view: View, wanted: Callable[[Sent], bool]) -> Commands:
+    sent = (one for unit in view.ended(command) for one in unit.sent if not is_topic(one.target) and wanted(one))
+    return tuple(put for one in sent for put in handed_in(view, one.target, one.message))
+
+
+@defect(commands, "consumed-in-own-unit-stays", "DD-25")
+def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What a unit of work has both sent and consumed is there after its commit."""
+    if not isinstance(command, Commit):
+        return None
+    consumed = {delivery.message.message_id for unit in view.ended(command) for delivery in unit.taken}
+    return (command, *_handed_in_again(command, view, lambda sent: sent.message.message_id in consumed))
+
+
+def _sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int], Message]) -> Seams:
+    """Filters that stage a unit of work's sends out of reach, and send them again right after the commit.
+
+    Args:
+        wanted: Which sends.
+        later: Makes the message that is sent again, told how many milliseconds after the first send.
+    """
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(command, now_ms)
+        if sent is not None and sent.put.unit is not None:
+            far_ms = now_ms + _FAR_MS
+            return resent(sent.put, delivery_time_ms=far_ms, expiry_ms=None, ttl_ms=None) if wanted(sent) else None
+        if not isinstance(command, Commit):
+            return None
+        after: list[Command] = []
+        for one in (one for unit in view.ended(command) for one in unit.sent if wanted(one)):
+            after += [
+                Cancel(one.put.connection, None, one.message.message_id or ""),
+                Put(one.put.connection, None, one.put.link, later(one.message, now_ms - one.at_ms)),
+            ]
+        return (command, *after)
+
+    return commands(rewrite)
+
+
+# DD-27
+
+
+def _due_later(message: Message, by_ms: int) -> Message:
+    return replace(message, delivery_time_ms=(message.delivery_time_ms or 0) + by_ms)
+
+
+# DD-56
+
+
+def _expires_later(message: Message, by_ms: int) -> Message:
+    return replace(message, expiry_ms=(message.expiry_ms or 0) + by_ms)
+
+
+# PD-20
+
+
+def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Write only one message's copies of a batch of records; only a unit of work writes several messages at once."""
+    first = next((record.message.message_id for record in records if isinstance(record, MessageStored)), None)
+    return tuple(
+        record for record in records if not isinstance(record, MessageStored) or record.message.message_id == first
+    )
+
+
+# BT-12
+
+
+@defect(made, "unit-consumes-at-once", "BT-12")
+def _consumes_at_once() -> Seams:
+    """What a unit of work has taken and not committed is gone when the broker is killed."""
+    gone: set[str | None] = set()
+
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        gone.update(one.message.message_id for unit in view.units.values() for one in unit.taken)
+        return tuple(record for record in records if not _is_on_queue(record, gone))
+
+    return filters(read=read)
+
+
+def _is_on_queue(record: Record, ids: set[str | None]) -> bool:
+    if not isinstance(record, MessageStored):
+        return False
+    return record.home.startswith("queue://") and record.message.message_id in ids
+
+
+@defect(reading, "uncommitted-survives-a-kill", "DD-26")
+def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A delayed message that was not committed when the broker was killed is staged after the start."""
+    sent = (one for unit in view.units.values() for one in unit.sent)
+    lost = (one for one in sent if one.delayed and one.target.kind is AddressKind.QUEUE)
+    ghosts = (
+        MessageStored(
+            key=SHIFT + number,
+            home=home_of(one.target.name),
+            message=one.message,
+            arrived_ms=one.at_ms,
+            expires_ms=None,
+            due_ms=one.due_ms,
+        )
+        for number, one in enumerate(lost)
+    )
+    return (*records, *ghosts)
+
+
+UNIT_DEFECTS = (
+    Defect(
+        name="delay-from-commit",
+        rules=("DD-27",),
+        text="The delay counts from the commit and not from the send.",
+        apply=lambda: _sent_at_commit(lambda sent: sent.delayed, _due_later),
+    ),
+    Defect(
+        name="publication-delay-from-commit",
+        rules=("DD-27",),
+        text="The delay of a publication counts from the commit, and that of a message to a queue from the send.",
+        apply=lambda: _sent_at_commit(lambda sent: sent.delayed and is_topic(sent.target), _due_later),
+    ),
+    Defect(
+        name="ttl-from-commit",
+        rules=("DD-56",),
+        text="The time to live of what a unit of work sends counts from the commit and not from the send.",
+        apply=lambda: _sent_at_commit(lambda sent: bool(sent.message.expiry_ms), _expires_later),
+    ),
+    Defect(
+        name="first-of-unit-on-disk",
+        rules=("PD-20",),
+        text="Of several persistent messages that a unit of work sends only the first reaches the disk.",
+        apply=lambda: Seams(written=_first_of_unit_on_disk),
+    ),
+    _consumes_at_once,
+    _hidden_from_own,
+    _one_session,
+    _at_once,
+    _lost_at_commit,
+    _consumed_stays,
+    Defect(
+        name="stays-after-backout",
+        rules=("DD-25",),
+        text="What a unit of work has sent without a delay stays although it was backed out.",
+        apply=lambda: _after_backout(lambda sent: sent.message.delivery_time_ms is None),
+    ),
+    Defect(
+        name="staged-by-backout",
+        rules=("DD-26",),
+        text="The delayed messages of a unit of work are staged when it is backed out.",
+        apply=lambda: _after_backout(lambda sent: sent.message.delivery_time_ms is not None),
+    ),
+    _survives_a_kill,
+)

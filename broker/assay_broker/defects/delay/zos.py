@@ -1,0 +1,164 @@
+"""Defects of z/OS's own rules: a staging queue that must be defined, migration back, OPMODE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    Change,
+    DefineObject,
+    DeleteObject,
+    DisplayObjects,
+    NativeTake,
+)
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.objects.attributes import defaults
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Definition, Kind
+from assay_broker.core.records import ObjectDefined, Record
+from assay_broker.core.settings import Settings
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
+from assay_broker.core.states.tables import Tables
+from assay_broker.defects.delay.processor import with_cells
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import cancelled, change_of, handed_in, is_staged, undelayed
+from assay_broker.defects.shapes import Commands, changes, commands, filters, reading, starting
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+
+_PRESCRIBED = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
+_NOBODYS = bytes(24)  # the correlation id of no staged message
+_WITH_DELAYS = "8.0"
+
+
+def _on_zos(view: View) -> bool:
+    """Whether the queue manager was started as one on z/OS."""
+    return view.settings.platform == "zos"
+
+
+def _there_by_default(settings: Settings) -> Settings:
+    """On z/OS too the queue manager begins with a staging queue."""
+    if settings.platform != "zos":
+        return settings
+    staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), **_PRESCRIBED})
+    return replace(settings, objects=(*settings.fresh_objects(), staging))
+
+
+@defect(changes, "zos-staging-definition-forgotten", "DD-40", "DD-41")
+def _definition_forgotten(change: Change, view: View) -> Change | None:
+    """On z/OS a definition of the staging queue is accepted, and there is no staging queue afterwards."""
+    if not _on_zos(view) or not isinstance(change, DefineObject) or change.name != STAGING_QUEUE:
+        return None
+    return DisplayObjects(kinds=(Kind.QLOCAL,), name=STAGING_QUEUE)
+
+
+@defect(changes, "zos-any-staging-definition", "DD-41")
+def _any_definition(change: Change, view: View) -> Change | None:
+    """On z/OS the staging queue can be defined and altered with any INDXTYPE and MSGDLVSQ."""
+    if not _on_zos(view) or not isinstance(change, DefineObject | AlterObject) or change.name != STAGING_QUEUE:
+        return None
+    return replace(change, attributes={**change.attributes, **_PRESCRIBED})
+
+
+@defect(made, "zos-undelayed-without-staging-queue", "DD-40", "DD-45")
+def _undelayed_without_staging() -> Seams:
+    """On z/OS a queue manager without a staging queue delivers delayed messages at once."""
+    defined = False
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        nonlocal defined
+        change = change_of(command)
+        if isinstance(change, DefineObject | DeleteObject) and change.name == STAGING_QUEUE:
+            defined = isinstance(change, DefineObject)
+        if not _on_zos(view) or defined or not isinstance(command, Put):
+            return None
+        return undelayed(command)
+
+    return commands(rewrite)
+
+
+def _delivers_at_any_level(settings: Settings) -> Settings:
+    return settings if settings.delays else replace(settings, level=_WITH_DELAYS)
+
+
+@defect(changes, "migrated-back-and-out-of-reach", "DD-43")
+def _take_in_vain(change: Change, view: View) -> Change | None:
+    """At an earlier level an administrator finds no message of the staging queue by its correlation id."""
+    if view.settings.delays or not isinstance(change, NativeTake):
+        return None
+    return replace(change, correlation_id=_NOBODYS)
+
+
+@defect(made, "marooned-for-good", "DD-43")
+def _marooned_for_good() -> Seams:
+    """What was staged before a migration back is gone once the queue manager is at its later level again."""
+    been_back = False
+
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        nonlocal been_back
+        been_back = been_back or not view.settings.delays
+        forth = been_back and view.settings.delays
+        return tuple(record for record in records if not (forth and is_staged(record)))
+
+    return filters(read=read)
+
+
+@defect(starting, "zos-protected-by-opmode", "DD-44")
+def _protected_by_opmode(tables: Tables, view: View) -> Tables:
+    """On z/OS the processor does not start with OPMODE(COMPAT), so that nothing staged is delivered."""
+    if not _on_zos(view) or view.settings.opmode != "COMPAT":
+        return tables
+    at_rest = {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)}
+    return with_cells(tables, "zos", at_rest)
+
+
+@defect(reading, "zos-staging-queue-made-at-restart", "DD-40")
+def _made_at_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A restart makes a staging queue on z/OS."""
+    if view.settings.platform != "zos" or view.starts == 1:
+        return tuple(records)
+    staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO"})
+    return (ObjectDefined(staging), *records)
+
+
+@defect(commands, "lower-level-heeds-enabling", "DD-43")
+def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """At a level without delays, enabling the staging queue delivers what is on it."""
+    change = change_of(command)
+    if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE or view.settings.delays:
+        return None
+    if "ENABLED" not in change.attributes.values():
+        return None
+    moved = (
+        one
+        for sent in view.delayed.values()
+        for one in handed_in(view, sent.target, replace(sent.message, delivery_time_ms=None))
+    )
+    return (command, *cancelled(view, *view.delayed), *moved)
+
+
+ZOS_DEFECTS = (
+    Defect(
+        name="zos-staging-queue-by-default",
+        rules=("DD-40",),
+        text="On z/OS the staging queue is there from the beginning.",
+        apply=lambda: Seams(settings=_there_by_default),
+    ),
+    _definition_forgotten,
+    _undelayed_without_staging,
+    _any_definition,
+    Defect(
+        name="migrated-back-and-delivered",
+        rules=("DD-43",),
+        text="A queue manager of an earlier level delivers what a later one has staged.",
+        apply=lambda: Seams(settings=_delivers_at_any_level),
+    ),
+    _take_in_vain,
+    _marooned_for_good,
+    _protected_by_opmode,
+    _made_at_restart,
+    _lower_level_heeds,
+)

@@ -1,0 +1,164 @@
+"""What defects ask of sends, receivers and records, and the commands that they make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeGuard
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import AlterObject, Change, NativeBrowse
+from assay_broker.core.commands import (
+    Administer,
+    Attach,
+    AttachSender,
+    Cancel,
+    Command,
+    Connect,
+    Detach,
+    Disconnect,
+    Put,
+    Settle,
+)
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.view import View
+from assay_sdk.driver import Durability, Outcome
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
+
+SHIFT = 10**9
+"""Added to a number (a record's key, a parcel's), makes one that the broker has not given."""
+HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
+"""A queue of the defect's own, which nobody reads."""
+_OPEN: dict[str, Value] = {"PUT": "ENABLED", "MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
+NOTHING = "DEFECT.NOTHING"
+"""The name of no object."""
+
+
+def is_topic(address: Address) -> bool:
+    """Whether an address is a topic's."""
+    return address.kind in (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+
+def is_durable(attach: Attach) -> bool:
+    """Whether a receiver has a durable subscription."""
+    return attach.durability is Durability.DURABLE
+
+
+def left_ms(message: Message, now_ms: int) -> int:
+    """How long a message is still to be delayed, in milliseconds."""
+    return max(0, (message.delivery_time_ms or 0) - now_ms)
+
+
+def is_delayed(put: Put, now_ms: int) -> bool:
+    """Whether a send is delayed."""
+    return left_ms(put.message, now_ms) > 0
+
+
+def is_staged(record: Record) -> TypeGuard[MessageStored]:
+    """Whether a record is a staged message's."""
+    return isinstance(record, MessageStored) and record.due_ms is not None
+
+
+def change_of(command: Command) -> Change | None:
+    """What an administrator asks for; None for any other command."""
+    return command.change if isinstance(command, Administer) else None
+
+
+def browses(command: Command, queue: str) -> bool:
+    """Whether an administrator looks at the messages of a queue."""
+    change = change_of(command)
+    return isinstance(change, NativeBrowse) and change.queue == queue
+
+
+def rows(answer: Answer) -> Iterator[Described]:
+    """The messages with descriptors that an answer brings."""
+    return (row for row in answer.value or () if isinstance(row, Described))
+
+
+def with_options(message: Message, asked: Mqro) -> Message:
+    """The message with just these report options."""
+    plain = {
+        name: value for name, value in message.properties.items() if name not in {*REPORT_PROPERTIES, WHOLE_REPORT}
+    }
+    return replace(message, properties={**plain, WHOLE_REPORT: int(asked)} if asked else plain)
+
+
+def resent(put: Put, **fields: object) -> tuple[Command, ...]:
+    """The same send with other values in some fields of its message."""
+    return (replace(put, message=replace(put.message, **fields)),)
+
+
+def undelayed(put: Put) -> tuple[Command, ...]:
+    """The same send without a delay."""
+    return resent(put, delivery_time_ms=None)
+
+
+def unheard(put: Put) -> Put:
+    """The same send again, without an answer."""
+    return Put(put.connection, None, put.link, put.message, put.unit)
+
+
+def twice(put: Put) -> tuple[Command, ...]:
+    """The send, and the same send again."""
+    return (put, unheard(put))
+
+
+def dropped(put: Put, now_ms: int) -> Put:
+    """The same send, accepted and then lost: the message has expired on arrival."""
+    return replace(put, message=replace(put.message, delivery_time_ms=None, expiry_ms=now_ms))
+
+
+def elsewhere(put: Put, to: Address, view: View) -> tuple[Command, ...]:
+    """The same send to another destination."""
+    link = AttachSender(put.connection, None, view.agent, None)
+    return (link, replace(put, link=view.agent, message=replace(put.message, to=to)))
+
+
+def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command, ...]:
+    """Sends to a destination on the defect's own connection."""
+    agent = view.agent
+    sends = (Put(agent, None, agent, replace(message, to=address)) for message in messages)
+    return (Connect(agent, None), AttachSender(agent, None, agent, None), *sends)
+
+
+def cancelled(view: View, *lost: str) -> tuple[Command, ...]:
+    """Commands that take staged messages back for good, by their message ids."""
+    return (Connect(view.agent, None), *(Cancel(view.agent, None, id_) for id_ in lost)) if lost else ()
+
+
+def accepted(
+    command: Detach | Disconnect, view: View, wanted: Callable[[Attach, Deliver], bool]
+) -> tuple[Command, ...] | None:
+    """The command, after all wanted deliveries on the links that it ends are accepted; None if there are none.
+
+    Args:
+        command: What ends the links.
+        view: What the defect sees.
+        wanted: Told a receiver and a delivery.
+    """
+    accepts: list[Command] = []
+    for link, held in view.held_by_link(command).items():
+        attach = view.receivers.get((command.connection, link))
+        numbers = tuple(one.delivery for one in held if attach is not None and wanted(attach, one))
+        if numbers:
+            accepts.append(Settle(command.connection, None, link, numbers, Outcome.ACCEPTED))
+    return (*accepts, command) if accepts else None
+
+
+def published(view: View) -> list[str]:
+    """The message ids of the accepted delayed publications."""
+    return [id_ for id_, one in view.delayed.items() if is_topic(one.target)]
+
+
+def unlimited(put: Put, name: str, view: View) -> tuple[Command, ...] | None:
+    """The send, with a queue's limits lifted around it; None for a queue without limits."""
+    said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
+    if not said:
+        return None
+    before = AlterObject(Kind.QLOCAL, name, {keyword: _OPEN[keyword] for keyword in said})
+    after = AlterObject(Kind.QLOCAL, name, said)
+    return (Administer(put.connection, None, before), put, Administer(put.connection, None, after))

@@ -1,0 +1,255 @@
+"""The shapes that defects have: functions that rewrite commands, sends, answers, deliveries or records, made filters.
+
+Each call makes fresh filters with a `View` of their own, which is the last argument of most of the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import Change
+from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.messages.bodies import opened
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.records import Record
+from assay_broker.core.states.tables import Tables
+from assay_broker.defects.sends import rows
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Mqrc, refused
+
+_NO_PRIORITY = 10
+"""JMS has priorities 0 to 9: a message with this one is refused, whatever else it is."""
+
+Commands = tuple[Command, ...]
+
+Rewrite = Callable[[Command, int, View], Commands | None]
+"""A command and the time, to what passes instead; None lets it pass."""
+
+PutRewrite = Callable[[Put, Address, int, View], Commands | None]
+"""A send, its destination and the time, to what passes instead; None lets it pass."""
+
+Reshow = Callable[[Answer, Command, int, View], Answer]
+"""An answer, the command that it is to, and the time, to what is answered instead."""
+
+Redeliver = Callable[[Deliver, View], Deliver | None]
+"""A delivery, to what is delivered instead; None for nothing."""
+
+Retell = Callable[[Sent, Answer], Answer]
+"""A send and its answer, to the answer that its sender gets."""
+
+ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
+"""Records that are read at a start, or written, to those that are in their place."""
+
+Judge = Callable[[Put, Address, int, View], Mqrc | None]
+"""A send, its destination and the time, to the reason for which it is refused; None lets it pass."""
+
+
+def _same_effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
+    return passing
+
+
+def _same_records(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+    return tuple(records)
+
+
+def filters(
+    command: Rewrite = lambda _command, _now_ms, _view: None,
+    *,
+    effects: Callable[[tuple[Effect, ...], int, View], tuple[Effect, ...]] = _same_effects,
+    answer: Reshow | None = None,
+    delivery: Redeliver | None = None,
+    read: ReadRewrite = _same_records,
+    written: ReadRewrite = _same_records,
+    tables: Callable[[Tables, View], Tables] = lambda tables, _view: tables,
+) -> Seams:
+    """Filters of all kinds that share a view.
+
+    Args:
+        command: Rewrites commands.
+        effects: Rewrites the effects of one command.
+        answer: Rewrites answers to commands, after `effects`.
+        delivery: Rewrites deliveries, after `effects`.
+        read: Rewrites the records from which the queue manager starts.
+        written: Rewrites the records that are to be written.
+        tables: Rewrites the state tables of a start.
+    """
+    view = View()
+
+    def take(asked: Command, now_ms: int) -> Commands:
+        rewritten = command(asked, now_ms, view)
+        passed = (asked,) if rewritten is None else rewritten
+        view.note(asked, passed, now_ms)
+        return passed
+
+    def seen(effect: Effect, now_ms: int) -> Effect | None:
+        if isinstance(effect, Deliver) and delivery is not None:
+            return delivery(effect, view)
+        if isinstance(effect, Answer) and answer is not None:
+            asked, _ = view.asked(effect)
+            return effect if asked is None else answer(effect, asked, now_ms, view)
+        return effect
+
+    def give(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        view.heed(passing)
+        passed = [seen(effect, now_ms) for effect in effects(passing, now_ms, view)]
+        view.answered(passing)
+        return tuple(effect for effect in passed if effect is not None)
+
+    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+        view.start()
+        passed = read(records, view)
+        view.started()
+        return passed
+
+    return Seams(
+        command=take,
+        effects=give,
+        read=start,
+        written=lambda records: written(records, view),
+        settings=view.configure,
+        tables=lambda given: tables(given, view),
+    )
+
+
+def commands(rewrite: Rewrite) -> Seams:
+    """Filters that rewrite some commands."""
+    return filters(rewrite)
+
+
+def puts(rewrite: PutRewrite, read: ReadRewrite = _same_records, delivery: Redeliver | None = None) -> Seams:
+    """Filters that rewrite some sends; what is read at a start and delivered, too."""
+
+    def only_puts(command: Command, now_ms: int, view: View) -> Commands | None:
+        target = view.target(command)
+        return rewrite(command, target, now_ms, view) if isinstance(command, Put) and target is not None else None
+
+    return filters(only_puts, read=read, delivery=delivery)
+
+
+def delayed_puts(rewrite: Callable[[Put, Sent, View], Commands | None]) -> Seams:
+    """Filters that rewrite some delayed sends."""
+
+    def only_delayed(command: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(command, now_ms)
+        return None if sent is None or not sent.delayed else rewrite(sent.put, sent, view)
+
+    return filters(only_delayed)
+
+
+def delayed_messages(rewrite: Callable[[Message], Message]) -> Seams:
+    """Filters that alter what is sent with a delay."""
+    return delayed_puts(lambda put, _sent, _view: (replace(put, message=rewrite(opened(put.message))),))
+
+
+def changes(rewrite: Callable[[Change, View], Change | None]) -> Seams:
+    """Filters that put another change in the place of some that an administrator asks for; None lets it pass."""
+
+    def only_changes(command: Command, _now_ms: int, view: View) -> Commands | None:
+        other = rewrite(command.change, view) if isinstance(command, Administer) else None
+        return None if other is None else (replace(command, change=other),)
+
+    return filters(only_changes)
+
+
+def deliveries(rewrite: Redeliver) -> Seams:
+    """Filters that rewrite some deliveries, or drop them."""
+    return filters(delivery=rewrite)
+
+
+def replies(rewrite: Reshow) -> Seams:
+    """Filters that rewrite answers to commands."""
+    return filters(answer=rewrite)
+
+
+def answers(retell: Retell) -> Seams:
+    """Filters that rewrite the answers to sends."""
+    return filters(effects=retold(retell))
+
+
+def retold(retell: Retell) -> Callable[[tuple[Effect, ...], int, View], tuple[Effect, ...]]:
+    """What `filters` takes for effects, to rewrite the answers to sends."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        return tuple(told(effect, view) if isinstance(effect, Answer) else effect for effect in passing)
+
+    def told(answer: Answer, view: View) -> Answer:
+        _, sent = view.asked(answer)
+        return answer if sent is None else retell(sent, answer)
+
+    return effects
+
+
+def refusing(judge: Judge, text: str) -> Seams:
+    """Filters that refuse some sends.
+
+    Args:
+        judge: Which, and for what reason.
+        text: What their senders are told.
+    """
+    reasons: dict[tuple[int, int | None], Mqrc] = {}
+
+    def command(passing: Command, now_ms: int, view: View) -> Commands | None:
+        target = view.target(passing)
+        if not isinstance(passing, Put) or target is None:
+            return None
+        reason = judge(passing, target, now_ms, view)
+        if reason is None:
+            return None
+        reasons[passing.connection, passing.token] = reason
+        return (replace(passing, message=replace(passing.message, priority=_NO_PRIORITY)),)
+
+    def told(answer: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
+        reason = reasons.pop((answer.connection, answer.token), None)
+        return answer if reason is None else replace(answer, refused=refused(reason, f"{reason.label}: {text}"))
+
+    return filters(command, answer=told)
+
+
+def reading(rewrite: ReadRewrite) -> Seams:
+    """Filters that rewrite the records from which the queue manager starts."""
+    return filters(read=rewrite)
+
+
+def writing(rewrite: ReadRewrite) -> Seams:
+    """Filters that rewrite the records that are to be written."""
+    return filters(written=rewrite)
+
+
+def starting(rewrite: Callable[[Tables, View], Tables]) -> Seams:
+    """Filters that rewrite the state tables of a start."""
+    return filters(tables=rewrite)
+
+
+def shown(rewrite: Callable[[Described], Described]) -> Seams:
+    """Filters that rewrite each message as an administrator is shown it, with descriptor and headers."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        return tuple(reshown(effect, rewrite) if isinstance(effect, Answer) else effect for effect in passing)
+
+    return Seams(effects=effects)
+
+
+def reshown(answer: Answer, rewrite: Callable[[Described], Described]) -> Answer:
+    """The answer with each message that it shows rewritten."""
+    described = tuple(rows(answer))
+    return replace(answer, value=tuple(map(rewrite, described))) if described else answer
+
+
+def written(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
+    """Filters that rewrite each record on its way to the store."""
+    return Seams(written=lambda records: tuple(out for record in records for out in rewrite(record)))
+
+
+def read(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
+    """Filters that rewrite each record on its way from the store."""
+    return Seams(read=lambda records: tuple(out for record in records for out in rewrite(record)))
+
+
+def read_together(rewrite: Callable[[Sequence[Record]], tuple[Record, ...]]) -> Seams:
+    """Filters that rewrite the records from which the queue manager starts."""
+    return Seams(read=rewrite)

@@ -1,0 +1,392 @@
+"""What a defect sees of the broker: one read-only view, kept from the commands, effects and starts that pass.
+
+The view notes a command after the defect has seen it, in the form in which it was asked: the defect sees the broker as
+it was before that command.  The view notes effects before the defect sees them.  At a start it forgets all but
+`delayed`, `said`, `may` and `withheld`, after the defect has seen the records.
+
+=====================  ===========================================  ====================================================
+fact                   noted at, until                              needed by the defects of
+=====================  ===========================================  ====================================================
+`target`, `sent`       AttachSender, until Detach or Disconnect     all that rewrite sends
+`receivers`, `on`      Attach, until Detach, Disconnect or refusal  BT-08, DD-02, DD-51, PD-10 to PD-34, QS-04 to QS-36
+`left`                 Attach, until Disconnect                     DD-76, PD-13, PD-15, QS-20 to QS-22
+`connections`: ids     Connect, until Disconnect                    DD-76, PD-13 to PD-17, QS-04 to QS-36
+`connections`: users   Connect, until Disconnect                    DD-30 to DD-32
+`held`                 Deliver, until Settle, in a unit or not      BT-08, PD-18, QS-08 to QS-10, QS-14, QS-21
+`unsettled`            Deliver, until Settle or the unit's Commit   DD-06
+`units`: `sent`        Put in a unit, until the unit ends           BT-13, DD-02, DD-25 to DD-27, DD-51, DD-56
+`units`: `taken`       Settle in a unit, until the unit ends        BT-12, DD-25
+`working`              Begin of a branch, until its Prepare or end  BT-13
+`prepared`             PrepareBranch, until Disconnect              BT-13
+`delayed`              a delayed send's Answer, until the message   DD-02, DD-05, DD-06, DD-31, DD-38, DD-43, DD-50 to
+                       is taken back, or the defect sends it        DD-52, DD-61 to DD-65, DD-70, DD-71, DD-82
+`asked`                a command, until the effects of its Answer   all that rewrite answers
+`said`, `objects`      DefineObject and AlterObject, for good       DD-04, DD-11, DD-36, DD-45 to DD-47, DD-50, DD-52,
+                                                                    DD-78, DD-80, DD-82, QS-33, QS-34
+`may`                  SetAuthority, until it is taken away         DD-30 to DD-32
+`withheld`             SetAuthority, for good                       DD-31, DD-32
+`starts`               each start, before the records are read      BT-13, DD-05, DD-35, DD-40, DD-44, DD-46, DD-60,
+                                                                    QS-06, QS-08, QS-10, QS-21, QS-22, QS-32
+`settings`             each start, before the records are read      DD-10, DD-40 to DD-45
+`last`, `last_ms`      each command, until the next                 BT-13, DD-03, DD-38
+=====================  ===========================================  ====================================================
+
+Two pairs of facts differ in their moment only.  A message that a unit of work has accepted is not `held` any more, and
+is `unsettled` until the commit.  A delayed send is in its unit's `sent` when it is asked for, and in `delayed` when it
+was accepted.
+
+A defect itself remembers what only it needs: messages that it has altered, dropped or counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, SetAuthority
+from assay_broker.core.commands import (
+    Administer,
+    Attach,
+    AttachSender,
+    Backout,
+    BackOutBranch,
+    Begin,
+    Cancel,
+    Command,
+    Commit,
+    CommitBranch,
+    Connect,
+    Detach,
+    Disconnect,
+    PrepareBranch,
+    Put,
+    Settle,
+)
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.objects.model import Value
+from assay_broker.core.settings import Settings
+from assay_broker.defects.links import Deliveries, Link, ends, forget
+from assay_sdk.model.message import Address, Message
+
+
+class Sent(Struct, frozen=True):
+    """A send as it was asked for.
+
+    Args:
+        put: The command.
+        target: The destination.
+        at_ms: When it was asked for, in milliseconds since the epoch.
+        user: Who sent it; None for a client that has not logged in.
+    """
+
+    put: Put
+    target: Address
+    at_ms: int
+    user: str | None
+
+    @property
+    def message(self) -> Message:
+        """The message as it was sent."""
+        return self.put.message
+
+    @property
+    def due_ms(self) -> int:
+        """When the delay is over, in milliseconds since the epoch; 0 without a delay."""
+        return self.message.delivery_time_ms or 0
+
+    @property
+    def delayed(self) -> bool:
+        """Whether it was delayed when it was sent."""
+        return self.due_ms > self.at_ms
+
+
+class Unit(Struct):
+    """An open unit of work.
+
+    Args:
+        xid: The branch that it belongs to; None for a local unit.
+        sent: What it has sent.
+        taken: The deliveries that it has settled.
+    """
+
+    xid: bytes | None = None
+    sent: list[Sent] = []
+    taken: list[Deliver] = []
+
+
+class View:
+    """What has passed so far; the module's head says what and when."""
+
+    def __init__(self) -> None:
+        self.starts = 0
+        self.settings = Settings()
+        self.last: Command | None = None
+        """The command that is being carried out, as it was asked."""
+        self.last_ms = 0
+        """When that was asked."""
+        self._own = count(-1, -1)
+        self.agent = self.own_number()
+        """The number of the defect's own connection, and of its link on any connection."""
+        self._connections: dict[int, Connect] = {}
+        self._senders: dict[Link, Address | None] = {}
+        self._receivers: dict[Link, Attach] = {}
+        self._detached: dict[int, list[Attach]] = {}
+        self._held, self._unsettled = Deliveries(), Deliveries()
+        self._units: dict[tuple[int, int], Unit] = {}
+        self._working: dict[bytes, int] = {}
+        self._prepared: dict[int, list[bytes]] = {}
+        self._said: dict[str, dict[str, Value]] = {}
+        self._granted: set[tuple[str, str]] = set()
+        self._withheld: set[str] = set()
+        self._delayed: dict[str, Sent] = {}
+        self._asked: dict[tuple[int, int], tuple[Command, Sent | None]] = {}
+        self.connections: Mapping[int, Connect] = MappingProxyType(self._connections)
+        self.receivers: Mapping[Link, Attach] = MappingProxyType(self._receivers)
+        self.units: Mapping[tuple[int, int], Unit] = MappingProxyType(self._units)
+        self.working: Mapping[bytes, int] = MappingProxyType(self._working)
+        """The connections that work in branches, by the branch's xid."""
+        self.delayed: Mapping[str, Sent] = MappingProxyType(self._delayed)
+        """Accepted delayed sends, by message id."""
+
+    # what a defect asks
+
+    def own_number(self) -> int:
+        """A number for a connection of the defect's own: negative, which no client's is."""
+        return next(self._own)
+
+    def client_id(self, connection: int) -> str | None:
+        """A connection's client id; None for none."""
+        found = self._connections.get(connection)
+        return None if found is None else found.client_id
+
+    def user(self, connection: int) -> str | None:
+        """Whose authority counts for a connection; None for a client that has not logged in."""
+        found = self._connections.get(connection)
+        return None if found is None else found.user
+
+    def sent(self, command: Command, now_ms: int) -> Sent | None:
+        """A send; None for any other command, and without a destination."""
+        if not isinstance(command, Put):
+            return None
+        target = self._senders.get((command.connection, command.link)) or command.message.to
+        if target is None:
+            return None
+        return Sent(command, target, now_ms, self.user(command.connection))
+
+    def target(self, command: Command) -> Address | None:
+        """Where a command sends a message; None for any other command."""
+        found = self.sent(command, 0)
+        return None if found is None else found.target
+
+    def on(self, address: Address | None) -> list[Attach]:
+        """The receivers on a destination, the oldest first."""
+        return [attach for attach in self._receivers.values() if attach.address == address]
+
+    def receiver(self, of: Deliver | Settle) -> Attach | None:
+        """The receiver of a delivery, or of the deliveries that a command settles."""
+        return self._receivers.get((of.connection, of.link))
+
+    def leaving(self, command: Command) -> list[Attach]:
+        """The receivers whose links a command ends."""
+        return [attach for key, attach in self._receivers.items() if ends(command, *key)]
+
+    def left(self, command: Command) -> list[Attach]:
+        """The receivers that a connection has had when it ends: those that it has closed before, too."""
+        if not isinstance(command, Disconnect):
+            return []
+        return [*self._detached.get(command.connection, ()), *self.leaving(command)]
+
+    def held(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
+        """The deliveries that a command settles, or on the links that it ends."""
+        return self._held.of(of)
+
+    def held_by_link(self, of: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
+        """The deliveries on the links that a command ends, by the links' numbers."""
+        return self._held.by_link(of)
+
+    def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
+        """As `held`; what an open unit of work has settled is among them."""
+        return self._unsettled.of(of)
+
+    def ended(self, command: Command) -> list[Unit]:
+        """The open units of work that a command ends."""
+        match command:
+            case Commit() | Backout():
+                found = self._units.get((command.connection, command.unit))
+                return [] if found is None else [found]
+            case PrepareBranch() | CommitBranch() | BackOutBranch():
+                return [unit for unit in self._units.values() if unit.xid == command.xid]
+            case Disconnect():
+                return [unit for key, unit in self._units.items() if key[0] == command.connection]
+            case _:
+                return []
+
+    def prepared(self, connection: int) -> Sequence[bytes]:
+        """The xids of the branches that a connection has prepared, those that have ended included."""
+        return self._prepared.get(connection, ())
+
+    def said(self, name: str) -> Mapping[str, Value]:
+        """What was said of an object since it was defined last, by keyword."""
+        return self._said.get(name, {})
+
+    @property
+    def objects(self) -> Mapping[str, Mapping[str, Value]]:
+        """What was said of all objects, by name."""
+        return self._said
+
+    def may(self, user: str | None, name: str) -> bool:
+        """Whether a user was granted to put or publish to an object."""
+        return (user or "", name) in self._granted
+
+    def withheld(self, name: object) -> bool:
+        """Whether an object was taken from everybody."""
+        return name in self._withheld
+
+    def asked(self, answer: Answer) -> tuple[Command | None, Sent | None]:
+        """The command that is answered; if it is a send, with its destination."""
+        return self._asked.get((answer.connection, answer.token), (None, None))
+
+    # what the shapes tell it
+
+    def configure(self, settings: Settings) -> Settings:
+        """Note the settings of a start."""
+        self.settings = settings
+        return settings
+
+    def start(self) -> None:
+        """Note that the queue manager starts."""
+        self.starts += 1
+
+    def started(self) -> None:
+        """Forget what ended with the queue manager."""
+        self._held, self._unsettled = Deliveries(), Deliveries()
+        self._connections.clear()
+        self._senders.clear()
+        self._receivers.clear()
+        self._detached.clear()
+        self._units.clear()
+        self._working.clear()
+        self._prepared.clear()
+        self._asked.clear()
+
+    def note(self, command: Command, passed: Sequence[Command], now_ms: int) -> None:
+        """Note a command.
+
+        Args:
+            command: The command as it was asked.
+            passed: What the defect lets pass in its place.
+            now_ms: The time in milliseconds since the epoch.
+        """
+        self.last, self.last_ms = command, now_ms
+        sent = self.sent(command, now_ms)
+        token = getattr(command, "token", None)
+        if token is not None:
+            self._asked[command.connection, token] = command, sent  # type: ignore[union-attr]  # what has a token has one
+        self._note_links(command)
+        self._note_units(command, sent)
+        if isinstance(command, Administer):
+            self._note_change(command.change)
+        for one in passed:
+            if isinstance(one, Cancel):
+                self._delayed.pop(one.message_id, None)
+            elif isinstance(one, Put) and one.connection == self.agent:
+                self._delayed.pop(one.message.message_id or "", None)
+
+    def heed(self, effects: Sequence[Effect]) -> None:
+        """Note effects that the defect has not seen yet."""
+        for effect in effects:
+            if isinstance(effect, Deliver):
+                self._held.add(effect)
+                self._unsettled.add(effect)
+            elif isinstance(effect, Answer):
+                command, sent = self.asked(effect)
+                if effect.refused is not None:
+                    if isinstance(command, Attach):
+                        self._receivers.pop((command.connection, command.link), None)
+                elif sent is not None and sent.delayed and sent.message.message_id is not None:
+                    self._delayed[sent.message.message_id] = sent
+
+    def answered(self, effects: Sequence[Effect]) -> None:
+        """Forget what was asked and is answered; the defect has seen the answers."""
+        for effect in effects:
+            if isinstance(effect, Answer):
+                self._asked.pop((effect.connection, effect.token), None)
+
+    def _note_links(self, command: Command) -> None:
+        match command:
+            case Connect():
+                self._connections[command.connection] = command
+            case AttachSender():
+                self._senders[command.connection, command.link] = command.address
+            case Attach():
+                self._receivers[command.connection, command.link] = command
+            case Detach() | Disconnect():
+                if isinstance(command, Detach):
+                    self._detached.setdefault(command.connection, []).extend(self.leaving(command))
+                else:
+                    self._detached.pop(command.connection, None)
+                    self._connections.pop(command.connection, None)
+                forget(self._senders, command)
+                forget(self._receivers, command)
+            case _:
+                pass
+
+    def _note_units(self, command: Command, sent: Sent | None) -> None:
+        match command:
+            case Begin():
+                self._units.setdefault((command.connection, command.unit), Unit(command.xid))
+                if command.xid is not None:
+                    self._working[command.xid] = command.connection
+            case Put() if command.unit is not None and sent is not None:
+                self._units.setdefault((command.connection, command.unit), Unit()).sent.append(sent)
+            case Settle():
+                if command.unit is None:
+                    self._unsettled.remove(command)
+                else:
+                    unit = self._units.setdefault((command.connection, command.unit), Unit())
+                    unit.taken.extend(self._held.of(command))
+                self._held.remove(command)
+            case Detach() | Disconnect():
+                self._held.remove(command)
+                self._unsettled.remove(command)
+            case Commit():
+                self._unsettled.settle(*(one for unit in self.ended(command) for one in unit.taken))
+            case PrepareBranch():
+                self._prepared.setdefault(command.connection, []).append(command.xid)
+            case _:
+                pass
+        self._end_units(command)
+
+    def _end_units(self, command: Command) -> None:
+        over = self.ended(command)
+        for key in [key for key, unit in self._units.items() if any(unit is one for one in over)]:
+            del self._units[key]
+        match command:
+            case PrepareBranch() | CommitBranch() | BackOutBranch():
+                self._working.pop(command.xid, None)
+            case Disconnect():
+                self._prepared.pop(command.connection, None)
+                for xid in [xid for xid, connection in self._working.items() if connection == command.connection]:
+                    del self._working[xid]
+            case _:
+                pass
+
+    def _note_change(self, change: Change) -> None:
+        match change:
+            case DefineObject():
+                self._said[change.name] = dict(change.attributes)
+            case AlterObject():
+                self._said.setdefault(change.name, {}).update(change.attributes)
+            case SetAuthority():
+                users = {(user, change.profile) for user in change.principals}
+                if {"PUT", "PUB"} & {*change.add}:
+                    self._granted |= users
+                if {"PUT", "PUB", "ALL"} & {*change.remove}:
+                    self._granted -= users
+                    if change.groups:
+                        self._withheld.add(change.profile)
+            case _:
+                pass
