@@ -20,7 +20,7 @@ NS_PER_US = 1_000
 def write_round(folder: Path, number: int, events: int) -> float:
     """Write a journal; gives microseconds for each event, the event's making included."""
     at = Instant("boot", 1, 1_700_000_000_000_000_000, 0)
-    message = MessageRef(kid="0123abcd/m", sha256=hashlib.sha256(b"m").hexdigest(), bytes=52, broker_id="ID:1")
+    message = MessageRef(key="0123abcd/m", sha256=hashlib.sha256(b"m").hexdigest(), bytes=52, broker_id="ID:1")
     with JournalWriter(folder / f"w{number}.jsonl", run="bench", writer=f"w{number}") as journal:
         journal.write(
             Begin, at, backend="bench", client="bench", ours=(), environment={}, catalogue_hash="0" * 64, seed=1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Scalar = str | int | bool | None
 Phase = Literal["begin", "end"]
@@ -44,14 +44,14 @@ class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
     """A message with the kit's id.
 
     Args:
-        kid: The kit's own id, unique in the run; sent as a property and in the body.
+        key: The kit's own id, unique in the run; sent as a property and in the body. ``kid`` in the journal.
         sha256: Hex digest of the body's bytes.
         bytes: Length of the body in bytes.
         broker_id: The message id that the broker or client gave (JMSMessageID).
         fields: Headers and properties that the client showed, by JMS name (``JMSPriority`` ...).
     """
 
-    kid: str
+    key: str = field(name="kid")
     sha256: str
     bytes: int
     broker_id: str | None = None
@@ -254,14 +254,14 @@ class Return(Event, frozen=True, kw_only=True, tag="return"):
         refused: Why it was refused; None if it was accepted.
         value: The values that it returned, by name.
         msg: The message as the client shows it after a send.
-        kids: The messages listed by a browse, in order.
+        keys: The messages listed by a browse, in order; ``kids`` in the journal.
     """
 
     call: str
     refused: RefusedInfo | None = None
     value: dict[str, Scalar] = {}
     msg: MessageRef | None = None
-    kids: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), name="kids")
 
 
 class Seen(Event, frozen=True, kw_only=True, tag="seen"):
@@ -344,12 +344,12 @@ class Disk(Event, frozen=True, kw_only=True, tag="disk"):
         source: Where the observation comes from (``simulated disk`` ...).
         op: ``write`` gives records to the storage, ``flush`` makes all written ones durable, ``drop`` loses the
             unflushed ones.
-        kids: The kit's ids of the messages whose bodies the operation covers.
+        keys: The kit's ids of the messages whose bodies the operation covers; ``kids`` in the journal.
     """
 
     source: str
     op: Literal["write", "flush", "drop"]
-    kids: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), name="kids")
 
 
 class Frame(Event, frozen=True, kw_only=True, tag="frame"):
@@ -360,7 +360,7 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
         direction: ``in`` or ``out``.
         text: The frame in words, without passwords.
         octets: First octets, hexadecimal, at most 4096 octets.
-        kid: The kit's id of the message that it transfers; None if it transfers none.
+        key: The kit's id of the message that it transfers; None if it transfers none. ``kid`` in the journal.
         settled: Whether it is settled, as at most once; None if it transfers no message.
     """
 
@@ -368,7 +368,7 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
     direction: Literal["in", "out"]
     text: str
     octets: str = ""
-    kid: str | None = None
+    key: str | None = field(default=None, name="kid")
     settled: bool | None = None
 
 
@@ -394,7 +394,7 @@ class Claim(Event, frozen=True, kw_only=True, tag="claim"):
     Args:
         rule: The rule's id; empty in a scenario that tries no rule of the catalogue.
         predicate: The predicate that decides it.
-        of: References: ``writer:seq`` of calls, kids, actors; the predicate says which it reads.
+        of: References: ``writer:seq`` of calls, keys of messages, actors; the predicate says which it reads.
         bounds: Numbers: counts, durations in milliseconds (names end in ``_ms``).
         text: The step's sentence.
     """

@@ -150,7 +150,7 @@ class History:
                 case _:
                     pass  # the other kinds are found by reference only
         self._seen = in_order(self._seen)
-        self._seen_of = _parted(self._seen, lambda seen: seen.msg.kid)
+        self._seen_of = _parted(self._seen, lambda seen: seen.msg.key)
         self._seen_by = _parted(self._seen, lambda seen: seen.actor)
         refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
         pairs = (Watched(begin, end) for begin, end in _pairs(watches))
@@ -165,14 +165,14 @@ class History:
                 self.callbacks.append(event)
             case Unit():
                 self.units.append(event)
-            case Frame(kid=str() as kid, direction="out"):
-                self.transfers[kid].append(event)
+            case Frame(key=str() as key, direction="out"):
+                self.transfers[key].append(event)
             case Frame():
                 pass  # only reports show it
 
     def _add_call(self, call: Call) -> None:
         if call.op == "send" and call.msg is not None:
-            self._sends[call.msg.kid].append(call)
+            self._sends[call.msg.key].append(call)
         if call.op == "consumer":
             self.consumers.append(call)
         if call.op == "browse":
@@ -207,21 +207,21 @@ class History:
         """The answer to a call; None if it did not return."""
         return self._answers.get((call.writer, call.id))
 
-    def sends(self, kids: Collection[str]) -> list[Call]:
+    def sends(self, keys: Collection[str]) -> list[Call]:
         """Every send of these messages."""
-        return [send for kid in kids for send in self._sends.get(kid, ())]
+        return [send for key in keys for send in self._sends.get(key, ())]
 
-    def sightings(self, kids: Collection[str] | None, actors: Collection[str] | None) -> list[Seen]:
+    def sightings(self, keys: Collection[str] | None, actors: Collection[str] | None) -> list[Seen]:
         """The sightings of these messages (None: any) by these actors (None: any), in order of time."""
         among = self._seen
-        if kids is not None and len(kids) == 1:
-            among = self._seen_of.get(next(iter(kids)), [])
+        if keys is not None and len(keys) == 1:
+            among = self._seen_of.get(next(iter(keys)), [])
         elif actors is not None and len(actors) == 1:
             among = self._seen_by.get(next(iter(actors)), [])
         return [
             seen
             for seen in among
-            if (kids is None or seen.msg.kid in kids) and (actors is None or seen.actor in actors)
+            if (keys is None or seen.msg.key in keys) and (actors is None or seen.actor in actors)
         ]
 
     def looks(self, destination: str | None = None, actors: Collection[str] | None = None) -> list[Look]:

@@ -29,7 +29,7 @@ class Subject(Struct, frozen=True, order=True):
         rule: The rule's id.
         run: The run's id.
         scenario: The scenario's id; empty outside of any.
-        subject: What was examined: a message's kid, with its holder for a copy; or a batch.
+        subject: What was examined: a message's key, with its holder for a copy; or a batch.
         outcome: Whether the rule was kept there.
         figure: The number that decides: nanoseconds, or a count of messages, as the invariant says.
         ref: The event that represents it, ``writer:seq``.

@@ -34,9 +34,9 @@ class Watchers(Struct, frozen=True):
         return not self.destinations or watch.destination in self.destinations
 
 
-def watchers_of(history: History, actors: tuple[str, ...] | None, kids: Collection[str]) -> Watchers:
+def watchers_of(history: History, actors: tuple[str, ...] | None, keys: Collection[str]) -> Watchers:
     """The watchers of a claim: the named actors, or every watcher of a destination to which the messages were sent."""
-    sent_to = {send.destination for send in history.sends(kids)}
+    sent_to = {send.destination for send in history.sends(keys)}
     return Watchers(actors, frozenset(name for name in sent_to if name is not None))
 
 
@@ -52,14 +52,14 @@ class Mark(Struct, frozen=True):
     later_ns: int = 0
 
 
-def release_marks(history: History, kids: Collection[str]) -> list[Mark]:
+def release_marks(history: History, keys: Collection[str]) -> list[Mark]:
     """The moments before which silence proves nothing about these messages.
 
     These are each send's answer, the end of each send's delivery delay (``delay_ms`` of its arguments), and each
     fault's end.  Empty if none of the messages was sent.
     """
     marks: list[Mark] = []
-    for send in history.sends(kids):
+    for send in history.sends(keys):
         marks.append(Mark(history.answer(send) or send))
         delay_ms = send.args.get("delay_ms")
         if isinstance(delay_ms, int) and delay_ms > 0:

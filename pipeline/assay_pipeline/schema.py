@@ -52,7 +52,8 @@ def _column_type(annotation: Any) -> DataType:
         return MapType(StringType(), _column_type(arguments[1]))
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
         hints = typing.get_type_hints(annotation)
-        return StructType([StructField(f, _column_type(hints[f])) for f in annotation.__struct_fields__])
+        fields = msgspec.structs.fields(annotation)
+        return StructType([StructField(field.encode_name, _column_type(hints[field.name])) for field in fields])
     raise TypeError(f"The journal's type {annotation!r} has no column type; add it to assay_pipeline.schema.")
 
 
@@ -66,7 +67,7 @@ def kinds() -> Mapping[str, type[events.Event]]:
 def required_fields() -> Mapping[str, tuple[str, ...]]:
     """The fields that a line of each kind must have: those without a default."""
     return {
-        tag: tuple(field.name for field in msgspec.structs.fields(kind) if field.required)
+        tag: tuple(field.encode_name for field in msgspec.structs.fields(kind) if field.required)
         for tag, kind in kinds().items()
     }
 
@@ -81,10 +82,12 @@ def event_schema() -> StructType:
     columns: dict[str, DataType] = {KIND: StringType()}
     for tag, kind in kinds().items():
         hints = typing.get_type_hints(kind)
-        for field in kind.__struct_fields__:
-            column = _column_type(hints[field])
-            if columns.setdefault(field, column) != column:
-                raise TypeError(f"The field {field!r} has another type in {tag!r} than in an earlier kind of event.")
+        for field in msgspec.structs.fields(kind):
+            column = _column_type(hints[field.name])
+            if columns.setdefault(field.encode_name, column) != column:
+                raise TypeError(
+                    f"The field {field.encode_name!r} has another type in {tag!r} than in an earlier kind of event."
+                )
     return StructType([StructField(name, column) for name, column in columns.items()])
 
 

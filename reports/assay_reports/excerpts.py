@@ -115,13 +115,13 @@ def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row fo
     match event:
         case Call(actor=actor, op=op, args=args, destination=destination, unit=unit, msg=msg):
             return _join(f"{actor} {op}", destination, _message(msg), _pairs(args), unit and f"in {unit}")
-        case Return(call=call, refused=refused, value=value, msg=msg, kids=kids):
+        case Return(call=call, refused=refused, value=value, msg=msg, keys=keys):
             outcome = "accepted" if refused is None else _refused(refused)
-            return _join(f"{call}: {outcome}", _message(msg), _pairs(value), kids and f"listed {', '.join(kids)}")
+            return _join(f"{call}: {outcome}", _message(msg), _pairs(value), keys and f"listed {', '.join(keys)}")
         case Seen():
             return _seen(event)
         case Settle(actor=actor, msg=msg, outcome=outcome, unit=unit):
-            return _join(f"{actor} settles {msg.kid}: {outcome}", unit and f"in {unit}")
+            return _join(f"{actor} settles {msg.key}: {outcome}", unit and f"in {unit}")
         case Step(keyword=keyword, text=text, outcome=outcome, detail=detail):
             return _join(f"{keyword} {text}", outcome if outcome != "done" else "", detail)
         case Claim(rule=rule, predicate=predicate, of=of, bounds=bounds):
@@ -147,7 +147,7 @@ def _seen(event: Seen) -> str:
 
 
 def _message(msg: MessageRef | None) -> str:
-    return f"{msg.kid} ({counted(msg.bytes, 'byte')})" if msg else ""
+    return f"{msg.key} ({counted(msg.bytes, 'byte')})" if msg else ""
 
 
 def _refused(refused: RefusedInfo) -> str:

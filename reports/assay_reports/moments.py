@@ -51,7 +51,7 @@ class Due(Struct, frozen=True):
     """The end of a message's delivery delay."""
 
     at_ns: int
-    kid: str
+    key: str
 
 
 class Moments:
@@ -71,7 +71,7 @@ class Moments:
         self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
         self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
         self.dues = tuple(self._dues())
-        self._due_of: Mapping[str, int] = {due.kid: due.at_ns for due in reversed(self.dues)}
+        self._due_of: Mapping[str, int] = {due.key: due.at_ns for due in reversed(self.dues)}
         self.all = tuple(self._moments())
         self.watches = tuple(self._intervals(Watch))
         self.faults = tuple(self._intervals(Fault))
@@ -89,7 +89,7 @@ class Moments:
                 continue
             delay_ms = call.args.get("delay_ms")
             if isinstance(delay_ms, int) and delay_ms > 0:
-                yield Due(self._clock.at_ns(call) + delay_ms * 1_000_000, self._plain(call.msg.kid))
+                yield Due(self._clock.at_ns(call) + delay_ms * 1_000_000, self._plain(call.msg.key))
 
     def _moments(self) -> Iterator[Moment]:
         for event in self._events:
@@ -125,36 +125,36 @@ class Moments:
         return call is not None and (call.msg is not None or call.op == "browse")
 
     def _send(self, call: Call, answer: Return | None, *, breaks: bool) -> Moment:
-        kid = self._plain(call.msg.kid) if call.msg else ""
+        key = self._plain(call.msg.key) if call.msg else ""
         refused = answer is not None and answer.refused is not None
         breaks = breaks or (answer is not None and answer.ref in self._offenders)
-        text = f"{call.actor} sends {kid} at {self._at(call)}{': refused' if refused else ''}"
-        return Moment("refused" if refused else "send", call.actor, self._clock.at_ns(call), kid, text, breaks)
+        text = f"{call.actor} sends {key} at {self._at(call)}{': refused' if refused else ''}"
+        return Moment("refused" if refused else "send", call.actor, self._clock.at_ns(call), key, text, breaks)
 
     def _look(self, call: Call, answer: Return | None) -> Moment:
         """Make the moment of a browse, which counts at its answer."""
         at_ns = self._clock.at_ns(answer or call)
-        kids = [self._plain(kid) for kid in answer.kids] if answer is not None else []
+        keys = [self._plain(key) for key in answer.keys] if answer is not None else []
         refused = answer is not None and answer.refused is not None
-        found = "it is refused" if refused else f"it finds {', '.join(kids)}" if kids else "it finds nothing"
+        found = "it is refused" if refused else f"it finds {', '.join(keys)}" if keys else "it finds nothing"
         breaks = call.ref in self._offenders or (answer is not None and answer.ref in self._offenders)
-        label = counted(len(kids), "message") if len(kids) > 1 else "".join(kids)
-        early = self._early(kids, at_ns) if breaks else ""
+        label = counted(len(keys), "message") if len(keys) > 1 else "".join(keys)
+        early = self._early(keys, at_ns) if breaks else ""
         text = f"{call.actor} browses at {duration(at_ns)}: {found}{early}"
         return Moment(
-            "look" if kids else "empty", call.actor, at_ns, label or ("nothing" if breaks else ""), text, breaks
+            "look" if keys else "empty", call.actor, at_ns, label or ("nothing" if breaks else ""), text, breaks
         )
 
     def _seen(self, event: Seen, *, breaks: bool) -> Moment:
-        at_ns, kid = self._clock.at_ns(event), self._plain(event.msg.kid)
+        at_ns, key = self._clock.at_ns(event), self._plain(event.msg.key)
         again = ", redelivered" if event.redelivered else ""
-        early = self._early([kid], at_ns) if breaks else ""
-        text = f"{event.actor} sees {kid} at {duration(at_ns)}{again}{early}"
-        return Moment("seen", event.actor, at_ns, kid, text, breaks)
+        early = self._early([key], at_ns) if breaks else ""
+        text = f"{event.actor} sees {key} at {duration(at_ns)}{again}{early}"
+        return Moment("seen", event.actor, at_ns, key, text, breaks)
 
-    def _early(self, kids: Sequence[str], at_ns: int) -> str:
-        ahead = [(kid, self._due_of[kid] - at_ns) for kid in kids if self._due_of.get(kid, at_ns) > at_ns]
-        return "".join(f", {duration(ns)} before {kid} is due" for kid, ns in ahead[:1])
+    def _early(self, keys: Sequence[str], at_ns: int) -> str:
+        ahead = [(key, self._due_of[key] - at_ns) for key in keys if self._due_of.get(key, at_ns) > at_ns]
+        return "".join(f", {duration(ns)} before {key} is due" for key, ns in ahead[:1])
 
     def _other(self, event: AnyEvent) -> Moment:
         call = self._calls.get((event.writer, event.call)) if isinstance(event, Return) else event

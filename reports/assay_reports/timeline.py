@@ -174,7 +174,7 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
         marks=tuple(_place(placed, rows, scale)),
         watches=tuple(scale.span(watch, rows[watch.name]) for watch in found.watches if watch.name in rows),
         faults=tuple(scale.span(fault, TOP) for fault in found.faults),
-        dues=tuple(_spread([(scale.x(due.at_ns), f"due {due.kid}") for due in found.dues])),
+        dues=tuple(_spread([(scale.x(due.at_ns), f"due {due.key}") for due in found.dues])),
         ticks=tuple(_spread(list(scale.ticks()))),
         keys=tuple(_keys(found, broken=bool(breaches))),
         breaches=tuple(breaches[:TOLD]),

@@ -74,10 +74,10 @@ def refusal(
     return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, objects=objects, text=text)
 
 
-def message(kid: str, body: str | None = None, fields: dict[str, ev.Scalar] | None = None) -> ev.MessageRef:
-    """A message whose body is its kid, unless another is given."""
-    octets = (kid if body is None else body).encode()
-    return ev.MessageRef(kid=kid, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), fields=fields or {})
+def message(key: str, body: str | None = None, fields: dict[str, ev.Scalar] | None = None) -> ev.MessageRef:
+    """A message whose body is its key, unless another is given."""
+    octets = (key if body is None else body).encode()
+    return ev.MessageRef(key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), fields=fields or {})
 
 
 def begin(sink: Sink, *, ours: tuple[str, ...] = ("client", "broker"), backend: str = "reference") -> ev.Begin:
@@ -182,7 +182,7 @@ class Story:
 
     def send(
         self,
-        kid: str = "m",
+        key: str = "m",
         *,
         delay_ms: int = 0,
         took_ms: int = 0,
@@ -191,14 +191,14 @@ class Story:
         unit: str | None = None,
     ) -> ev.Call:
         """A send that comes back."""
-        call = self.call("send", destination=to, msg=message(kid), args={"delay_ms": delay_ms}, unit=unit)
+        call = self.call("send", destination=to, msg=message(key), args={"delay_ms": delay_ms}, unit=unit)
         self.now_ns += took_ms * NS_PER_MS
         self.answer(call, refused)
         return call
 
     def seen(
         self,
-        kid: str = "m",
+        key: str = "m",
         actor: str = "receiver",
         *,
         count: int = 1,
@@ -214,16 +214,16 @@ class Story:
             actor=actor,
             link=f"{actor}/1",
             destination=of,
-            msg=message(kid, body, fields),
+            msg=message(key, body, fields),
             count=count,
             redelivered=redelivered,
             batch=batch,
         )
 
-    def browse(self, *kids: str, actor: str = "browser", of: str = QUEUE) -> ev.Call:
+    def browse(self, *keys: str, actor: str = "browser", of: str = QUEUE) -> ev.Call:
         """A look that lists these messages."""
         call = self.call("browse", actor, destination=of)
-        self.answer(call, kids=kids)
+        self.answer(call, keys=keys)
         return call
 
     def watch(self, actor: str = "receiver", of: str = QUEUE) -> ev.Watch:
@@ -245,9 +245,9 @@ class Story:
         """A fault begins or is over."""
         return self.tell(ev.Fault, id=name, what="kill", target="broker", phase=phase)
 
-    def disk(self, op: Literal["write", "flush", "drop"], *kids: str) -> ev.Disk:
+    def disk(self, op: Literal["write", "flush", "drop"], *keys: str) -> ev.Disk:
         """The disk does something."""
-        return self.tell(ev.Disk, source="simulated disk", op=op, kids=kids)
+        return self.tell(ev.Disk, source="simulated disk", op=op, keys=keys)
 
     def claim(self, predicate: ev.Predicate, of: dict[str, str], **bounds: int) -> ev.Claim:
         """A Then-step makes a claim."""

@@ -18,7 +18,7 @@ LINE = encode_line(EVENT)
 
 
 NANOSECONDS = st.integers(-(2**63), 2**63 - 1)
-MESSAGES = st.builds(MessageRef, kid=st.text(), sha256=st.text(), bytes=st.integers(0, 9), fields=st.just({"a": None}))
+MESSAGES = st.builds(MessageRef, key=st.text(), sha256=st.text(), bytes=st.integers(0, 9), fields=st.just({"a": None}))
 REFUSALS = st.builds(RefusedInfo, kind=st.text(), checked=st.booleans(), objects=st.just(("a", "b")))
 # What Hypothesis cannot infer: msgspec's own defaults, and that numbers are 64 bits wide.
 OWN: dict[object, st.SearchStrategy[object]] = {

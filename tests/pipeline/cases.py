@@ -241,13 +241,13 @@ def _killed(
         if admin is not None:
             tale.tell(ev.Admin, call="c", command=admin)
         tale.sends(mode=mode)
-        for kid in before:
-            tale.handed(kid)
+        for key in before:
+            tale.handed(key)
         tale.suffers(what, took_ms=0)
         tale.consumes()
         watch = tale.listens()
-        for kid in after:
-            tale.handed(kid)
+        for key in after:
+            tale.handed(key)
             tale.returns()
         tale.at(to_ms).stops(watch)
 

@@ -20,7 +20,7 @@ class Tale(Story):
 
     def sends(
         self,
-        kid: str = "m",
+        key: str = "m",
         to: str = QUEUE,
         *,
         mode: str = "persistent",
@@ -32,7 +32,7 @@ class Tale(Story):
     ) -> ev.Call:
         """A send, answered at once."""
         args: dict[str, ev.Scalar] = {"mode": mode, "priority": 4, "ttl_ms": ttl_ms, "delay_ms": delay_ms}
-        call = self.call("send", destination=to, args=args, unit=unit, msg=message(kid))
+        call = self.call("send", destination=to, args=args, unit=unit, msg=message(key))
         if answered:
             self.answer(call, refusal() if refused else None)
         return call
@@ -74,14 +74,14 @@ class Tale(Story):
         """End a watch."""
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="end")
 
-    def handed(self, kid: str = "m", actor: str = "receiver", batch: int | None = None, link: int = 1) -> None:
+    def handed(self, key: str = "m", actor: str = "receiver", batch: int | None = None, link: int = 1) -> None:
         """The application receives a message."""
         self.tell(
             ev.Seen,
             actor=actor,
             link=f"{actor}-{link}",
             destination=QUEUE,
-            msg=message(kid),
+            msg=message(key),
             count=1,
             redelivered=False,
             batch=batch,
@@ -104,9 +104,9 @@ class Tale(Story):
         self.now_ns += took_ms * 1_000_000
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="end")
 
-    def browses(self, *kids: str, of: str = QUEUE) -> None:
+    def browses(self, *keys: str, of: str = QUEUE) -> None:
         """A browse of a queue lists these messages."""
-        self.answer(self.call("browse", "browser", destination=of), kids=kids)
+        self.answer(self.call("browse", "browser", destination=of), keys=keys)
 
     def ends_unit(self, unit: str, op: Literal["begin", "prepare", "recover", "commit", "rollback"] = "commit") -> None:
         """A unit of work begins or ends."""

@@ -13,7 +13,7 @@ from assay_pipeline.schema import event_schema, kinds, parsing_schema, required_
 
 def test_every_field_of_every_kind_is_a_column() -> None:
     columns = event_schema().fieldNames()
-    expected = {"kind"}.union(*(kind.__struct_fields__ for kind in typing.get_args(events.AnyEvent)))
+    expected = {"kind"}.union(*(kind.__struct_encode_fields__ for kind in typing.get_args(events.AnyEvent)))
     assert set(columns) == expected
     assert len(columns) == len(set(columns))
 

@@ -71,13 +71,13 @@ def _end(journal: Journal, at_ms: float) -> None:
 def _looks(journal: Journal, scenario: str, found_ms: float, label: str, queue: str) -> None:
     _begin(journal, scenario)
     token = token_of(scenario)
-    kid, address = f"{token}/{label}", f"queue://assay.{token}.{queue}"
-    send = journal.call(0, "sender", "send", args={"delay_ms": 1500}, destination=address, msg=message(kid))
+    key, address = f"{token}/{label}", f"queue://assay.{token}.{queue}"
+    send = journal.call(0, "sender", "send", args={"delay_ms": 1500}, destination=address, msg=message(key))
     journal.write(Step, 1, keyword="When", text="the message is sent", outcome="done", line=56)
-    for at_ms, kids in ((200.0, ()), (found_ms, (kid,)), (1_700.0, (kid,))):
-        journal.call(at_ms, "browser", "browse", took_ms=0, destination=address, kids=kids)
+    for at_ms, keys in ((200.0, ()), (found_ms, (key,)), (1_700.0, (key,))):
+        journal.call(at_ms, "browser", "browse", took_ms=0, destination=address, keys=keys)
     journal.write(
-        Claim, 1_800, rule="DD-02", predicate="not-before", of={"kid": kid, "call": send.ref}, bounds={"delay_ms": 1500}
+        Claim, 1_800, rule="DD-02", predicate="not-before", of={"kid": key, "call": send.ref}, bounds={"delay_ms": 1500}
     )
     journal.write(Step, 1_800, keyword="Then", text="nobody sees it early", outcome="done", line=58)
     _end(journal, 1_900)

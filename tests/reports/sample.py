@@ -88,16 +88,16 @@ class Journal:
     def call(self, at_ms: float, actor: str, op: str, took_ms: float = 0.8, **fields: object) -> Call:
         """Add a call and its accepted return."""
         refused = fields.pop("refused", None)
-        kids = fields.pop("kids", ())
+        keys = fields.pop("keys", ())
         self._calls += 1
         call = self.write(Call, at_ms, id=f"c{self._calls}", actor=actor, op=op, **fields)
-        self.write(Return, at_ms + took_ms, call=call.id, refused=refused, kids=kids)
+        self.write(Return, at_ms + took_ms, call=call.id, refused=refused, keys=keys)
         return call
 
 
-def message(kid: str) -> MessageRef:
+def message(key: str) -> MessageRef:
     """A message that carries its id."""
-    return MessageRef(kid=kid, sha256="9f" * 32, bytes=512, broker_id=f"ID:{kid}")
+    return MessageRef(key=key, sha256="9f" * 32, bytes=512, broker_id=f"ID:{key}")
 
 
 class Scenarios:
@@ -178,14 +178,14 @@ class Scenarios:
         """Add a step that has run."""
         self.journal.write(Step, self.at(ms), keyword=keyword, text=text, outcome="done")
 
-    def send(self, ms: float, kid: str, delay_ms: int = 0, mode: str = "persistent", **fields: object) -> None:
+    def send(self, ms: float, key: str, delay_ms: int = 0, mode: str = "persistent", **fields: object) -> None:
         """Add a send."""
         args = {"mode": mode, "priority": 4, "ttl_ms": 0, "delay_ms": delay_ms}
         self.journal.call(
-            self.at(ms), "producer", "send", args=args, destination="queue://ORDERS", msg=message(kid), **fields
+            self.at(ms), "producer", "send", args=args, destination="queue://ORDERS", msg=message(key), **fields
         )
 
-    def seen(self, ms: float, kid: str, *, redelivered: bool = False) -> Seen:
+    def seen(self, ms: float, key: str, *, redelivered: bool = False) -> Seen:
         """Add a sighting."""
         return self.journal.write(
             Seen,
@@ -193,7 +193,7 @@ class Scenarios:
             actor="receiver",
             link="l1",
             destination="queue://ORDERS",
-            msg=message(kid),
+            msg=message(key),
             count=2 if redelivered else 1,
             redelivered=redelivered,
         )
@@ -266,7 +266,7 @@ def unit(run: Scenarios) -> Iterator[None]:
     run.journal.write(Unit, run.at(2), actor="producer", unit="u1", op="begin")
     run.send(4, "m1", 0)
     run.journal.write(Unit, run.at(400), actor="producer", unit="u1", op="commit")
-    run.journal.call(run.at(700), "browser", "browse", kids=("m1",))
+    run.journal.call(run.at(700), "browser", "browse", keys=("m1",))
     run.watch(500, 2_300)
     run.seen(900, "m1")
     yield

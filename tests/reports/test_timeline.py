@@ -141,7 +141,7 @@ def test_an_event_that_breaks_the_rule_is_drawn_however_many_there_are() -> None
     journal.scenario = "a::b"
     for number in range(3 * MARKS):
         journal.call(number, f"browser {number % 20}", "browse")
-    late = journal.call(3 * MARKS, "last", "browse", kids=("m",))
+    late = journal.call(3 * MARKS, "last", "browse", keys=("m",))
     drawing = timeline(journal.events, {late.ref}, broken=True)
     assert drawing
     assert len(drawing.marks) == MARKS

@@ -54,7 +54,7 @@ def _scalar(value: Property) -> str | int | bool | None:
 def seen_in(message: Message[str], handle: int) -> Seen:
     """Return the port's form of a message."""
     return Seen(
-        kid=str(message.properties.get(KID, "")),
+        key=str(message.properties.get(KID, "")),
         handle=handle,
         body=message.body,
         message_id=message.message_id,

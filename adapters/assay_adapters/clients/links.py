@@ -87,7 +87,7 @@ class SdkProducer:
     ) -> Sent:
         message: Message[str] = Message(
             draft.text,
-            properties={KID: draft.kid, **draft.properties},
+            properties={KID: draft.key, **draft.properties},
             correlation_id=draft.correlation_id,
             reply_to=None if draft.reply_to is None else destination(draft.reply_to),
             group_id=draft.group_id,

@@ -122,10 +122,10 @@ class LightTeller:
                 self._attempt = next(self._attempts)
                 self._tell_all("back")
             case FrameSeen(frame=frame) if frame.transfer is not None:
-                kid = frame.transfer.message.properties.get(KID)
-                if isinstance(kid, str):
+                key = frame.transfer.message.properties.get(KID)
+                if isinstance(key, str):
                     settled = frame.transfer.settled
-                    self._tell(ClientEvent(what="transfer", actor=self._connection, kid=kid, settled=settled))
+                    self._tell(ClientEvent(what="transfer", actor=self._connection, key=key, settled=settled))
             case _:
                 pass  # other frames are not recorded, and MQ Light has no units of work
 
@@ -194,7 +194,7 @@ class LightProducer:
         return Ok(None)
 
     def _send(self, draft: Draft, topic: str, ttl: int | timedelta | None) -> Sent:
-        properties = {KID: draft.kid, **draft.properties}
+        properties = {KID: draft.key, **draft.properties}
         message_id = self._port.send(topic, draft.text, qos=self._qos, ttl=ttl, properties=properties)
         return Sent(message_id=message_id, delivery_time_ms=None, fields={"JMSMessageID": message_id})
 

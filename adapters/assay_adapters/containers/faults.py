@@ -67,34 +67,34 @@ class ContainerFaults:
                 injection.fire()
             case At(mono_ns=mono_ns):
                 self._runner.call_at(mono_ns, injection.fire)
-            case AfterAnswer(kid=kid):
-                self._hooks.answered[kid] = lambda _kid: injection.fire()
-            case FirstSight(kid=kid):
-                self._at_sight(kid, injection)
+            case AfterAnswer(key=key):
+                self._hooks.answered[key] = lambda _key: injection.fire()
+            case FirstSight(key=key):
+                self._at_sight(key, injection)
             case BeforeAnswer():
                 text = "Nobody sees the answer of a broker in a container before the client does."
                 return Unsupported("kill-before-answer", Source(text))
         return injection
 
-    def seen(self, kid: str) -> None:
+    def seen(self, key: str) -> None:
         """Note that a client received this message; every client of the instance calls it."""
-        strike = self._sights.pop(kid, None)
+        strike = self._sights.pop(key, None)
         if strike is not None:
             strike()
 
-    def _at_sight(self, kid: str, injection: HalvesInjection) -> None:
+    def _at_sight(self, key: str, injection: HalvesInjection) -> None:
         def strike() -> None:
             # As a job, so that every observer notes the sighting first; an earlier settlement causes the fault itself.
-            self._hooks.settling[kid] = settling
+            self._hooks.settling[key] = settling
             self._runner.call_soon(injection.fire)
 
         def settling(settled: str) -> None:
             self._hooks.settling[settled] = _nothing
             injection.fire()
 
-        self._hooks.settling[kid] = _nothing  # set from its arrival on, so that the tap knows the delivery by its kid
-        self._sights[kid] = strike
+        self._hooks.settling[key] = _nothing  # set from its arrival on, so that the tap knows the delivery by its key
+        self._sights[key] = strike
 
 
-def _nothing(_kid: str) -> None:
+def _nothing(_key: str) -> None:
     """Do nothing at the settlement of a message that has not been seen."""

@@ -160,17 +160,17 @@ class Proxy:
         """
         self._do(self._arm(_Armed(strike, instant, self._armed.remove)))
 
-    def sighted(self, kid: str) -> None:
+    def sighted(self, key: str) -> None:
         """Let no settlement of this message pass from now on, because a consumer is receiving it. Returns at once.
 
         Call it before the consumer can settle the message, and `seen` when all observers have noted the sighting.
         """
-        self._sighted.add(kid)
+        self._sighted.add(key)
 
-    def seen(self, kid: str) -> None:
+    def seen(self, key: str) -> None:
         """Note that a consumer has received this message, which fires faults at first sight. Returns at once."""
-        self._sighted.add(kid)
-        self._loop.call_soon_threadsafe(self._seen, kid)
+        self._sighted.add(key)
+        self._loop.call_soon_threadsafe(self._seen, key)
 
     def close(self) -> None:
         """Cut all connections and end."""
@@ -224,8 +224,8 @@ class Proxy:
         for armed in tuple(self._armed):
             await armed.settle()
 
-    def _seen(self, kid: str) -> None:
-        self._run(self._strike(FirstSight, kid))
+    def _seen(self, key: str) -> None:
+        self._run(self._strike(FirstSight, key))
 
     def _run(self, job: Coroutine[Any, Any, object]) -> None:
         task = self._loop.create_task(job)
@@ -317,7 +317,7 @@ class Proxy:
     async def _holds(self, passings: tuple[Passing, ...]) -> bool:
         """Fire the faults for these frames; return whether the frames must not pass any more."""
         answered = await self._fire(passings, What.ANSWERED, BeforeAnswer)
-        sighted = tuple(passing for passing in passings if passing.kid in self._sighted)
+        sighted = tuple(passing for passing in passings if passing.key in self._sighted)
         settled = await self._fire(sighted, What.SETTLED, FirstSight)
         return answered or settled
 
@@ -326,11 +326,11 @@ class Proxy:
         fired = False
         for passing in passings:
             if passing.what is what:
-                fired |= await self._strike(kind, passing.kid)
+                fired |= await self._strike(kind, passing.key)
         return fired
 
-    async def _strike(self, kind: type[Instant], kid: str) -> bool:
-        due = [one for one in self._armed if isinstance(one.instant, kind) and one.instant.kid == kid]
+    async def _strike(self, kind: type[Instant], key: str) -> bool:
+        due = [one for one in self._armed if isinstance(one.instant, kind) and one.instant.key == key]
         for armed in due:
             await armed.fire()
         return bool(due)

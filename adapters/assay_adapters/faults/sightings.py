@@ -63,7 +63,7 @@ class Passing(Struct, frozen=True):
     """A sighting."""
 
     what: What
-    kid: str
+    key: str
 
 
 _COMES: Mapping[Direction, What] = {Direction.TO_BROKER: What.SENT, Direction.TO_CLIENT: What.DELIVERED}
@@ -120,7 +120,7 @@ class Conversation:
         is_receiver = _field(fields, 0) is True
         way = direction.other if is_receiver else direction
         ended = tuple(_ended(session[way], fields))
-        return tuple(Passing(_ENDS[way], kid) for kid in ended) if is_receiver else ()
+        return tuple(Passing(_ENDS[way], key) for key in ended) if is_receiver else ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
         """Note a new session, or the answer to the other end's (``remote-channel``)."""
@@ -174,11 +174,11 @@ def _transferred(way: _Way, fields: list[object], payload: bytes, what: What) ->
     if more is True and aborted is not True:
         return
     del way.partial[handle]
-    kid = None if aborted is True else kid_in(bytes(partial.head))
-    if kid is not None:
+    key = None if aborted is True else key_in(bytes(partial.head))
+    if key is not None:
         if not partial.settled:
-            way.unsettled[partial.delivery] = kid
-        yield Passing(what, kid)
+            way.unsettled[partial.delivery] = key
+        yield Passing(what, key)
 
 
 def _ended(way: _Way, fields: list[object]) -> Iterator[str]:
@@ -194,7 +194,7 @@ def _ended(way: _Way, fields: list[object]) -> Iterator[str]:
         yield way.unsettled.pop(delivery)
 
 
-def kid_in(octets: bytes) -> str | None:
+def key_in(octets: bytes) -> str | None:
     """Return the kit's id from a message's application properties.
 
     Args:
@@ -211,8 +211,8 @@ def kid_in(octets: bytes) -> str | None:
                 return None
             if _code(section.descriptor) == _APPLICATION_PROPERTIES:
                 found = cast("dict[object, object]", section.value)
-                kid = found.get(KID) if isinstance(section.value, dict) else None
-                return kid if isinstance(kid, str) else None
+                key = found.get(KID) if isinstance(section.value, dict) else None
+                return key if isinstance(key, str) else None
     except DecodeError:
         return None
     return None

@@ -37,9 +37,9 @@ class Hooks:
         """Called before each settlement of the message is sent."""
 
 
-def _kid(message: Message) -> str | None:
-    kid = message.properties.get(KID)
-    return kid if isinstance(kid, str) else None
+def _key(message: Message) -> str | None:
+    key = message.properties.get(KID)
+    return key if isinstance(key, str) else None
 
 
 class TappedWire:
@@ -76,14 +76,14 @@ class TappedWire:
         """Call the hooks for a command, then pass it on."""
         match command:
             case Send(token=token, message=message):
-                kid = _kid(message)
-                if kid in self._hooks.answered:
-                    self._sends[token] = kid
+                key = _key(message)
+                if key in self._hooks.answered:
+                    self._sends[token] = key
             case Settle(deliveries=deliveries) | Enlist(deliveries=deliveries):
                 for number in deliveries:
-                    kid = self._deliveries.pop(number, None)
-                    if kid in self._hooks.settling:
-                        self._hooks.settling[kid](kid)
+                    key = self._deliveries.pop(number, None)
+                    if key in self._hooks.settling:
+                        self._hooks.settling[key](key)
             case _:
                 pass
         self._behind.submit(command)
@@ -101,9 +101,9 @@ class TappedWire:
                 if hook is not None:
                     hook(answered)
             case Arrived(delivery=number, message=message):
-                kid = _kid(message)
-                if kid in self._hooks.settling:
-                    self._deliveries[number] = kid
+                key = _key(message)
+                if key in self._hooks.settling:
+                    self._deliveries[number] = key
             case _:
                 pass
         self._sink(event)

@@ -69,19 +69,19 @@ class Now(Struct, frozen=True, tag=True):
 class BeforeAnswer(Struct, frozen=True, tag=True):
     """Before the broker answers the send of this message."""
 
-    kid: str
+    key: str
 
 
 class AfterAnswer(Struct, frozen=True, tag=True):
     """After the send of this message has been answered."""
 
-    kid: str
+    key: str
 
 
 class FirstSight(Struct, frozen=True, tag=True):
     """After a consumer has received this message, before it settles it."""
 
-    kid: str
+    key: str
 
 
 class At(Struct, frozen=True, tag=True):
@@ -137,5 +137,5 @@ class DiskEvent(Struct, frozen=True):
 
     source: str
     op: Literal["write", "flush", "drop"]
-    kids: tuple[str, ...]
+    keys: tuple[str, ...]
     mono_ns: int | None = None

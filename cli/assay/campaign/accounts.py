@@ -47,12 +47,12 @@ class Sending(Struct, frozen=True):
 
     Args:
         call: The send call.
-        kid: The message's kid.
+        key: The message's key.
         fate: The fate of the send.
     """
 
     call: Call
-    kid: str
+    key: str
     fate: Fate
 
     @property
@@ -79,8 +79,8 @@ class Unit(Struct):
         decisions: The calls with which its transaction manager committed it or rolled it back.
         fate: The fate of its commit.  A commit call alone confirms that of a branch: the branch was prepared, and its
             transaction manager repeats the decision until the branch is no longer in doubt.
-        sent: The kids of the messages that it sent.
-        taken: The kids of the messages that it received.
+        sent: The keys of the messages that it sent.
+        taken: The keys of the messages that it received.
     """
 
     end: Call | None = None
@@ -101,7 +101,7 @@ class Accounts:
     def __init__(self, events: Iterable[AnyEvent]) -> None:
         self.sendings: list[Sending] = []
         self.sightings: defaultdict[tuple[str, str], list[Sighting]] = defaultdict(list)
-        """The deliveries in order of time, by kid and holder: a subscription's name, or empty for a queue."""
+        """The deliveries in order of time, by key and holder: a subscription's name, or empty for a queue."""
         self.units: defaultdict[str, Unit] = defaultdict(Unit)
         self.recoveries: list[tuple[Call, str]] = []
         """Each recover call, with a branch that must have been in doubt then."""
@@ -115,11 +115,11 @@ class Accounts:
         for event in ordered:
             if isinstance(event, Seen):
                 sighting = Sighting(event, taking.get((event.writer, event.actor)))
-                latest[event.writer, event.msg.kid] = sighting
+                latest[event.writer, event.msg.key] = sighting
                 holder = event.actor if event.actor in SUBSCRIPTIONS else ""
-                self.sightings[event.msg.kid, holder].append(sighting)
+                self.sightings[event.msg.key, holder].append(sighting)
                 if sighting.unit is not None:
-                    self.units[sighting.unit].taken.append(event.msg.kid)
+                    self.units[sighting.unit].taken.append(event.msg.key)
             elif isinstance(event, Call):
                 self._call(event, sends, taking, latest)
         self._close(sends)
@@ -141,7 +141,7 @@ class Accounts:
             return 0.0
         axis = Axis(self._history, sending.call, self._last)
         start, due = axis.at(answer), sending.delay_ms * NS_PER_MS
-        spans = axis.watched(watchers_of(self._history, None, {sending.kid}))
+        spans = axis.watched(watchers_of(self._history, None, {sending.key}))
         return total(clip(spans, start, due)) / (due - start) if due > start else 0.0
 
     def _call(
@@ -154,11 +154,11 @@ class Accounts:
         if call.op == "send" and call.msg is not None:
             sends.append(call)
             if call.unit is not None:
-                self.units[call.unit].sent.append(call.msg.kid)
+                self.units[call.unit].sent.append(call.msg.key)
         elif call.op == "receive":
             taking[call.writer, call.actor] = call.unit
         elif call.op == "acknowledge" and call.msg is not None:
-            latest[call.writer, call.msg.kid].fate = self._fate(call)
+            latest[call.writer, call.msg.key].fate = self._fate(call)
         elif call.op in {"commit", "rollback"} and call.unit is not None:
             unit = self.units[call.unit]
             unit.end = call
@@ -191,7 +191,7 @@ class Accounts:
         for call in sends:
             if call.msg is not None:
                 fate = self._fate(call) if call.unit is None else self.units[call.unit].fate
-                self.sendings.append(Sending(call, call.msg.kid, fate))
+                self.sendings.append(Sending(call, call.msg.key, fate))
 
     def _fate(self, call: Call) -> Fate:
         answer = self._answers.get((call.writer, call.id))

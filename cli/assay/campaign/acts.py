@@ -55,7 +55,7 @@ class Acts:
         self._number = number
         self._rng = rng
         self._connection = connection
-        self._kids = 0
+        self._keys = 0
         self._branches = 0
         self._manager = Manager()
 
@@ -218,10 +218,10 @@ class Acts:
         connection.done(producer.send(self._draft(family), mode=mode))
 
     def _draft(self, family: Family) -> Draft:
-        self._kids += 1
-        kid = f"{self._name}-{self._number}-{family.value}-{self._kids}"
+        self._keys += 1
+        key = f"{self._name}-{self._number}-{family.value}-{self._keys}"
         size = _LARGE if self._percent() < LARGE_PERCENT else None
-        return Draft(kid=kid, body=f"{kid}: {self._rng.getrandbits(256):064x}", size=size)
+        return Draft(key=key, body=f"{key}: {self._rng.getrandbits(256):064x}", size=size)
 
     def _consume(self, family: Family, origin: Origin, timeout_ms: int) -> None:
         connection = self._connection(family, f"{self._name}.{family.value}.taker", AckMode.CLIENT, None)

@@ -81,12 +81,12 @@ def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
     alike: defaultdict[tuple[str, str, Bound], list[str]] = defaultdict(list)
     for sending in accounts.sendings:
         for holder in SUBSCRIPTIONS if family is Family.TOPIC else ("",):
-            sightings = accounts.sightings.get((sending.kid, holder), [])
+            sightings = accounts.sightings.get((sending.key, holder), [])
             limit = bound(sending, sightings, passing=family is Family.PASSING)
-            alike[_rule(family, holder, sending, taken=bool(sightings)), holder, limit].append(sending.kid)
-    for (rule, holder, limit), kids in alike.items():
-        for start in range(0, len(kids), AT_ONCE):
-            of = {"kids": listed(kids[start : start + AT_ONCE])} | ({"actors": holder} if holder else {})
+            alike[_rule(family, holder, sending, taken=bool(sightings)), holder, limit].append(sending.key)
+    for (rule, holder, limit), keys in alike.items():
+        for start in range(0, len(keys), AT_ONCE):
+            of = {"kids": listed(keys[start : start + AT_ONCE])} | ({"actors": holder} if holder else {})
             bounds = {} if limit.predicate == "never-seen" else {"times": limit.times}
             if limit.unanswered:
                 bounds["unanswered"] = 1
@@ -117,20 +117,20 @@ def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
     """
     if family is not Family.DELAYED:
         return
-    seen = [one for one in accounts.sendings if one.fate is Fate.CONFIRMED and accounts.sightings.get((one.kid, ""))]
+    seen = [one for one in accounts.sendings if one.fate is Fate.CONFIRMED and accounts.sightings.get((one.key, ""))]
     tried = [one for one in seen if _is_early(one, accounts) or accounts.watched(one) * 100 >= WATCHED_PERCENT]
     for sending in tried or seen[:1]:
         yield Claiming(
             rule="DD-02",
             predicate="not-before",
-            of={"kid": sending.kid, "call": sending.call.ref},
+            of={"kid": sending.key, "call": sending.call.ref},
             bounds={"delay_ms": sending.delay_ms, "watched_percent": WATCHED_PERCENT},
             text="it is not to be had before its delay is over",
         )
 
 
 def _is_early(sending: Sending, accounts: Accounts) -> bool:
-    first = accounts.sightings[sending.kid, ""][0].seen
+    first = accounts.sightings[sending.key, ""][0].seen
     return distance(first, sending.call).ns <= sending.delay_ms * NS_PER_MS
 
 
@@ -162,12 +162,12 @@ def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
         answer = None if unit.prepared is None else accounts.answered(unit.prepared)
         if answer is None:
             continue
-        for kids, since in ((unit.sent, {}), (unit.taken, {"from": answer.ref})):
-            if kids:
+        for keys, since in ((unit.sent, {}), (unit.taken, {"from": answer.ref})):
+            if keys:
                 yield Claiming(
                     rule="BT-13",
                     predicate="never-seen",
-                    of={"kids": listed(kids), **since},
+                    of={"kids": listed(keys), **since},
                     bounds={},
                     text="what a branch in doubt has sent and taken nobody is handed",
                 )

@@ -23,11 +23,11 @@ class Send(Struct, frozen=True, kw_only=True):
         answer: Its return; None if it did not return.
         ending: The first event after it that ended its unit of work: a commit, a rollback, or the begin of another
             unit of the same name; None if there is none.
-        times: How often a message with this kid was sent.
+        times: How often a message with this key was sent.
     """
 
     call: Call
-    kid: str
+    key: str
     answer: Return | None
     ending: Unit | None
     times: int
@@ -151,14 +151,14 @@ class Story:
     def sends(self) -> list[Send]:
         """Every message sent."""
         sent = [(call, answer) for call, answer in self.calls if call.op == "send" and call.msg is not None]
-        times = Counter(call.msg.kid for call, _ in sent if call.msg is not None)
+        times = Counter(call.msg.key for call, _ in sent if call.msg is not None)
         return [
             Send(
                 call=call,
-                kid=call.msg.kid,
+                key=call.msg.key,
                 answer=answer,
                 ending=self._ending(call),
-                times=times[call.msg.kid],
+                times=times[call.msg.key],
             )
             for call, answer in sent
             if call.msg is not None
@@ -190,22 +190,22 @@ class Story:
 
     @cached_property
     def sightings(self) -> dict[str, list[Sighting]]:
-        """Every sighting, by kid."""
+        """Every sighting, by key."""
         found: dict[str, list[Sighting]] = defaultdict(list)
         for event in self.events:
             if isinstance(event, Seen):
-                found[event.msg.kid].append(Sighting(event, event.actor, look=False))
-        sent_to = {(send.kid, send.destination) for send in self.sends}
+                found[event.msg.key].append(Sighting(event, event.actor, look=False))
+        sent_to = {(send.key, send.destination) for send in self.sends}
         for call, answer in self.accepted("browse"):
-            for kid in answer.kids:
+            for key in answer.keys:
                 # An administrator may find a message elsewhere, for example on a staging queue.
-                if (kid, call.destination) in sent_to:
-                    found[kid].append(Sighting(answer, call.actor, look=True))
+                if (key, call.destination) in sent_to:
+                    found[key].append(Sighting(answer, call.actor, look=True))
         return found
 
-    def handed(self, kid: str) -> list[Sighting]:
+    def handed(self, key: str) -> list[Sighting]:
         """The sightings of a message that were no looks."""
-        return [sighting for sighting in self.sightings.get(kid, []) if not sighting.look]
+        return [sighting for sighting in self.sightings.get(key, []) if not sighting.look]
 
     @cached_property
     def watches(self) -> list[Span]:

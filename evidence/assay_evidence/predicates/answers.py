@@ -145,23 +145,23 @@ def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
     return True if distance(answer, call).ns >= waited_ns else None
 
 
-def _is_seen(claim: Claim, history: History, kid: str) -> bool | None:
-    if history.sightings({kid}, actors_of(claim)):
+def _is_seen(claim: Claim, history: History, key: str) -> bool | None:
+    if history.sightings({key}, actors_of(claim)):
         return True
-    return False if _silence(claim, history, kid) else None
+    return False if _silence(claim, history, key) else None
 
 
-def _is_unseen(claim: Claim, history: History, kid: str) -> bool | None:
-    seen = _is_seen(claim, history, kid)
+def _is_unseen(claim: Claim, history: History, key: str) -> bool | None:
+    seen = _is_seen(claim, history, key)
     return None if seen is None else not seen
 
 
-def _silence(claim: Claim, history: History, kid: str) -> bool:
+def _silence(claim: Claim, history: History, key: str) -> bool:
     """Whether the actors had a quiet watch after the message could have been delivered."""
-    marks = release_marks(history, (kid,))
+    marks = release_marks(history, (key,))
     if not marks:
         return False
-    watchers = watchers_of(history, actors_of(claim), (kid,))
+    watchers = watchers_of(history, actors_of(claim), (key,))
     return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is not None
 
 

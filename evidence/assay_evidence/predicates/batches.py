@@ -84,7 +84,7 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
     return ", ".join(parts)
 
 
-def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]:
+def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]:
     """The batches of an actor, divided as the invariant of BT-04 divides them.
 
     A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by its
@@ -103,7 +103,7 @@ def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]
         else:
             turns[link] += 1
     batches = [Batch(tuple(messages)) for messages in groups.values()]
-    return [batch for batch in batches if not kids or any(seen.msg.kid in kids for seen in batch.messages)]
+    return [batch for batch in batches if not keys or any(seen.msg.key in keys for seen in batch.messages)]
 
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
@@ -158,7 +158,7 @@ def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_n
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
     """The moments before which the message could not be delivered: events, each with nanoseconds after it."""
     moments: list[tuple[Event, int]] = []
-    for send in history.sends({message.msg.kid}):
+    for send in history.sends({message.msg.key}):
         delay_ms = send.args.get("delay_ms")
         delay_ns = delay_ms * NS_PER_MS if isinstance(delay_ms, int) else 0
         moments.append((history.answer(send) or send, delay_ns))

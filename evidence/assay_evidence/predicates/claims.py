@@ -26,28 +26,28 @@ def listed(claim: Claim, *names: str) -> tuple[str, ...]:
     return ()
 
 
-def kids_of(claim: Claim) -> tuple[str, ...]:
+def keys_of(claim: Claim) -> tuple[str, ...]:
     """The messages that a claim is about.
 
     Raises:
         ClaimError: It names none.
     """
-    kids = listed(claim, "kids", "kid")
-    if not kids:
+    keys = listed(claim, "kids", "kid")
+    if not keys:
         raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names no message.")
-    return kids
+    return keys
 
 
-def kid_of(claim: Claim) -> str:
+def key_of(claim: Claim) -> str:
     """The one message that a claim is about.
 
     Raises:
         ClaimError: It names none, or several.
     """
-    kids = kids_of(claim)
-    if len(kids) != 1:
-        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names {len(kids)} messages where one is meant.")
-    return kids[0]
+    keys = keys_of(claim)
+    if len(keys) != 1:
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names {len(keys)} messages where one is meant.")
+    return keys[0]
 
 
 def actors_of(claim: Claim) -> tuple[str, ...] | None:
@@ -90,8 +90,8 @@ def sends_of(claim: Claim, history: History) -> list[Call]:
     if named:
         return [history.call(ref) for ref in named]
     sends: list[Call] = []
-    for kid in kids_of(claim):
-        tried = history.sends({kid})
+    for key in keys_of(claim):
+        tried = history.sends({key})
         answers = [(send, history.answer(send)) for send in tried]
         accepted = [send for send, answer in answers if answer is not None and answer.refused is None]
         sends += accepted or tried[-1:]

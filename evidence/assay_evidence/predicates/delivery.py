@@ -16,7 +16,7 @@ from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import (
     Saying,
     actors_of,
-    kids_of,
+    keys_of,
     listed,
     quiet_ns,
     sends_of,
@@ -29,16 +29,16 @@ DEFAULT_TIMES = 1
 FEWEST_FOR_AN_ORDER = 2
 
 
-def by_kid(claim: Claim, history: History) -> dict[str, list[Seen]]:
+def by_key(claim: Claim, history: History) -> dict[str, list[Seen]]:
     """The sightings by the claim's actors, by message."""
-    kids = kids_of(claim)
+    keys = keys_of(claim)
     actors = actors_of(claim)
-    return {kid: history.sightings({kid}, actors) for kid in kids}
+    return {key: history.sightings({key}, actors) for key in keys}
 
 
 def counts(seen: dict[str, list[Seen]]) -> str:
     """How often each message was seen, as text."""
-    return ", ".join(f"{kid} seen {counted(len(sightings), 'time')}" for kid, sightings in seen.items())
+    return ", ".join(f"{key} seen {counted(len(sightings), 'time')}" for key, sightings in seen.items())
 
 
 def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
@@ -63,7 +63,7 @@ def heard(silence: Span | None) -> str:
 
 def delivered_exactly(claim: Claim, history: History) -> Finding:
     """Decide whether each message came exactly ``times`` times."""
-    seen = by_kid(claim, history)
+    seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {counted(times, 'time')}")
     unanswered = bool(claim.bounds.get("unanswered", 0))
@@ -82,7 +82,7 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
     """Decide whether no message came too often or altered; discloses whether messages were kept or lost."""
-    seen = by_kid(claim, history)
+    seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {counted(times, 'time')}")
     unanswered = bool(claim.bounds.get("unanswered", 0))
@@ -94,7 +94,7 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
         return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
     altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
     if altered:
-        observed = ", ".join(f"{one.msg.kid} at {one.ref}" for one in altered)
+        observed = ", ".join(f"{one.msg.key} at {one.ref}" for one in altered)
         return say.failed("A message came altered.", observed, certain=True, by=altered)
     if silence is None:
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
@@ -104,7 +104,7 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
 
 
 def _is_altered(sighting: Seen, history: History) -> bool:
-    sent = [send.msg.sha256 for send in history.sends({sighting.msg.kid}) if send.msg is not None]
+    sent = [send.msg.sha256 for send in history.sends({sighting.msg.key}) if send.msg is not None]
     return bool(sent) and sighting.msg.sha256 not in sent
 
 
@@ -113,14 +113,14 @@ def never_seen(claim: Claim, history: History) -> Finding:
 
     With `from`, sightings before that event do not count.
     """
-    kids = kids_of(claim)
+    keys = keys_of(claim)
     actors = actors_of(claim)
     window_ns = claim.bounds.get("window_ms", 0) * NS_PER_MS
-    say = Saying(claim, f"{', '.join(kids)} never seen" + (f" in {duration(window_ns)}" if window_ns else ""))
+    say = Saying(claim, f"{', '.join(keys)} never seen" + (f" in {duration(window_ns)}" if window_ns else ""))
     if open_send := say.unless_accepted(history, [history.call(ref) for ref in listed(claim, "call")]):
         return open_send
-    seen = history.sightings(set(kids), actors)
-    marks = release_marks(history, kids)
+    seen = history.sightings(set(keys), actors)
+    marks = release_marks(history, keys)
     if ref := claim.of.get("from"):
         start = history.event(ref)
         if start is None:
@@ -128,12 +128,12 @@ def never_seen(claim: Claim, history: History) -> Finding:
         seen = [sighting for sighting in seen if follows(sighting, start)]
         marks = [Mark(start)]
     if seen:
-        observed = ", ".join(f"{sighting.msg.kid} by {sighting.actor} ({sighting.ref})" for sighting in seen)
+        observed = ", ".join(f"{sighting.msg.key} by {sighting.actor} ({sighting.ref})" for sighting in seen)
         return say.failed("A message was seen that must not be.", observed, by=seen)
     if not marks:
         return say.not_demonstrated("None of these messages was ever sent.", "never sent")
     axis = Axis(history, claim, claim)
-    watchers = watchers_of(history, actors, kids)
+    watchers = watchers_of(history, actors, keys)
     begin = max(axis.place(mark) for mark in marks)
     covered = total(clip(axis.watched(watchers), begin, max(begin, axis.now)))
     observed = f"never seen; watched for {duration(covered)}"
@@ -144,8 +144,8 @@ def never_seen(claim: Claim, history: History) -> Finding:
 
 def in_order(claim: Claim, history: History) -> Finding:
     """Decide whether messages were first seen in the order that the claim lists."""
-    say = Saying(claim, f"first seen in the order {', '.join(kids_of(claim))}")
-    firsts = [sightings[0] for sightings in by_kid(claim, history).values() if sightings]
+    say = Saying(claim, f"first seen in the order {', '.join(keys_of(claim))}")
+    firsts = [sightings[0] for sightings in by_key(claim, history).values() if sightings]
     observed = "seen in the order " + (", ".join(_order(firsts)) or "of none")
     if len(firsts) < FEWEST_FOR_AN_ORDER:
         return say.not_demonstrated("Fewer than two of the messages were seen.", observed)
@@ -173,4 +173,4 @@ def _order(firsts: Sequence[Seen]) -> list[str]:
         return []
     origin = firsts[0]
     placed = sorted(firsts, key=lambda seen: (distance(seen, origin).ns, seen.writer, seen.seq))
-    return [seen.msg.kid for seen in placed]
+    return [seen.msg.key for seen in placed]

@@ -8,7 +8,7 @@ from assay_evidence.errors import ClaimError
 from assay_evidence.events import Admin, AnyEvent, Call, Claim, MessageRef, RefusedInfo, Return, Scalar, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History
-from assay_evidence.predicates.claims import SEPARATOR, Saying, actors_of, as_text, kid_of, kids_of, phrase, reference
+from assay_evidence.predicates.claims import SEPARATOR, Saying, actors_of, as_text, key_of, keys_of, phrase, reference
 from assay_evidence.verdicts import Finding
 
 FIELD = "field."
@@ -132,7 +132,7 @@ def in_range(claim: Claim, history: History) -> Finding:
 def _event(claim: Claim, history: History) -> AnyEvent | None:
     if ref := claim.of.get("at"):
         return history.event(ref)
-    seen = history.sightings({kid_of(claim)}, actors_of(claim))
+    seen = history.sightings({key_of(claim)}, actors_of(claim))
     which = claim.of.get("which", "first")
     if which not in {"first", "last"}:
         raise ClaimError(
@@ -145,7 +145,7 @@ def _digest_sent(event: AnyEvent, history: History) -> str | None:
     message = event.msg if isinstance(event, (Seen, Call, Return)) else None
     if message is None:
         return None
-    sends = history.sends({message.kid})
+    sends = history.sends({message.key})
     return sends[-1].msg.sha256 if sends and sends[-1].msg else None
 
 
@@ -196,7 +196,7 @@ def _of_message(message: MessageRef | None) -> dict[str, Scalar]:
     if message is None:
         return {}
     return {
-        "kid": message.kid,
+        "kid": message.key,
         _DIGEST: message.sha256,
         "bytes": message.bytes,
         "broker_id": message.broker_id,
@@ -207,14 +207,14 @@ def _of_message(message: MessageRef | None) -> dict[str, Scalar]:
 def found_by_browse(claim: Claim, history: History) -> Finding:
     """Decide whether a browse lists each message exactly ``count`` times; 0 asks for its absence."""
     call = history.call(reference(claim, "call"))
-    kids = kids_of(claim)
+    keys = keys_of(claim)
     count = claim.bounds.get("count", 1)
-    say = Saying(claim, f"the browse lists each of {', '.join(kids)} {counted(count, 'time')}")
+    say = Saying(claim, f"the browse lists each of {', '.join(keys)} {counted(count, 'time')}")
     if unanswered := say.unless_accepted(history, [call]):
         return unanswered
     answer = history.answer(call)
-    found = answer.kids if answer else ()
-    observed = ", ".join(f"{kid} {counted(found.count(kid), 'time')}" for kid in kids) + f", of {len(found)} listed"
-    if any(found.count(kid) != count for kid in kids):
+    found = answer.keys if answer else ()
+    observed = ", ".join(f"{key} {counted(found.count(key), 'time')}" for key in keys) + f", of {len(found)} listed"
+    if any(found.count(key) != count for key in keys):
         return say.failed("The browse lists something else.", observed, by=[answer or call])
     return say.passed("The browse lists what it must.", observed)

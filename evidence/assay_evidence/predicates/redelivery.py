@@ -10,8 +10,8 @@ from __future__ import annotations
 from assay_evidence.events import Claim, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History
-from assay_evidence.predicates.claims import Saying, actors_of, kids_of, sends_of
-from assay_evidence.predicates.delivery import by_kid, counts, heard, silence_of
+from assay_evidence.predicates.claims import Saying, actors_of, keys_of, sends_of
+from assay_evidence.predicates.delivery import by_key, counts, heard, silence_of
 from assay_evidence.verdicts import Finding
 
 DEFAULT_TIMES = 2
@@ -23,7 +23,7 @@ def redelivered(claim: Claim, history: History) -> Finding:
 
     With `times` 0 a message need not come again: the claim is about the marks alone.
     """
-    seen = by_kid(claim, history)
+    seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     flagged = bool(claim.bounds.get("flagged", 1))
     say = Saying(claim, _expected(seen, times, flagged=flagged))
@@ -32,7 +32,7 @@ def redelivered(claim: Claim, history: History) -> Finding:
     again = _redeliveries(claim, history)
     bare = [sighting for sighting in again if not _is_flagged(sighting)]
     if flagged and bare:
-        observed = ", ".join(f"{sighting.msg.kid} at {sighting.ref} is not marked" for sighting in bare)
+        observed = ", ".join(f"{sighting.msg.key} at {sighting.ref} is not marked" for sighting in bare)
         return say.failed("A message came again without the mark of redelivery.", observed, certain=True, by=bare)
     if times == HOWEVER_OFTEN:
         observed = f"{len(again)} came again"
@@ -68,8 +68,8 @@ def _redeliveries(claim: Claim, history: History) -> list[Seen]:
     }
     had: set[tuple[str, ...]] = set()
     again: list[Seen] = []
-    for sighting in history.sightings(set(kids_of(claim)), None):
-        place = (sighting.msg.kid, *_place(sighting, shares))
+    for sighting in history.sightings(set(keys_of(claim)), None):
+        place = (sighting.msg.key, *_place(sighting, shares))
         if place in had and (actors is None or sighting.actor in actors):
             again.append(sighting)
         had.add(place)

@@ -11,7 +11,7 @@ from assay_evidence.errors import ClaimError
 from assay_evidence.events import Call, Claim, Event
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import Distance, History, distance
-from assay_evidence.predicates.claims import Saying, actors_of, kid_of, number, reference
+from assay_evidence.predicates.claims import Saying, actors_of, key_of, number, reference
 from assay_evidence.spans import clip, total
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
@@ -34,13 +34,13 @@ class Delivery(Struct, frozen=True):
 
 
 def _deliveries(
-    history: History, kid: str, actors: tuple[str, ...] | None, lookers: tuple[str, ...] | None
+    history: History, key: str, actors: tuple[str, ...] | None, lookers: tuple[str, ...] | None
 ) -> list[Delivery]:
-    handed = [Delivery(seen, seen.actor) for seen in history.sightings({kid}, actors)]
+    handed = [Delivery(seen, seen.actor) for seen in history.sightings({key}, actors)]
     looked = [
         Delivery(look.answer, f"{look.call.actor} (a look)")
         for look in history.looks(actors=lookers)
-        if kid in look.answer.kids
+        if key in look.answer.keys
     ]
     return handed + looked
 
@@ -56,12 +56,12 @@ def not_before(claim: Claim, history: History) -> Finding:
 
     The looks of all actors count, even if the claim names actors: the message must not be visible early at all.
     """
-    kid, call = kid_of(claim), history.call(reference(claim, "call"))
+    key, call = key_of(claim), history.call(reference(claim, "call"))
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
-    say = Saying(claim, f"nobody has {kid} earlier than {duration(delay_ns)} after the start of its send")
+    say = Saying(claim, f"nobody has {key} earlier than {duration(delay_ns)} after the start of its send")
     if open_send := say.unless_accepted(history, [call]):
         return open_send
-    deliveries = _deliveries(history, kid, actors_of(claim), None)
+    deliveries = _deliveries(history, key, actors_of(claim), None)
     early: list[tuple[Event, str]] = []
     doubtful: list[str] = []
     for delivery in deliveries:
@@ -101,7 +101,7 @@ def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -
         observed = f"{counted(len(looks), 'early look')}; {seen}"
         return say.passed("It was looked for before it was due, and not there.", observed)
     window = delay_ns - start
-    watchers = watchers_of(history, actors_of(claim), {kid_of(claim)})
+    watchers = watchers_of(history, actors_of(claim), {key_of(claim)})
     covered = total(clip(axis.watched(watchers), start, delay_ns)) if window > 0 else 0
     observed = f"watched for {duration(covered)} of the {duration(window)} before it was due; {seen}"
     if window > 0 and covered * PERCENT >= needed * window:
@@ -111,14 +111,14 @@ def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -
 
 def by(claim: Claim, history: History) -> Finding:
     """Decide whether the message was delivered within the limit after its due moment, or after a later event."""
-    kid, call = kid_of(claim), history.call(reference(claim, "call"))
+    key, call = key_of(claim), history.call(reference(claim, "call"))
     limit_ns = number(claim, "limit_ms") * NS_PER_MS
     origin, due_ns, since = _reference_moment(claim, history, call)
-    say = Saying(claim, f"{kid} is delivered within {duration(limit_ns)} after {since}")
+    say = Saying(claim, f"{key} is delivered within {duration(limit_ns)} after {since}")
     if open_send := say.unless_accepted(history, [call]):
         return open_send
     actors = actors_of(claim)
-    deliveries = _deliveries(history, kid, actors, actors)
+    deliveries = _deliveries(history, key, actors, actors)
     axis = Axis(history, origin, claim)
     if not deliveries:
         return _never(claim, axis, due_ns, limit_ns, say)
@@ -139,7 +139,7 @@ def by(claim: Claim, history: History) -> Finding:
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:
     """Fail if a watch lasted until the limit; otherwise not-demonstrated."""
     last = due_ns + limit_ns
-    spans = axis.watched(watchers_of(axis.history, actors_of(claim), {kid_of(claim)}))
+    spans = axis.watched(watchers_of(axis.history, actors_of(claim), {key_of(claim)}))
     observed = f"never; watched for {duration(total(clip(spans, due_ns, last)))} of the {duration(limit_ns)}"
     if any(start <= last <= end and end > start for start, end in spans):
         return say.failed("It was watched for until the limit, and did not come.", observed)
@@ -150,7 +150,7 @@ def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns
     """Whether an actor watched or looked between the due moment and the limit; otherwise the observer may be late."""
     last = due_ns + limit_ns
     actors = actors_of(claim)
-    spans = axis.watched(watchers_of(axis.history, actors, {kid_of(claim)}))
+    spans = axis.watched(watchers_of(axis.history, actors, {key_of(claim)}))
     looks = axis.history.looks(call.destination, actors)
     return any(start <= last and end >= due_ns for start, end in spans) or any(
         due_ns <= axis.at(look.call) and axis.at(look.answer) <= last for look in looks

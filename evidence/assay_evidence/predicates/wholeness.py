@@ -6,7 +6,7 @@ from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, Event, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History, follows
-from assay_evidence.predicates.claims import Saying, actors_of, kids_of, listed, quiet_ns, reference
+from assay_evidence.predicates.claims import Saying, actors_of, keys_of, listed, quiet_ns, reference
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import Axis, Mark, release_marks, watchers_of
 
@@ -21,21 +21,21 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
     As a whole: all messages that it sent were seen, and none that it received came again after the event `after`, at
     which it ended.  Not at all: none that it sent was ever seen, and all that it received came again.
     """
-    sent, taken, actors = kids_of(claim), listed(claim, "taken"), actors_of(claim)
+    sent, taken, actors = keys_of(claim), listed(claim, "taken"), actors_of(claim)
     end = history.event(reference(claim, "after"))
     if end is None:
         raise ClaimError(f"The claim {claim.ref} (all-or-nothing) is about an end that the evidence before lacks.")
     say = Saying(claim, "all that the unit sent is seen and nothing that it took comes again, or the reverse")
-    came = [kid for kid in sent if history.sightings({kid}, actors)]
+    came = [key for key in sent if history.sightings({key}, actors)]
     repeated = {
-        kid: [one for one in history.sightings({kid}, actors) if follows(one, end)] for kid in dict.fromkeys(taken)
+        key: [one for one in history.sightings({key}, actors) if follows(one, end)] for key in dict.fromkeys(taken)
     }
-    again = [kid for kid in taken if repeated[kid]]
+    again = [key for key in taken if repeated[key]]
     observed = f"{len(came)} of {len(sent)} sent were seen, {len(again)} of {len(taken)} taken came again"
     if came and again:
         offenders = [one for sightings in repeated.values() for one in sightings]
         return say.failed("What the unit sent was seen, and what it took came again.", observed, by=offenders)
-    if not all(_silent(claim, history, kids, end) for kids in (sent, taken) if kids):
+    if not all(_silent(claim, history, keys, end) for keys in (sent, taken) if keys):
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     if len(came) == len(sent) and not again:
         return say.passed("The unit came about as a whole.", observed, COMMITTED)
@@ -44,11 +44,11 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
     return say.failed("The unit came about in part.", observed)
 
 
-def _silent(claim: Claim, history: History, kids: tuple[str, ...], end: Event) -> bool:
+def _silent(claim: Claim, history: History, keys: tuple[str, ...], end: Event) -> bool:
     """Whether a quiet watch shows that none of these messages comes any more."""
-    marks = [*release_marks(history, kids), Mark(end)]
-    marks += [Mark(one) for one in history.sightings(set(kids), actors_of(claim))]
-    watchers = watchers_of(history, actors_of(claim), kids)
+    marks = [*release_marks(history, keys), Mark(end)]
+    marks += [Mark(one) for one in history.sightings(set(keys), actors_of(claim))]
+    watchers = watchers_of(history, actors_of(claim), keys)
     return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is not None
 
 
@@ -57,11 +57,11 @@ def only_sent(claim: Claim, history: History) -> Finding:
     say = Saying(claim, "whatever is seen was sent, with the same body")
     seen = history.sightings(None, actors_of(claim))
     observed = counted(len(seen), "sighting")
-    invented = [one for one in seen if not history.sends({one.msg.kid})]
+    invented = [one for one in seen if not history.sends({one.msg.key})]
     if invented:
         observed = f"{observed}; {_named(invented)}"
         return say.failed("A message was seen that nobody sent.", observed, certain=True, by=invented)
-    altered = [one for one in seen if one.msg.sha256 not in _digests(history, one.msg.kid)]
+    altered = [one for one in seen if one.msg.sha256 not in _digests(history, one.msg.key)]
     if altered:
         observed = f"{observed}; {_named(altered)}"
         reason = "A message was seen with another body than it was sent with."
@@ -71,10 +71,10 @@ def only_sent(claim: Claim, history: History) -> Finding:
     return say.passed("Everything that was seen had been sent so.", observed)
 
 
-def _digests(history: History, kid: str) -> set[str]:
-    return {send.msg.sha256 for send in history.sends({kid}) if send.msg is not None}
+def _digests(history: History, key: str) -> set[str]:
+    return {send.msg.sha256 for send in history.sends({key}) if send.msg is not None}
 
 
 def _named(seen: list[Seen]) -> str:
-    named = ", ".join(f"{one.msg.kid or 'no id'} at {one.ref}" for one in seen[:SHOWN])
+    named = ", ".join(f"{one.msg.key or 'no id'} at {one.ref}" for one in seen[:SHOWN])
     return named if len(seen) <= SHOWN else f"{named} and {len(seen) - SHOWN} more"

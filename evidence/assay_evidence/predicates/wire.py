@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay_evidence.events import Claim
 from assay_evidence.figures import counted
 from assay_evidence.history import History
-from assay_evidence.predicates.claims import Saying, kids_of
+from assay_evidence.predicates.claims import Saying, keys_of
 from assay_evidence.verdicts import Finding
 
 
@@ -17,16 +17,16 @@ def transferred(claim: Claim, history: History) -> Finding:
     times, least, settled = (claim.bounds.get(name) for name in ("times", "least", "settled"))
     often = f"exactly {counted(times, 'time')}" if times is not None else f"{counted(least or 1, 'time')} or more"
     how = "" if settled is None else ", settled" if settled else ", not settled"
-    kids = kids_of(claim)
-    say = Saying(claim, f"each of {', '.join(kids)} goes over the wire {often}{how}")
+    keys = keys_of(claim)
+    say = Saying(claim, f"each of {', '.join(keys)} goes over the wire {often}{how}")
     if not history.transfers:
         return say.not_demonstrated("Nobody looked at the wire.", "no frame of a message")
-    seen = {kid: [frame.settled for frame in history.transfers.get(kid, ())] for kid in kids}
+    seen = {key: [frame.settled for frame in history.transfers.get(key, ())] for key in keys}
     observed = ", ".join(
-        f"{kid} {counted(len(flags), 'time')} ({sum(flag is True for flag in flags)} settled)"
-        for kid, flags in seen.items()
+        f"{key} {counted(len(flags), 'time')} ({sum(flag is True for flag in flags)} settled)"
+        for key, flags in seen.items()
     )
-    frames = [frame for kid in kids for frame in history.transfers.get(kid, ())]
+    frames = [frame for key in keys for frame in history.transfers.get(key, ())]
     other = [frame for frame in frames if frame.settled is not bool(settled)] if settled is not None else []
     if other:
         return say.failed("A message went over the wire in the other quality of service.", observed, by=other)

@@ -81,12 +81,12 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
                 open_for[_holder(story, span.begin.actor)].append(span)
         for holder, spans in open_for.items():
             seen = [
-                s for s in story.handed(send.kid) if s.actor in story.consumers and _holder(story, s.actor) == holder
+                s for s in story.handed(send.key) if s.actor in story.consumers and _holder(story, s.actor) == holder
             ]
             if seen:
-                yield f"{send.kid}>{holder}", Outcome.KEPT, len(seen), send.call
+                yield f"{send.key}>{holder}", Outcome.KEPT, len(seen), send.call
             elif any(_missed(story, send, span, limits) for span in spans):
-                yield f"{send.kid}>{holder}", Outcome.BROKEN, 0, send.call
+                yield f"{send.key}>{holder}", Outcome.BROKEN, 0, send.call
 
 
 def _holder(story: Story, actor: str) -> str:

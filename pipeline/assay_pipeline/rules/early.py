@@ -96,17 +96,17 @@ def _looked(delayed: DataFrame, browses: DataFrame) -> DataFrame:
 
 def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
     for send in story.sends:
-        seen = story.sightings.get(send.kid, [])
+        seen = story.sightings.get(send.key, [])
         if send.delay_ns <= 0 or send.refused or send.times > 1 or not seen:
             continue
         leads = [(send.since(s.at) - send.delay_ns, unsure(send.call, s.at)) for s in seen]
         earliest = min(lead for lead, _ in leads)
         if any(lead < -blur for lead, blur in leads):
-            yield send.kid, Outcome.BROKEN, earliest, send.call
+            yield send.key, Outcome.BROKEN, earliest, send.call
         elif any(blur > 0 and lead <= 0 for lead, blur in leads):
-            yield send.kid, Outcome.UNDECIDED, earliest, send.call
+            yield send.key, Outcome.UNDECIDED, earliest, send.call
         elif _tried(story, send, limits):
-            yield send.kid, Outcome.KEPT, earliest, send.call
+            yield send.key, Outcome.KEPT, earliest, send.call
 
 
 def _tried(story: Story, send: Send, limits: Limits) -> bool:

@@ -93,11 +93,11 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
     for send in story.sends:
         if send.ttl_ns <= 0 or send.times > 1 or not send.accepted:
             continue
-        handed = story.handed(send.kid)
+        handed = story.handed(send.key)
         if handed:
             yield from _handed_late(story, send, handed, limits)
         elif _waited_in_vain(story, send, limits):
-            yield send.kid, Outcome.KEPT, 0, send.call
+            yield send.key, Outcome.KEPT, 0, send.call
 
 
 def _handed_late(story: Story, send: Send, handed: list[Sighting], limits: Limits) -> Iterator[Examined]:
@@ -105,7 +105,7 @@ def _handed_late(story: Story, send: Send, handed: list[Sighting], limits: Limit
     copies: dict[str, list[Event]] = defaultdict(list)
     for sighting in handed:
         holder = story.consumer(sighting.actor).subscription or sighting.actor
-        copies[f"{send.kid}>{holder}" if send.destination.startswith("topic://") else send.kid].append(sighting.at)
+        copies[f"{send.key}>{holder}" if send.destination.startswith("topic://") else send.key].append(sighting.at)
     limit = limits[EXPIRY_MS] * NS_PER_MS
     for copy, seen in copies.items():
         late, blur = min(

@@ -105,12 +105,12 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
         fatal = [f for f in story.faults if f.begin.what in FATAL and moments.precedes(send.call, f.begin)]
         if not send.persistent or not fatal:
             continue
-        seen = story.sightings.get(send.kid, [])
+        seen = story.sightings.get(send.key, [])
         outlived = sum(any(_after(fault, sighting.at) for fault in fatal) for sighting in seen)
         if outlived:
-            yield send.kid, Outcome.KEPT, outlived, send.call
+            yield send.key, Outcome.KEPT, outlived, send.call
         elif not seen and _is_drained(story, send, fatal, limits):
-            yield send.kid, Outcome.BROKEN, 0, send.call
+            yield send.key, Outcome.BROKEN, 0, send.call
 
 
 def _after(fault: FaultSpan, at: Event) -> bool:

@@ -88,5 +88,5 @@ def _names(scenario: str, events: Sequence[AnyEvent]) -> frozenset[str]:
             found.add(plain(event.destination, scenario).partition("://")[2] or plain(event.destination, scenario))
         message: MessageRef | None = getattr(event, "msg", None)
         if message is not None:
-            found.add(plain(message.kid, scenario))
+            found.add(plain(message.key, scenario))
     return frozenset(name for name in found if name and not (name.isalpha() and name.islower()))

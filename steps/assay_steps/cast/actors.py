@@ -79,7 +79,7 @@ class Producer:
         }
 
         def shown(sent: Sent) -> dict[str, Any]:
-            return {"msg": message_ref(draft.kid, draft.text, sent.message_id, dict(sent.fields))}
+            return {"msg": message_ref(draft.key, draft.text, sent.message_id, dict(sent.fields))}
 
         return self._recorder.record(
             self.name,
@@ -88,7 +88,7 @@ class Producer:
             args=args,
             destination=str(to or self.to),
             unit=self.session.unit,
-            msg=message_ref(draft.kid, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
+            msg=message_ref(draft.key, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
             show=shown,
         )
 
@@ -155,7 +155,7 @@ class Consumer:
         self.start_watching()
 
         def shown(seen: Seen | None) -> dict[str, Any]:
-            return {"value": {"kid": seen.kid if seen else None}}
+            return {"value": {"kid": seen.key if seen else None}}
 
         def wait() -> Outcome[Seen | None]:
             try:

@@ -38,7 +38,7 @@ from assay_adapters.ports.client import Draft, Sent
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.report_options import MQMT_REPORT
-from assay_steps.cast.messages import kid_in
+from assay_steps.cast.messages import key_in
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError, message_ref
 from assay_steps.words.attributes import command_text
 from assay_steps.words.names import Names, Place
@@ -58,12 +58,12 @@ class Found(Struct, frozen=True):
 
     Args:
         ref: Reference of its event.
-        kid: The kit's id in it; nothing when it holds none.
+        key: The kit's id in it; nothing when it holds none.
         message: The message.
     """
 
     ref: str
-    kid: str
+    key: str
     message: RawMessage
 
 
@@ -267,12 +267,12 @@ class Administrator:
         command = f"DISPLAY SUB(*) WHERE(TOPICSTR EQ '{name}')"
         return self._tell(command, member, lambda: self.port.subscriptions(name, member), shown)
 
-    def look(self, place: Place, kids: Iterable[str]) -> Look:
+    def look(self, place: Place, keys: Iterable[str]) -> Look:
         """Look at a queue's messages.
 
         Args:
             place: The queue.
-            kids: The messages whose copies the event of all counts.
+            keys: The messages whose copies the event of all counts.
 
         Raises:
             SetupRefusedError: The broker does not let the administrator look.
@@ -284,9 +284,9 @@ class Administrator:
             for index, message in enumerate(messages):
                 fields = {"queue": name, "index": index, **fields_of(message)}
                 written = self._write(f"message {index} of {name}", member, fields)
-                found.append(Found(written, kid_of(message), message))
-            held = [one.kid for one in found]
-            copies = {f"copies of {kid}": held.count(kid) for kid in kids}
+                found.append(Found(written, key_of(message), message))
+            held = [one.key for one in found]
+            copies = {f"copies of {key}": held.count(key) for key in keys}
             reports = sum(message.descriptor.get("MsgType") == MQMT_REPORT for message in messages)
             return {"queue": name, "messages": len(messages), "reports": reports, **copies}
 
@@ -314,7 +314,7 @@ class Administrator:
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
         """Put a message as a native application does; in the journal it is a send like any other, and undelayed."""
         name = self.name_of(place)
-        raw = RawMessage(descriptor={}, properties={KID: draft.kid}, body=draft.text.encode())
+        raw = RawMessage(descriptor={}, properties={KID: draft.key}, body=draft.text.encode())
 
         def put() -> Outcome[Sent]:
             outcome = self.port.put_native(name, raw, delay_ms=delay_ms)
@@ -326,7 +326,7 @@ class Administrator:
             put,
             args={"native": True, "native_delay_ms": delay_ms},
             destination=f"{place.kind}://{name}",
-            msg=message_ref(draft.kid, draft.text),
+            msg=message_ref(draft.key, draft.text),
         )
 
     def identify(self, text: str | None) -> str:
@@ -350,10 +350,10 @@ NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
 """The answer to a native put: it shows its application nothing of the message."""
 
 
-def kid_of(message: RawMessage) -> str:
+def key_of(message: RawMessage) -> str:
     """The kit's id in a message; nothing when it holds none."""
     named = message.properties.get(KID)
-    return named if isinstance(named, str) else kid_in(message.body.decode(errors="replace"))
+    return named if isinstance(named, str) else key_in(message.body.decode(errors="replace"))
 
 
 def fields_of(message: RawMessage) -> dict[str, Scalar]:
@@ -369,7 +369,7 @@ def fields_of(message: RawMessage) -> dict[str, Scalar]:
         **message.descriptor,
         **headers,
         "headers": "|".join(str(header[STRUC_ID]) for header in message.headers),
-        "kid": kid_of(message),
+        "kid": key_of(message),
         "bytes": len(message.body),
         "sha256": hashlib.sha256(message.body).hexdigest(),
     }

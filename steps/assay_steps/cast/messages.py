@@ -8,7 +8,7 @@ from assay_adapters.ports.client import Draft, Seen, Sent
 from assay_sdk.model.message import Address
 from assay_steps.cast.recording import Answer
 
-BODY = "{kid} The quick brown fox jumps over the lazy dog."
+BODY = "{key} The quick brown fox jumps over the lazy dog."
 
 
 class SentMessage(Struct, frozen=True):
@@ -20,9 +20,9 @@ class SentMessage(Struct, frozen=True):
     destination: Address
 
     @property
-    def kid(self) -> str:
+    def key(self) -> str:
         """The message's key."""
-        return self.draft.kid
+        return self.draft.key
 
     @property
     def body(self) -> str:
@@ -39,13 +39,13 @@ class Sighting(Struct, frozen=True):
     """A message that an actor has received."""
 
     actor: str
-    kid: str
+    key: str
     ref: str
     seen: Seen
     batch: int | None
 
 
-def kid_in(body: str) -> str:
+def key_in(body: str) -> str:
     """The message's key, with which a body begins; empty if the kit did not write the body."""
     head, space, _ = body.partition(" ")
     return head if space and "/" in head else ""

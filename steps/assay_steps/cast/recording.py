@@ -60,12 +60,12 @@ class SetupRefusedError(Exception):
 
 
 def message_ref(
-    kid: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
+    key: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
 ) -> events.MessageRef:
     """A message as the journal names it: the digest is over the body's UTF-8 octets."""
     octets = body.encode()
     return events.MessageRef(
-        kid=kid, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
+        key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
     )
 
 

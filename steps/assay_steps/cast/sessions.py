@@ -189,7 +189,7 @@ class Session:
     def acknowledge(self, seen: Seen) -> Answer[None]:
         """Acknowledge, in the meaning of the session's mode."""
         return self.recorder.record(
-            self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.kid, seen.body)
+            self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.key, seen.body)
         )
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Answer[None]:
@@ -205,7 +205,7 @@ class Session:
         """Look at a queue."""
 
         def listing(found: tuple[Seen, ...]) -> dict[str, Any]:
-            return {"kids": tuple(seen.kid for seen in found)}
+            return {"keys": tuple(seen.key for seen in found)}
 
         return self.recorder.record(
             self.name,

@@ -53,9 +53,9 @@ class Sightings:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
 
     def _transferred(self, event: ClientEvent) -> None:
-        text = f"transfer of {event.kid}, {'settled' if event.settled else 'not settled'}"
+        text = f"transfer of {event.key}, {'settled' if event.settled else 'not settled'}"
         self._journal.write(
-            events.Frame, actor=event.actor, direction="out", text=text, kid=event.kid, settled=event.settled
+            events.Frame, actor=event.actor, direction="out", text=text, key=event.key, settled=event.settled
         )
 
     def _settled(self, event: ClientEvent, seen: Seen) -> None:
@@ -63,7 +63,7 @@ class Sightings:
             events.Settle,
             actor=event.actor,
             link=event.link,
-            msg=message_ref(seen.kid, seen.body),
+            msg=message_ref(seen.key, seen.body),
             outcome=event.outcome,
             unit=event.unit,
         )
@@ -74,27 +74,27 @@ class Sightings:
             actor=event.actor,
             link=event.link,
             destination=event.destination,
-            msg=message_ref(seen.kid, seen.body, seen.message_id, dict(seen.fields)),
+            msg=message_ref(seen.key, seen.body, seen.message_id, dict(seen.fields)),
             count=seen.count,
             redelivered=seen.redelivered,
             batch=event.batch,
         )
-        self.all.append(Sighting(event.actor, seen.kid, written.ref, seen, event.batch))
-        self._counts[event.actor, seen.kid] += 1
-        job = self._at_first_sight.pop(seen.kid, None)
+        self.all.append(Sighting(event.actor, seen.key, written.ref, seen, event.batch))
+        self._counts[event.actor, seen.key] += 1
+        job = self._at_first_sight.pop(seen.key, None)
         if job is not None:
             self._runner.call_soon(job)
 
-    def at_first_sight(self, kid: str, job: Callable[[], None]) -> None:
+    def at_first_sight(self, key: str, job: Callable[[], None]) -> None:
         """Run an action as soon as any actor receives a message, before its callback is settled."""
-        self._at_first_sight[kid] = job
+        self._at_first_sight[key] = job
 
-    def of(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
+    def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
         """The receptions of these messages by these actors, in order."""
-        who, which = set(actors), set(kids)
-        return [sighting for sighting in self.all if sighting.actor in who and sighting.kid in which]
+        who, which = set(actors), set(keys)
+        return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
 
-    def complete(self, actors: Iterable[str], kids: Iterable[str], times: int) -> bool:
+    def complete(self, actors: Iterable[str], keys: Iterable[str], times: int) -> bool:
         """Whether these actors together have received each of these messages this many times."""
         who = set(actors)
-        return all(sum(self._counts[actor, kid] for actor in who) >= times for kid in kids)
+        return all(sum(self._counts[actor, key] for actor in who) >= times for key in keys)

@@ -67,19 +67,19 @@ class Waiting:
         left_ns = self.sent_ns(label) + delay_ms * NS_PER_MS - self.instance.clock.monotonic_ns()
         return max(0, left_ns // NS_PER_MS)
 
-    def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
+    def observe(self, actors: Iterable[str], keys: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
         """Wait until these actors have received each of these messages so often, and then for a time of silence.
 
         Actors without a listener receive one message after the other.
 
         Args:
             actors: The names of the actors.
-            kids: Which messages.
+            keys: Which messages.
             times: How often.
             due_in_ms: The time until they are due; the limit of the wait counts from then.
         """
         expected_ms = self.limits.expected_ms + due_in_ms
-        names, which = tuple(actors), tuple(kids)
+        names, which = tuple(actors), tuple(keys)
         complete = partial(self._sightings.complete, names, which, times)
         listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
         if listeners:
@@ -90,9 +90,9 @@ class Waiting:
             if not consumer.listening and consumer.session.connection.open:
                 self._drain(consumer, complete, expected_ms)
 
-    def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
+    def await_sightings(self, actors: Iterable[str], keys: Iterable[str], times: int = 1) -> None:
         """Wait until listeners have received each of these messages so often, within the time limit."""
-        complete = partial(self._sightings.complete, tuple(actors), tuple(kids), times)
+        complete = partial(self._sightings.complete, tuple(actors), tuple(keys), times)
         self.wait_until(complete, self.limits.expected_ms)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:

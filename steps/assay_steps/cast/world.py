@@ -119,25 +119,25 @@ class World(Waiting):
         name = self.administrator.name_of(place)
         return Address(AddressKind(place.kind), name)
 
-    def kid(self, label: str) -> str:
+    def key(self, label: str) -> str:
         """The key of the message with this label, which a step before has sent or tried to send.
 
         Raises:
             MistakeError: No step has named such a message; names those that were sent.
         """
-        return self.names.kid(label) if label in self._drafted else self.messages[label].kid
+        return self.names.key(label) if label in self._drafted else self.messages[label].key
 
-    def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The keys of several messages, as `kid`.
+    def keys(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """The keys of several messages, as `key`.
 
         Raises:
             MistakeError: No step has named one of them.
         """
-        return tuple(self.kid(label) for label in labels)
+        return tuple(self.key(label) for label in labels)
 
     def coming_kid(self, label: str) -> str:
         """The key of a message that a later step may send."""
-        return self.names.kid(label)
+        return self.names.key(label)
 
     @property
     def face(self) -> str:
@@ -320,11 +320,11 @@ class World(Waiting):
 
     def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
         """A message with the kit's id in its body, and with what a send's options say of the message itself."""
-        kid = self.coming_kid(label)
+        key = self.coming_kid(label)
         self._drafted.add(label)
         return Draft(
-            kid=kid,
-            body=BODY.format(kid=kid),
+            key=key,
+            body=BODY.format(key=key),
             size=options.size,
             properties=dict(options.properties),
             correlation_id=options.correlation_id,
@@ -358,7 +358,7 @@ class World(Waiting):
     def _observe_disk(self, event: DiskEvent) -> None:
         journal = self.recorder.journal
         at = None if event.mono_ns is None else journal.at(event.mono_ns)
-        journal.write(events.Disk, at=at, source=event.source, op=event.op, kids=event.kids)
+        journal.write(events.Disk, at=at, source=event.source, op=event.op, keys=event.keys)
 
     def _lost(self, actor: str) -> None:
         for connection in self.connections.values():
@@ -382,31 +382,31 @@ class World(Waiting):
             if (connection.member or self.instance.members[0]) == gone:
                 connection.lost()
 
-    def seen_by(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
+    def seen_by(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
         """The receptions of these messages by these actors, in order."""
-        return self.sightings.of(actors, kids)
+        return self.sightings.of(actors, keys)
 
     # storage ---------------------------------------------------------------------------------------------------------
 
-    def await_flushes(self, kid: str, copies: int = 1) -> None:
+    def await_flushes(self, key: str, copies: int = 1) -> None:
         """Wait until the journal shows the flush of so many copies: the disk of another process reports it later."""
 
         def told() -> bool:
             disk = (event for event in self.recorder.journal.events if isinstance(event, events.Disk))
-            return sum(event.kids.count(kid) for event in disk if event.op == "flush") >= copies
+            return sum(event.keys.count(key) for event in disk if event.op == "flush") >= copies
 
         self.wait_until(told, self.limits.quiet_ms)
 
     def search_storage(self, label: str) -> str:
-        """Look for a message in the broker's data folder, by the octets that only its body has: those of its kid.
+        """Look for a message in the broker's data folder, by the octets that only its body has: those of its key.
 
         Returns:
             Reference of the event that says whether they were found.
         """
-        found = self.instance.storage_holds(self.kid(label).encode())
+        found = self.instance.storage_holds(self.key(label).encode())
         if isinstance(found, Refused):
             raise SetupRefusedError(found)
-        command = f"search the data folder for {self.kid(label)}"
+        command = f"search the data folder for {self.key(label)}"
         call = self.recorder.number("look")
         return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 

@@ -117,7 +117,7 @@ class _OnlyThatMessage:
 
     def port(self, client: Client) -> Client:
         def acknowledge(session: ClientSession, seen: Seen) -> Answer[None]:
-            self._called_on.append(seen.kid)
+            self._called_on.append(seen.key)
             try:
                 return session.acknowledge(seen)
             finally:
@@ -131,17 +131,17 @@ class _OnlyThatMessage:
         class Alone(WireFilter):
             def __init__(self, line: FilteredWire) -> None:
                 super().__init__(line)
-                self._kids: dict[tuple[int, int], object] = {}
+                self._keys: dict[tuple[int, int], object] = {}
 
             def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
                 if not isinstance(command, Settle) or not called_on:
                     return (command,)
-                kept = tuple(one for one in command.deliveries if self._kids[command.link, one] in called_on)
+                kept = tuple(one for one in command.deliveries if self._keys[command.link, one] in called_on)
                 return (replace(command, deliveries=kept),) if kept else ()
 
             def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
                 if isinstance(event, Arrived):
-                    self._kids[event.link, event.delivery] = event.message.properties.get(KID)
+                    self._keys[event.link, event.delivery] = event.message.properties.get(KID)
                 return (event,)
 
         return wires(Alone)(driver)

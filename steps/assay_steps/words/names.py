@@ -85,13 +85,13 @@ class Names:
         """The same for client ids and subscriptions, whose names may not contain dots on every broker."""
         return self.own(name).replace(".", "-")
 
-    def kid(self, label: str) -> str:
+    def key(self, label: str) -> str:
         """The key of the message with this label."""
         return f"{self.token}/{label}"
 
-    def label(self, kid: str) -> str:
+    def label(self, key: str) -> str:
         """The label of the message with this key."""
-        return kid.partition("/")[2]
+        return key.partition("/")[2]
 
     def member(self, name: str | None) -> str | None:
         """A queue manager of the instance: ``A`` is its first, ``B`` its second; None stays None.

@@ -39,8 +39,8 @@ def ok(outcome: Outcome[T]) -> T:
     return outcome.value
 
 
-def draft(kid: str) -> Draft:
-    return Draft(kid=kid, body=f"{kid} body")
+def draft(key: str) -> Draft:
+    return Draft(key=key, body=f"{key} body")
 
 
 class World:
@@ -60,12 +60,12 @@ class World:
     def let(self, span_ms: int) -> None:
         self.broker.runner.run_until(lambda: False, self.broker.runner.clock.monotonic_ns() + span_ms * MS)
 
-    def send(self, kid: str, qos: Qos | None = Qos.AT_LEAST_ONCE) -> None:
-        ok(ok(self.session.producer(TOPIC, qos=qos)).send(draft(kid)))
+    def send(self, key: str, qos: Qos | None = Qos.AT_LEAST_ONCE) -> None:
+        ok(ok(self.session.producer(TOPIC, qos=qos)).send(draft(key)))
 
     def story(self) -> list[tuple[str, str]]:
         """What was told, with the message that it is about."""
-        return [(event.what, event.seen.kid if event.seen else event.kid) for event in self.events]
+        return [(event.what, event.seen.key if event.seen else event.key) for event in self.events]
 
 
 Ask = Callable[[World], object]
@@ -88,7 +88,7 @@ def test_the_identity_names_the_face_and_what_it_lacks_is_absent(world: World) -
 @pytest.mark.parametrize(("qos", "settled"), [(None, True), (Qos.AT_MOST_ONCE, True), (Qos.AT_LEAST_ONCE, False)])
 def test_a_transfer_is_told_with_its_quality(world: World, qos: Qos | None, *, settled: bool) -> None:
     world.send("k1", qos)
-    assert [(event.kid, event.settled) for event in world.events if event.what == "transfer"] == [("k1", settled)]
+    assert [(event.key, event.settled) for event in world.events if event.what == "transfer"] == [("k1", settled)]
 
 
 def test_automatic_confirmation_is_told_before_the_callback_is_over(world: World) -> None:
@@ -103,24 +103,24 @@ def test_automatic_confirmation_is_told_before_the_callback_is_over(world: World
 def test_in_client_mode_only_what_is_acknowledged_is_settled(world: World) -> None:
     session = ok(world.connection.session(AckMode.CLIENT))
     consumer = ok(session.consumer(Origin(address=TOPIC), actor="s", qos=Qos.AT_LEAST_ONCE))
-    for kid in ("k1", "k2"):
-        world.send(kid)
+    for key in ("k1", "k2"):
+        world.send(key)
     first, second = ok(consumer.receive(SECOND)), ok(consumer.receive(SECOND))
     assert first is not None
     assert second is not None
     assert ("settle", "k1") not in world.story()
     ok(session.acknowledge(second))
-    assert [kid for what, kid in world.story() if what == "settle"] == ["k2"]
+    assert [key for what, key in world.story() if what == "settle"] == ["k2"]
 
 
 def test_a_script_may_confirm(world: World) -> None:
     session = ok(world.connection.session(AckMode.CLIENT))
     consumer = ok(session.consumer(Origin(address=TOPIC), actor="s", qos=Qos.AT_LEAST_ONCE))
     ok(consumer.listen(Script(acknowledge_after=2)))
-    for kid in ("k1", "k2", "k3"):
-        world.send(kid)
+    for key in ("k1", "k2", "k3"):
+        world.send(key)
     world.let(SECOND)
-    assert [kid for what, kid in world.story() if what == "settle"] == ["k2"]
+    assert [key for what, key in world.story() if what == "settle"] == ["k2"]
 
 
 def test_nothing_is_handed_over_without_a_listener_or_a_receive(world: World) -> None:
@@ -199,7 +199,7 @@ UNSUPPORTED: list[Ask] = [
     lambda world: ok(world.session.producer(TOPIC)).set(Setting.MODE, 2),
     lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), mode=Mode.PERSISTENT),
     lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), priority=3),
-    lambda world: ok(world.session.producer(TOPIC)).send(Draft(kid="k", body="k", group_id="g")),
+    lambda world: ok(world.session.producer(TOPIC)).send(Draft(key="k", body="k", group_id="g")),
 ]
 
 

@@ -69,11 +69,11 @@ class World:
         self.runner.run_until(lambda: False, self.runner.clock.monotonic_ns() + span_ms * MS)
 
     def story(self) -> list[tuple[str, str, str]]:
-        return [(event.what, event.seen.kid if event.seen else "", event.outcome) for event in self.events]
+        return [(event.what, event.seen.key if event.seen else "", event.outcome) for event in self.events]
 
-    def put(self, *kids: str) -> None:
-        for kid in kids:
-            self.wire.put(f"{kid} body", properties={"assay_kid": kid})
+    def put(self, *keys: str) -> None:
+        for key in keys:
+            self.wire.put(f"{key} body", properties={"assay_kid": key})
 
 
 @pytest.fixture(params=FACES)
@@ -90,7 +90,7 @@ def test_the_identity_is_ours_and_names_the_face(world: World) -> None:
 
 def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World) -> None:
     producer = ok(world.session().producer(QUEUE))
-    sent = ok(producer.send(Draft(kid="k1", body="k1 body", properties={"n": 1}, correlation_id="x")))
+    sent = ok(producer.send(Draft(key="k1", body="k1 body", properties={"n": 1}, correlation_id="x")))
     message = world.wire.all(port.Send)[0].message
     assert message.body == "k1 body"
     assert message.properties == {"assay_kid": "k1", "n": 1}
@@ -103,7 +103,7 @@ def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World
 def test_a_drafts_reply_to_and_group_are_sent_and_shown_on_both_sides(world: World) -> None:
     session = world.session()
     draft = Draft(
-        kid="k1",
+        key="k1",
         body="k1 body",
         reply_to=OTHER,
         group_id="g",
@@ -122,7 +122,7 @@ def test_a_drafts_reply_to_and_group_are_sent_and_shown_on_both_sides(world: Wor
 
 def test_a_message_without_reply_to_or_group_shows_no_reply_to_and_has_no_group(world: World) -> None:
     session = world.session()
-    ok(ok(session.producer(QUEUE)).send(Draft(kid="k1", body="k1 body")))
+    ok(ok(session.producer(QUEUE)).send(Draft(key="k1", body="k1 body")))
     seen = ok(ok(session.consumer(Origin(address=QUEUE), actor="A")).receive(0))
     assert seen is not None
     assert seen.fields["JMSReplyTo"] is None
@@ -132,23 +132,23 @@ def test_a_message_without_reply_to_or_group_shows_no_reply_to_and_has_no_group(
 @pytest.mark.parametrize("size", [0, 2, 7, 4_000_000])
 def test_a_body_of_a_size_is_what_the_draft_says_it_is(world: World, size: int) -> None:
     session = world.session()
-    draft = Draft(kid="k1", body="k1 body", size=size)
+    draft = Draft(key="k1", body="k1 body", size=size)
     ok(ok(session.producer(QUEUE)).send(draft))
     seen = ok(ok(session.consumer(Origin(address=QUEUE), actor="A")).receive(0))
     assert seen is not None
     assert len(seen.body.encode()) == size
-    assert (seen.kid, seen.body) == ("k1", draft.text)
+    assert (seen.key, seen.body) == ("k1", draft.text)
 
 
 def test_mode_and_priority_can_be_left_to_the_destination(world: World) -> None:
     producer = ok(world.session().producer(QUEUE))
     ok(producer.set(Setting.MODE, AS_DESTINATION))
     ok(producer.set(Setting.PRIORITY, AS_DESTINATION))
-    sent = ok(producer.send(Draft(kid="a", body="a")))
+    sent = ok(producer.send(Draft(key="a", body="a")))
     assert (sent.fields["JMSDeliveryMode"], sent.fields["JMSPriority"]) == ("AS_DESTINATION", AS_DESTINATION)
-    ok(producer.send(Draft(kid="b", body="b"), mode=Mode.PERSISTENT, priority=4))
+    ok(producer.send(Draft(key="b", body="b"), mode=Mode.PERSISTENT, priority=4))
     ok(producer.set(Setting.MODE, 2))
-    ok(producer.send(Draft(kid="c", body="c"), mode=Mode.AS_DESTINATION))
+    ok(producer.send(Draft(key="c", body="c"), mode=Mode.AS_DESTINATION))
     messages = [command.message for command in world.wire.all(port.Send)]
     assert [(message.durable, message.priority) for message in messages] == [(None, None), (True, 4), (None, None)]
 
@@ -157,10 +157,10 @@ def test_what_is_given_with_a_send_and_what_is_set_before(world: World) -> None:
     producer = ok(world.session().producer(QUEUE))
     for setting, value in ((Setting.DELAY, 500), (Setting.TTL, 1000), (Setting.MODE, 1), (Setting.PRIORITY, 2)):
         ok(producer.set(setting, value))
-    sent = ok(producer.send(Draft(kid="a", body="a", own_mode=Mode.PERSISTENT)))
+    sent = ok(producer.send(Draft(key="a", body="a", own_mode=Mode.PERSISTENT)))
     assert sent.delivery_time_ms == world.runner.clock.wall_ns() // MS + 500
     assert (sent.fields["JMSDeliveryMode"], sent.fields["JMSPriority"]) == ("NON_PERSISTENT", 2)
-    sent = ok(producer.send(Draft(kid="b", body="b"), mode=Mode.PERSISTENT, priority=9, ttl_ms=0))
+    sent = ok(producer.send(Draft(key="b", body="b"), mode=Mode.PERSISTENT, priority=9, ttl_ms=0))
     assert (sent.fields["JMSDeliveryMode"], sent.fields["JMSPriority"]) == ("PERSISTENT", 9)
     assert sent.fields["JMSExpiration"] == 0
 
@@ -179,7 +179,7 @@ def test_a_span_is_taken_in_whole_milliseconds_only(world: World) -> None:
     for setting in (Setting.DELAY, Setting.TTL):
         assert refused(producer.set(setting, timedelta(microseconds=500))).checked is world.checked
         ok(producer.set(setting, timedelta(milliseconds=500)))
-    sent = ok(producer.send(Draft(kid="a", body="a")))
+    sent = ok(producer.send(Draft(key="a", body="a")))
     assert sent.delivery_time_ms == world.runner.clock.wall_ns() // MS + 500
 
 
@@ -197,9 +197,9 @@ def test_a_name_that_cannot_be_one_is_a_refusal(world: World) -> None:
 
 def test_a_producer_without_a_destination_sends_where_it_is_told(world: World) -> None:
     producer = ok(world.session().producer(None))
-    ok(producer.send(Draft(kid="a", body="a"), to=OTHER))
+    ok(producer.send(Draft(key="a", body="a"), to=OTHER))
     assert world.wire.bodies("OTHER") == ["a"]
-    assert refused(producer.send(Draft(kid="a", body="a"))).kind is JmsErrorKind.INVALID_DESTINATION
+    assert refused(producer.send(Draft(key="a", body="a"))).kind is JmsErrorKind.INVALID_DESTINATION
     ok(producer.close())
 
 
@@ -208,7 +208,7 @@ def test_a_received_message_is_told_as_seen_and_then_as_settled(world: World) ->
     consumer = ok(world.session().consumer(Origin(address=QUEUE), actor="A"))
     seen = ok(consumer.receive(0))
     assert seen is not None
-    assert (seen.kid, seen.body, seen.count, seen.redelivered) == ("k1", "k1 body", 1, False)
+    assert (seen.key, seen.body, seen.count, seen.redelivered) == ("k1", "k1 body", 1, False)
     assert seen.fields["JMSXDeliveryCount"] == 1
     assert world.story() == [("seen", "k1", ""), ("settle", "k1", "accepted")]
     first = world.events[0]
@@ -294,7 +294,7 @@ def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> No
 
 def test_browsing_lists_without_sightings(world: World) -> None:
     world.put("a", "b")
-    assert [seen.kid for seen in ok(world.session().browse("Q"))] == ["a", "b"]
+    assert [seen.key for seen in ok(world.session().browse("Q"))] == ["a", "b"]
     assert world.events == []
 
 
@@ -326,9 +326,9 @@ def test_what_these_faces_have_not_is_unsupported(world: World) -> None:
 def test_units_are_ended_through_the_session(world: World) -> None:
     session = world.session(AckMode.TRANSACTED)
     producer = ok(session.producer(QUEUE))
-    ok(producer.send(Draft(kid="a", body="a")))
+    ok(producer.send(Draft(key="a", body="a")))
     ok(session.rollback())
-    ok(producer.send(Draft(kid="b", body="b")))
+    ok(producer.send(Draft(key="b", body="b")))
     ok(session.commit())
     assert world.wire.bodies() == ["b"]
     assert refused(world.session().commit()).kind is JmsErrorKind.ILLEGAL_STATE
@@ -349,14 +349,14 @@ def test_without_checks_the_broker_is_asked(world: World) -> None:
     producer = ok(ok(connection.session(AckMode.AUTO)).producer(QUEUE))
     ok(producer.set(Setting.TTL, 1))
     ok(producer.set(Setting.DELAY, 2))
-    ok(producer.send(Draft(kid="a", body="a")))
+    ok(producer.send(Draft(key="a", body="a")))
 
 
 def test_ids_repeat_from_run_to_run_where_a_prefix_is_given() -> None:
     ids = set()
     for _ in range(2):
         producer = ok(World("classic").session().producer(QUEUE))
-        ids.add(ok(producer.send(Draft(kid="a", body="a"))).message_id)
+        ids.add(ok(producer.send(Draft(key="a", body="a"))).message_id)
     assert ids == {"ID:t-classic-1-1"}
 
 

@@ -49,7 +49,7 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 def test_what_a_branch_has_taken_is_told_with_its_name_and_not_kept(world: World) -> None:
-    ok(ok(world.session(AckMode.AUTO).producer(QUEUE)).send(Draft(kid="m", body="m")))
+    ok(ok(world.session(AckMode.AUTO).producer(QUEUE)).send(Draft(key="m", body="m")))
     session = world.session()
     resource = ok(session.xa())
     ok(resource.start(b"mine"))

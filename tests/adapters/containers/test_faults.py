@@ -90,8 +90,8 @@ def bench() -> Iterator[Bench]:
     runner.close()
 
 
-def kit(kid: str) -> Message:
-    return Message(properties={"assay_kid": kid})
+def kit(key: str) -> Message:
+    return Message(properties={"assay_kid": key})
 
 
 def test_a_fault_strikes_at_once_and_is_waited_for(bench: Bench) -> None:

@@ -48,9 +48,9 @@ class Ends:
         assert take(client, len(answered)) == answered
         return client, broker
 
-    def send(self, client: socket.socket, broker: socket.socket, kid: str, delivery: int = 0) -> None:
+    def send(self, client: socket.socket, broker: socket.socket, key: str, delivery: int = 0) -> None:
         """A message from the client, taken by the broker and not answered yet."""
-        octets = transfer(message(kid), delivery=delivery)
+        octets = transfer(message(key), delivery=delivery)
         client.sendall(octets)
         assert take(broker, len(octets)) == octets
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_adapters.clients.events import KID
-from assay_adapters.faults.sightings import Conversation, Direction, Passing, What, kid_in
+from assay_adapters.faults.sightings import Conversation, Direction, Passing, What, key_in
 from assay_sdk.amqp import codec, types
 from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
@@ -18,8 +18,8 @@ ACCEPTED = types.described(0x24, types.fields(()))
 RECEIVED = types.described(0x23, types.fields((types.uint(0), types.ulong(0))))
 
 
-def message(kid: str, body: str = "x") -> bytes:
-    return codec.encode(Message(properties={KID: kid}, body=body), Prefixes())
+def message(key: str, body: str = "x") -> bytes:
+    return codec.encode(Message(properties={KID: key}, body=body), Prefixes())
 
 
 def begin(channel: int, remote: int | None = None) -> bytes:
@@ -121,7 +121,7 @@ def test_a_disposition_ends_every_delivery_of_its_span_even_where_ids_begin_agai
     for number in (last, 0, 1, 5):
         talk.look(TO_BROKER, transfer(message(f"k{number}"), channel=3, delivery=number))
     answered = talk.look(TO_CLIENT, disposition(last, 1, channel=8))
-    assert [passing.kid for passing in answered] == [f"k{last}", "k0", "k1"]
+    assert [passing.key for passing in answered] == [f"k{last}", "k0", "k1"]
 
 
 def test_a_span_of_all_delivery_ids_costs_no_more_than_what_is_known(talk: Conversation) -> None:
@@ -197,4 +197,4 @@ def test_no_frame_can_make_it_fail(body: bytes, direction: Direction) -> None:
 
 @given(st.binary(max_size=80))
 def test_no_octets_can_make_the_search_for_a_kid_fail(octets: bytes) -> None:
-    assert kid_in(octets) is None
+    assert key_in(octets) is None

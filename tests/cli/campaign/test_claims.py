@@ -19,23 +19,23 @@ LOST = refusal("connection-lost")
 End = Literal["accepted", "lost", "never"]
 
 
-def acknowledge(story: Story, kid: str, end: End = "accepted") -> Call:
+def acknowledge(story: Story, key: str, end: End = "accepted") -> Call:
     """Acknowledge, with one end or another."""
-    call = story.call("acknowledge", msg=message(kid))
+    call = story.call("acknowledge", msg=message(key))
     if end != "never":
         story.answer(call, LOST if end == "lost" else None)
     return call
 
 
-def take(story: Story, kid: str, end: End | None = "accepted", *, unit: str | None = None, actor: str = "r") -> None:
+def take(story: Story, key: str, end: End | None = "accepted", *, unit: str | None = None, actor: str = "r") -> None:
     """Receive a message, and acknowledge it, unless `end` is None."""
     receive = story.call("receive", actor, unit=unit)
     with story.watching(actor):
         story.now_ns += 1_000_000
-        story.seen(kid, actor)
+        story.seen(key, actor)
     story.answer(receive)
     if end is not None:
-        acknowledge(story, kid, end)
+        acknowledge(story, key, end)
 
 
 def drained(story: Story, *actors: str) -> None:
@@ -108,8 +108,8 @@ def test_what_is_not_persistent_may_always_be_lost(fates: list[Fate]) -> None:
 
 def a_queue(story: Story) -> None:
     """Everything that may happen on a queue around kills, and nothing that may not."""
-    for kid in ("plain", "given back", "doubt", "doubt and again"):
-        story.send(kid)
+    for key in ("plain", "given back", "doubt", "doubt and again"):
+        story.send(key)
     story.send("unanswered and there", refused=LOST)
     story.send("unanswered and gone", refused=LOST)
     story.call("send", destination="queue://Q", msg=message("never came back"))
@@ -118,8 +118,8 @@ def a_queue(story: Story) -> None:
     take(story, "doubt", "lost")
     take(story, "doubt and again", "never")
     kill(story)
-    for kid in ("given back", "doubt and again", "unanswered and there"):
-        take(story, kid)
+    for key in ("given back", "doubt and again", "unanswered and there"):
+        take(story, key)
     drained(story)
 
 
@@ -238,11 +238,11 @@ def test_a_round_in_which_nobody_watched_says_so() -> None:
 
 def work(story: Story, unit: str, *, sent: str, taken: str, end: Literal["commit", "rollback", "lost", "left"]) -> None:
     """Feed what is to be taken, take it, send, and end the unit."""
-    for kid in taken:
-        story.send(kid)
-        take(story, kid, None, unit=unit)
-    for kid in sent:
-        story.send(kid, unit=unit)
+    for key in taken:
+        story.send(key)
+        take(story, key, None, unit=unit)
+    for key in sent:
+        story.send(key, unit=unit)
     if end != "left":
         call = story.call("rollback" if end == "rollback" else "commit", unit=unit)
         story.answer(call, LOST if end == "lost" else None)
@@ -256,8 +256,8 @@ def units(story: Story) -> None:
     work(story, "u/4", sent="f", taken="v", end="left")
     work(story, "u/5", sent="gh", taken="w", end="lost")
     kill(story)
-    for kid in ("y", "v", "a", "b", "d", "e", "w"):  # u/3 has come about, u/5 has not
-        take(story, kid)
+    for key in ("y", "v", "a", "b", "d", "e", "w"):  # u/3 has come about, u/5 has not
+        take(story, key)
     drained(story)
 
 
@@ -268,7 +268,7 @@ def test_units_of_work_that_keep_the_rules_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    "kid",
+    "key",
     [
         pytest.param("c", id="what was sent in a unit that was rolled back"),
         pytest.param("f", id="what was sent in one that nobody ended"),
@@ -277,10 +277,10 @@ def test_units_of_work_that_keep_the_rules_pass() -> None:
         pytest.param("z", id="what was taken in one that has come about"),
     ],
 )
-def test_a_message_that_must_not_come_any_more_is_found(kid: str) -> None:
+def test_a_message_that_must_not_come_any_more_is_found(key: str) -> None:
     story = Story()
     units(story)
-    take(story, kid)
+    take(story, key)
     drained(story)
     assert Verdict.FAIL in worst(story, Family.UNITS)
 
@@ -301,11 +301,11 @@ Ending = Literal["commit", "commit unanswered", "rollback", "undecided", "prepar
 
 def branch(story: Story, name: str, *, sent: str, taken: str, end: Ending) -> None:
     """A branch, prepared, and decided on or not."""
-    for kid in taken:
-        story.send(kid)
-        take(story, kid, None, unit=name)
-    for kid in sent:
-        story.send(kid, unit=name)
+    for key in taken:
+        story.send(key)
+        take(story, key, None, unit=name)
+    for key in sent:
+        story.send(key, unit=name)
     prepare = story.call("xa-prepare", unit=name)
     story.answer(prepare, LOST if end == "prepare unanswered" else None)
     if end in {"commit", "commit unanswered", "rollback"}:
@@ -330,8 +330,8 @@ def branches(story: Story) -> None:
     branch(story, "b/4", sent="e", taken="w", end="undecided")
     branch(story, "b/5", sent="f", taken="v", end="prepare unanswered")
     kill(story)
-    for kid in ("a", "b", "y", "v"):
-        take(story, kid)
+    for key in ("a", "b", "y", "v"):
+        take(story, key)
     drained(story)
 
 
@@ -339,8 +339,8 @@ def resolved(story: Story) -> None:
     """The manager comes back: b/3 has come about, b/4 is in doubt, b/5 was never prepared."""
     recovered(story, b_3="not in doubt", b_4="in doubt", b_5="not in doubt")
     decide(story, "b/4", "commit")
-    for kid in "de":
-        take(story, kid)
+    for key in "de":
+        take(story, key)
     drained(story)
 
 
@@ -360,11 +360,11 @@ def doubts(story: Story) -> set[Verdict]:
     }
 
 
-@pytest.mark.parametrize("kid", ["e", "w"])
-def test_what_a_branch_in_doubt_holds_and_somebody_is_handed_is_found(kid: str) -> None:
+@pytest.mark.parametrize("key", ["e", "w"])
+def test_what_a_branch_in_doubt_holds_and_somebody_is_handed_is_found(key: str) -> None:
     story = Story()
     branches(story)
-    take(story, kid)
+    take(story, key)
     drained(story)
     assert Verdict.FAIL in doubts(story)
 
@@ -383,12 +383,12 @@ def test_a_branch_that_does_not_do_as_it_is_told_is_found() -> None:
     assert Verdict.FAIL in worst(story, Family.BRANCHES)
 
 
-@pytest.mark.parametrize("kid", ["c", "f", "x", "z"])
-def test_a_message_that_a_branch_has_settled_and_comes_all_the_same_is_found(kid: str) -> None:
+@pytest.mark.parametrize("key", ["c", "f", "x", "z"])
+def test_a_message_that_a_branch_has_settled_and_comes_all_the_same_is_found(key: str) -> None:
     story = Story()
     branches(story)
     resolved(story)
-    take(story, kid)
+    take(story, key)
     drained(story)
     assert Verdict.FAIL in worst(story, Family.BRANCHES)
 
@@ -408,13 +408,13 @@ def test_a_committed_branch_that_is_lost_is_found() -> None:
 def topic(*lost: tuple[str, str]) -> Story:
     """Two publications for two subscriptions, except the copies that are lost."""
     story = Story()
-    for kid in "ab":
-        story.send(kid, to="topic://T")
+    for key in "ab":
+        story.send(key, to="topic://T")
     kill(story)
-    for kid in "ab":
+    for key in "ab":
         for name in ("active", "away"):
-            if (kid, name) not in lost:
-                take(story, kid, actor=name)
+            if (key, name) not in lost:
+                take(story, key, actor=name)
     drained(story, "active", "away")
     return story
 

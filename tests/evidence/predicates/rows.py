@@ -36,14 +36,14 @@ class Rows:
         )
 
 
-def received(story: Story, *kids: str, sent: str = "m", then_ms: int = 10) -> None:
+def received(story: Story, *keys: str, sent: str = "m", then_ms: int = 10) -> None:
     """Send, be handed these at 10 ms, and watch on."""
     with story.watching():
-        for kid in sent.split("|"):
-            story.send(kid)
+        for key in sent.split("|"):
+            story.send(key)
         story.at(10)
-        for kid in kids:
-            story.seen(kid)
+        for key in keys:
+            story.seen(key)
         story.at(10 + then_ms)
 
 

@@ -12,18 +12,18 @@ UNIT = "s/0"
 
 def a_unit(story: Story, came: str, again: str) -> Finding:
     """Take x and y, send a and b, lose the connection at the commit; see these afterwards, and watch on."""
-    for kid in ("x", "y"):
-        story.send(kid)
+    for key in ("x", "y"):
+        story.send(key)
     with story.watching():
         story.at(5).seen("x")
         story.seen("y")
-    for kid in ("a", "b"):
-        story.send(kid, unit=UNIT)
+    for key in ("a", "b"):
+        story.send(key, unit=UNIT)
     commit = story.at(10).call("commit", unit=UNIT)
     story.answer(commit, refusal("connection-lost"))
     with story.watching():
-        for kid in (*came, *again):
-            story.at(20).seen(kid)
+        for key in (*came, *again):
+            story.at(20).seen(key)
         story.at(40)
     return story.finds("all-or-nothing", {"kids": "a|b", "taken": "x|y", "after": commit.ref})
 
@@ -75,8 +75,8 @@ def what_was_sent_was_seen(story: Story) -> Finding:
 @rows.expect(Verdict.FAIL)
 def what_nobody_sent_was_seen(story: Story) -> Finding:
     story.send("a")
-    for kid in "abcdefghijklmno":
-        story.seen(kid)
+    for key in "abcdefghijklmno":
+        story.seen(key)
     return story.finds("only-sent", {})
 
 

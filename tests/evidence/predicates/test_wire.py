@@ -13,9 +13,9 @@ def after(story: Story, *flags: int, **bounds: int) -> Finding:
     """A message that went out so often, settled or not."""
     story.tell(ev.Frame, actor="sender", direction="out", text="open")
     for settled in flags:
-        story.tell(ev.Frame, actor="sender", direction="out", text="transfer", kid="m", settled=bool(settled))
-    story.tell(ev.Frame, actor="sender", direction="in", text="transfer", kid="m", settled=True)
-    story.tell(ev.Frame, actor="sender", direction="out", text="transfer", kid="other", settled=True)
+        story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="m", settled=bool(settled))
+    story.tell(ev.Frame, actor="sender", direction="in", text="transfer", key="m", settled=True)
+    story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="other", settled=True)
     return story.finds("transferred", {"kids": "m"}, **bounds)
 
 

@@ -119,10 +119,10 @@ def test_a_refused_command_stands_in_the_journal_with_its_reason(desk: Office) -
 
 
 def test_a_look_leaves_one_event_for_each_message_and_one_for_all(desk: Office) -> None:
-    first, second = desk.names.kid("m1"), desk.names.kid("m2")
-    desk.admin.messages = (raw(BODY.format(kid=first), Priority=7), raw(BODY.format(kid=first)), raw("", MsgType=4))
+    first, second = desk.names.key("m1"), desk.names.key("m2")
+    desk.admin.messages = (raw(BODY.format(key=first), Priority=7), raw(BODY.format(key=first)), raw("", MsgType=4))
     look = desk.administrator.look(STAGING, (first, second))
-    assert [found.kid for found in look.found] == [first, first, ""]
+    assert [found.key for found in look.found] == [first, first, ""]
     assert [event.answer.get("index") for event in desk.answers] == [0, 1, 2, None]
     assert desk.answers[0].answer["Priority"] == 7
     together = desk.answers[-1]
@@ -151,18 +151,18 @@ def test_a_message_is_one_flat_row() -> None:
 
 
 def test_what_is_taken_stands_in_the_journal(desk: Office) -> None:
-    desk.admin.messages = (raw(BODY.format(kid=desk.names.kid("m1"))),)
+    desk.admin.messages = (raw(BODY.format(key=desk.names.key("m1"))),)
     desk.administrator.take(STAGING, b"\1" * 24).needed()
     desk.admin.messages = ()
     desk.administrator.take(STAGING, b"\1" * 24).needed()
     assert [event.answer["found"] for event in desk.answers] == [True, False]
-    assert desk.answers[0].answer["kid"] == desk.names.kid("m1")
+    assert desk.answers[0].answer["kid"] == desk.names.key("m1")
 
 
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_native_put_is_a_send_in_the_journal(desk: Office, *, refuses: bool) -> None:
     desk.admin.refuses = refuses
-    draft = Draft(kid="t/m1", body="t/m1 body")
+    draft = Draft(key="t/m1", body="t/m1 body")
     answer = desk.administrator.put(QUEUE, draft, 5_000)
     call, back = desk.journal.events
     assert isinstance(call, events.Call)

@@ -67,7 +67,7 @@ def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: Worl
     calls = [event for event in written(world, events.Call) if isinstance(event, events.Call) and event.op == "send"]
     assert [call.args["priority"] for call in calls] == [4]
     assert calls[0].msg is not None
-    assert calls[0].msg.kid == world.kid("m")
+    assert calls[0].msg.key == world.key("m")
     returns = [event for event in written(world, events.Return) if isinstance(event, events.Return)]
     assert returns[-1].call == calls[0].id
     assert world.recorder.returned(calls[0].ref) == returns[-1].ref
@@ -76,8 +76,8 @@ def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: Worl
 def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world: World) -> None:
     world.consumer("receiver", Origin(address=world.address(QUEUE))).needed().listen(Script()).needed()
     send(world, world.producer(QUEUE), "m", QUEUE)
-    world.observe(("receiver",), world.kids(("m",)))
-    assert [sighting.kid for sighting in world.seen_by(("receiver",), (world.kid("m"),))] == [world.kid("m")]
+    world.observe(("receiver",), world.keys(("m",)))
+    assert [sighting.key for sighting in world.seen_by(("receiver",), (world.key("m"),))] == [world.key("m")]
     kinds = [type(event) for event in world.recorder.journal.events]
     assert kinds.index(events.Watch) < kinds.index(events.Seen)
 

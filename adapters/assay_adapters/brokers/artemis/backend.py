@@ -247,7 +247,7 @@ class ArtemisInstance:
 
     def _observe(self, event: ClientEvent) -> None:
         if self._faults is not None and event.what == "seen" and event.seen is not None:
-            self._faults.seen(event.seen.kid)
+            self._faults.seen(event.seen.key)
 
 
 class ArtemisBackend:

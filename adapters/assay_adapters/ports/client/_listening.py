@@ -46,7 +46,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
         batch: Number of the batch, from 0; None outside batches.
         outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised.
         unit: The unit of work, if any: a local one's number, or the name of a branch.
-        kid: For ``transfer``: the kit's id of the message.
+        key: For ``transfer``: the kit's id of the message.
         settled: For ``transfer``: whether the transfer was settled (at most once).
     """
 
@@ -58,7 +58,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     batch: int | None = None
     outcome: str = ""
     unit: str | None = None
-    kid: str = ""
+    key: str = ""
     settled: bool = False
 
 

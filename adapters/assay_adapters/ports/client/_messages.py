@@ -37,7 +37,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     """A message to send.
 
     Args:
-        kid: The kit's id; the client puts it into the property ``assay_kid`` and in front of the body.
+        key: The kit's id; the client puts it into the property ``assay_kid`` and in front of the body.
         body: Text.
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
@@ -48,7 +48,7 @@ class Draft(Struct, frozen=True, kw_only=True):
         size: Octets to which the body is cut or padded; 0 for an empty body, None to leave it as it is.
     """
 
-    kid: str
+    key: str
     body: str
     properties: dict[str, Property] = {}
     correlation_id: str | None = None
@@ -65,7 +65,7 @@ class Draft(Struct, frozen=True, kw_only=True):
         Raises:
             ValueError: No body of that size can hold the kit's id.
         """
-        return sized(self.body, self.kid, self.size)
+        return sized(self.body, self.key, self.size)
 
 
 class Sent(Struct, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     """A message that the application received.
 
     Args:
-        kid: The kit's id.
+        key: The kit's id.
         handle: The client's own handle, for `ClientSession.acknowledge`.
         body: Text.
         message_id: JMSMessageID.
@@ -95,7 +95,7 @@ class Seen(Struct, frozen=True, kw_only=True):
         fields: Headers and properties by JMS name.
     """
 
-    kid: str
+    key: str
     handle: int
     body: str
     message_id: str | None

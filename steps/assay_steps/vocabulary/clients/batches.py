@@ -107,7 +107,7 @@ def _take(world: World, origin: Origin, name: str, count: int) -> None:
 
 
 def _await_all(world: World, name: str) -> None:
-    world.await_sightings((name,), (sent.kid for sent in world.messages.values() if sent.answer.accepted))
+    world.await_sightings((name,), (sent.key for sent in world.messages.values() if sent.answer.accepted))
 
 
 def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int) -> None:
@@ -155,9 +155,9 @@ def _(world: World, evidence: Evidence, size: int) -> None:
 
 @then(phrase("the first batch of the receiver holds {label:Name}"))
 def _(world: World, evidence: Evidence, label: str) -> None:
-    kid = world.kid(label)
-    world.await_sightings((RECEIVER,), (kid,))
-    evidence.claim("equal-fields", {"kid": kid, "actor": RECEIVER, "field.batch": "0"})
+    key = world.key(label)
+    world.await_sightings((RECEIVER,), (key,))
+    evidence.claim("equal-fields", {"kid": key, "actor": RECEIVER, "field.batch": "0"})
 
 
 def _failed_batch(world: World, name: str) -> int:
@@ -185,34 +185,34 @@ def _failed_batch(world: World, name: str) -> int:
 
 def _kids_of(world: World, *batches: int) -> tuple[str, ...]:
     """The keys of the messages in these batches of the receiver, each once."""
-    kids = (one.kid for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
-    return tuple(dict.fromkeys(kids))
+    keys = (one.key for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
+    return tuple(dict.fromkeys(keys))
 
 
 @then("every message of the failed batch comes to the receiver again")
 def _(world: World, evidence: Evidence) -> None:
-    kids = _kids_of(world, _failed_batch(world, RECEIVER))
-    world.observe((RECEIVER,), kids, 2)
-    evidence.claim("redelivered", {"kids": listed(kids), "actors": RECEIVER}, {"times": 2, "flagged": 0})
+    keys = _kids_of(world, _failed_batch(world, RECEIVER))
+    world.observe((RECEIVER,), keys, 2)
+    evidence.claim("redelivered", {"kids": listed(keys), "actors": RECEIVER}, {"times": 2, "flagged": 0})
 
 
 @then("no message of a batch before the failed one comes to the receiver again")
 def _(world: World, evidence: Evidence) -> None:
-    kids = _kids_of(world, *range(_failed_batch(world, RECEIVER)))
-    world.observe((RECEIVER,), kids)
-    evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": RECEIVER})
+    keys = _kids_of(world, *range(_failed_batch(world, RECEIVER)))
+    world.observe((RECEIVER,), keys)
+    evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": RECEIVER})
 
 
 @then(phrase("{name:Name} sees every message of the batch of {label:Name} exactly once"))
 def _(world: World, evidence: Evidence, name: str, label: str) -> None:
-    batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.kid(label),)))
-    kids = (world.kid(label),) if batch is None else _kids_of(world, batch)
-    world.observe((name,), kids)
-    evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": name})
+    batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.key(label),)))
+    keys = (world.key(label),) if batch is None else _kids_of(world, batch)
+    world.observe((name,), keys)
+    evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": name})
 
 
 @then(phrase("every redelivery of {labels:Names} that {names:Names} sees is marked as redelivered"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...]) -> None:
-    kids = world.kids(labels)
+    keys = world.keys(labels)
     world.observe(names, (), 1)
-    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 0})
+    evidence.claim("redelivered", {"kids": listed(keys), "actors": listed(names)}, {"times": 0})

@@ -26,14 +26,14 @@ class Database:
         self._rows = sqlite3.connect(":memory:", isolation_level=None)
         self._rows.execute("CREATE TABLE entry (kid TEXT PRIMARY KEY) WITHOUT ROWID")
 
-    def enter(self, kid: str) -> Outcome[None]:
+    def enter(self, key: str) -> Outcome[None]:
         """Enter a message, in a transaction that is over when this returns."""
-        self._rows.execute("INSERT OR IGNORE INTO entry (kid) VALUES (?)", (kid,))
+        self._rows.execute("INSERT OR IGNORE INTO entry (kid) VALUES (?)", (key,))
         return Ok(None)
 
     def entries(self) -> Outcome[tuple[str, ...]]:
         """The messages that are entered."""
-        return Ok(tuple(kid for (kid,) in self._rows.execute("SELECT kid FROM entry ORDER BY kid")))
+        return Ok(tuple(key for (key,) in self._rows.execute("SELECT kid FROM entry ORDER BY kid")))
 
     def close(self) -> None:
         """Close it."""
@@ -52,8 +52,8 @@ def _fail(world: World, name: str) -> None:
     world.consumers[name].session.connection.abort()
 
 
-def _enter(world: World, database: Database, name: str, kid: str) -> None:
-    world.recorder.record(name, "enter", lambda: database.enter(kid), args={"kid": kid}).needed()
+def _enter(world: World, database: Database, name: str, key: str) -> None:
+    world.recorder.record(name, "enter", lambda: database.enter(key), args={"kid": key}).needed()
 
 
 @given(phrase("the application of {name:Name} will fail when {label:Name} is first seen"))
@@ -89,7 +89,7 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("{name:Name} stores {label:Name} in its database"))
 def _(world: World, database: Database, name: str, label: str) -> None:
-    _enter(world, database, name, world.kid(label))
+    _enter(world, database, name, world.key(label))
 
 
 @when(phrase("{name:Name} receives 1 message, storing it in its database before acknowledging it"))
@@ -101,14 +101,14 @@ def _(world: World, database: Database, name: str, count: int = 1) -> None:
         if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
             return
         seen = answer.outcome.value
-        _enter(world, database, name, seen.kid)
+        _enter(world, database, name, seen.key)
         consumer.session.acknowledge(seen).needed()
 
 
 @then(phrase("{labels:Names} are in the database of {name:Name}"))
 def _(world: World, evidence: Evidence, database: Database, labels: tuple[str, ...], name: str) -> None:
-    answer = world.recorder.record(name, "entries", database.entries, show=lambda kids: {"kids": kids})
-    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 1})
+    answer = world.recorder.record(name, "entries", database.entries, show=lambda keys: {"keys": keys})
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.keys(labels))}, {"count": 1})
 
 
 @then(phrase("{labels:Names} went over the wire once, settled"))
@@ -127,4 +127,4 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
 
 
 def _went(world: World, evidence: Evidence, labels: tuple[str, ...], **bounds: int) -> None:
-    evidence.claim("transferred", {"kids": listed(world.kids(labels))}, bounds)
+    evidence.claim("transferred", {"kids": listed(world.keys(labels))}, bounds)

@@ -98,10 +98,10 @@ def _(world: World, evidence: Evidence, place: Place, count: int = 0) -> None:
 
 @then(phrase("{name:Name} sees {labels:Names} at least once"))
 def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> None:
-    world.observe((name,), world.kids(labels))
+    world.observe((name,), world.keys(labels))
     for label in labels:
         sent = world.messages[label]
-        of = {"kid": sent.kid, "call": sent.call, "actors": name}
+        of = {"kid": sent.key, "call": sent.call, "actors": name}
         evidence.claim("by", of, {"limit_ms": world.now_ms() - world.sent_ns(label) // NS_PER_MS})
 
 

@@ -46,5 +46,5 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("{name:Name} acknowledges message {label:Name}"))
 def _(world: World, name: str, label: str) -> None:
-    sighting = world.seen_by((name,), (world.kid(label),))[-1]
+    sighting = world.seen_by((name,), (world.key(label),))[-1]
     world.consumers[name].session.acknowledge(sighting.seen).needed()

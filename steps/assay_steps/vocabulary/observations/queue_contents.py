@@ -26,13 +26,13 @@ JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
 
 
 def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
-    kids = world.kids(labels)
+    keys = world.keys(labels)
 
     def complete(seen_kids: list[str]) -> bool:
-        return place.role == "staging" or all(seen_kids.count(kid) >= count for kid in kids)
+        return place.role == "staging" or all(seen_kids.count(key) >= count for key in keys)
 
-    seen = look_until(world, place, lambda seen: complete([one.kid for one in seen.found]))
-    evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {kid}": str(count) for kid in kids})
+    seen = look_until(world, place, lambda seen: complete([one.key for one in seen.found]))
+    evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
 
 
 @then(phrase("{place:Place} holds {labels:Names}"))
@@ -83,7 +83,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
 
 @then(phrase("{label:Name} on {place:Place} has a new message id, and its original one as its correlation id"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
-    event = event_of(look(world, place), world.kid(label))
+    event = event_of(look(world, place), world.key(label))
     original = _message_id(world, label)
     evidence.claim("mentions", {"at": event, "field.MsgId": original}, {"absent": 1})
     evidence.claim("equal-fields", {"at": event, "field.CorrelId": original})
@@ -92,7 +92,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 @then(phrase("the header of {label:Name} on {place:Place} names {target:Place} and a delay of {delay:Duration}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, target: Place, delay: int) -> None:
     says = {"field.DDH.DestQName": world.address(target).name, "field.DDH.DeliveryDelay": str(delay)}
-    evidence.claim("equal-fields", {"at": event_of(look(world, place), world.kid(label))} | says)
+    evidence.claim("equal-fields", {"at": event_of(look(world, place), world.key(label))} | says)
 
 
 @then(phrase("{label:Name} on {place:Place} has no header"))
@@ -129,18 +129,18 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
     same = _shown(sent, *JMS_IDS, "JMSDeliveryMode", "JMSPriority") | _own_properties(sent)
-    world.observe((name,), (sent.kid,))
+    world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in same.items()}
-    evidence.claim("equal-fields", {"kid": sent.kid, "actor": name, "field.sha256": "sent"} | fields)
+    evidence.claim("equal-fields", {"kid": sent.key, "actor": name, "field.sha256": "sent"} | fields)
 
 
 @then(phrase("the receiver sees {label:Name} with the ids that it was sent with"))
 @then(phrase("{name:Name} sees {label:Name} with the ids that it was sent with"))
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.kid,))
+    world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in _shown(sent, *JMS_IDS).items()}
-    evidence.claim("equal-fields", {"kid": sent.kid, "actor": name} | fields)
+    evidence.claim("equal-fields", {"kid": sent.key, "actor": name} | fields)
 
 
 def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
@@ -151,7 +151,7 @@ def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(phrase("{label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
 def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
-    event = event_of(look(world, place), world.kid(label))
+    event = event_of(look(world, place), world.key(label))
     evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
 
 
@@ -184,7 +184,7 @@ def _(world: World, label: str, place: Place) -> None:
 
 @then(phrase("the administrator has {label:Name}"))
 def _(world: World, evidence: Evidence, label: str) -> None:
-    evidence.claim("equal-fields", {"at": _taken(world), "field.kid": world.kid(label)})
+    evidence.claim("equal-fields", {"at": _taken(world), "field.kid": world.key(label)})
 
 
 @then(phrase("the administrator has nothing"))
@@ -211,5 +211,5 @@ def _(world: World, label: str, place: Place, delay: int | None = None) -> None:
 def _(world: World, evidence: Evidence, label: str) -> None:
     sent = world.messages[label]
     world.pass_time(world.limits.late_ms)
-    options = {"option.refused": f"refused {sent.call}", "option.undelayed": f"seen {sent.kid}"}
+    options = {"option.refused": f"refused {sent.call}", "option.undelayed": f"seen {sent.key}"}
     evidence.claim("one-of", {"actors": RECEIVER} | options)

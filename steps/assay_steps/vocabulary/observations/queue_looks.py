@@ -17,7 +17,7 @@ MS_PER_TENTH = 100
 
 def look(world: World, place: Place) -> Look:
     """Look at a queue once."""
-    return world.administrator.look(place, (sent.kid for sent in world.messages.values()))
+    return world.administrator.look(place, (sent.key for sent in world.messages.values()))
 
 
 def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
@@ -30,9 +30,9 @@ def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look
         world.pass_time(max(1, world.limits.expected_ms // LOOKS))
 
 
-def event_of(seen: Look, kid: str) -> str:
+def event_of(seen: Look, key: str) -> str:
     """The reference of a message's event in a look; if the look does not show the message, of the look itself."""
-    return next((one.ref for one in seen.found if one.kid == kid), seen.ref)
+    return next((one.ref for one in seen.found if one.key == key), seen.ref)
 
 
 def look_for(world: World, place: Place, label: str) -> str:
@@ -41,8 +41,8 @@ def look_for(world: World, place: Place, label: str) -> str:
     Returns:
         The reference of its event; if it never came, of the last look.
     """
-    kid = world.kid(label)
-    return event_of(look_until(world, place, lambda seen: any(one.kid == kid for one in seen.found)), kid)
+    key = world.key(label)
+    return event_of(look_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
 
 
 def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:

@@ -14,9 +14,9 @@ STAGING = read_place("the staging queue")
 
 
 def _exactly(world: World, evidence: Evidence, actors: tuple[str, ...], labels: tuple[str, ...], times: int) -> None:
-    kids = world.kids(labels)
-    world.observe(actors, kids, times)
-    evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": listed(actors)}, {"times": times})
+    keys = world.keys(labels)
+    world.observe(actors, keys, times)
+    evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": listed(actors)}, {"times": times})
 
 
 @then(phrase("the receiver sees the message exactly once"))
@@ -41,26 +41,26 @@ def _(world: World, evidence: Evidence, names: tuple[str, ...], labels: tuple[st
 @then(phrase("the receiver sees {labels:Names} at least once"))
 @then(phrase("one of {names:Names} sees {labels:Names}, at least once"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...] = (RECEIVER,)) -> None:
-    kids = world.kids(labels)
-    world.observe(names, kids)
-    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 1, "flagged": 0})
+    keys = world.keys(labels)
+    world.observe(names, keys)
+    evidence.claim("redelivered", {"kids": listed(keys), "actors": listed(names)}, {"times": 1, "flagged": 0})
 
 
 @then(phrase("the receiver sees {labels:Names} at most once"))
 @then(phrase("{name:Name} sees {labels:Names} at most once"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
-    kids = world.kids(labels)
+    keys = world.keys(labels)
     world.observe((name,), ())
-    evidence.claim("delivered-at-most", {"kids": listed(kids), "actors": name}, {"times": 1})
+    evidence.claim("delivered-at-most", {"kids": listed(keys), "actors": name}, {"times": 1})
 
 
 @then(phrase("the receiver never sees {labels:Names}"))
 @then(phrase("{name:Name} never sees {labels:Names}"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
-    kids = world.kids(labels)
+    keys = world.keys(labels)
     world.observe((name,), (), 0)
     sends = [world.messages[label].call for label in labels if label in world.messages]
-    evidence.claim("never-seen", {"kids": listed(kids), "actors": name, "call": listed(sends)})
+    evidence.claim("never-seen", {"kids": listed(keys), "actors": name, "call": listed(sends)})
 
 
 @then(phrase("the receiver never sees the refused {labels:Names}"))
@@ -69,29 +69,29 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = REC
     world.observe((name,), (), 0)
     for label in labels:
         evidence.claim("refused-with", {"call": world.messages[label].call})
-    evidence.claim("never-seen", {"kids": listed(world.kids(labels)), "actors": name})
+    evidence.claim("never-seen", {"kids": listed(world.keys(labels)), "actors": name})
 
 
 @then(phrase("the receiver sees {labels:Names} in that order"))
 @then(phrase("{name:Name} sees {labels:Names} in that order"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
-    kids = world.kids(labels)
-    world.observe((name,), kids)
-    evidence.claim("in-order", {"kids": listed(kids), "actors": name})
+    keys = world.keys(labels)
+    world.observe((name,), keys)
+    evidence.claim("in-order", {"kids": listed(keys), "actors": name})
 
 
 @then(phrase("{name:Name} sees {labels:Names} again, marked as redelivered"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> None:
-    kids = world.kids(labels)
-    world.observe((name,), kids, 2)
-    evidence.claim("redelivered", {"kids": listed(kids), "actors": name}, {"times": 2})
+    keys = world.keys(labels)
+    world.observe((name,), keys, 2)
+    evidence.claim("redelivered", {"kids": listed(keys), "actors": name}, {"times": 2})
 
 
 @then(phrase("{name:Name} sees {labels:Names} again"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> None:
-    kids = world.kids(labels)
-    world.observe((name,), kids, 2)
-    evidence.claim("redelivered", {"kids": listed(kids), "actors": name}, {"times": 2, "flagged": 0})
+    keys = world.keys(labels)
+    world.observe((name,), keys, 2)
+    evidence.claim("redelivered", {"kids": listed(keys), "actors": name}, {"times": 2, "flagged": 0})
 
 
 @then(phrase("the receiver sees each of the many messages exactly once"))
@@ -102,34 +102,34 @@ def _(world: World, evidence: Evidence, name: str = RECEIVER) -> None:
 
 @when(phrase("{name:Name} has seen {labels:Names}"))
 def _(world: World, name: str, labels: tuple[str, ...]) -> None:
-    world.await_sightings((name,), world.kids(labels))
+    world.await_sightings((name,), world.keys(labels))
 
 
 @then(phrase("the message as seen by {name:Name} shows {field} {value:Name}"))
 @then(phrase("message {label:Name} as seen by {name:Name} shows {field} {value:Name}"))
 def _(world: World, evidence: Evidence, name: str, field: str, value: str, label: str = "message") -> None:
-    kid = world.kid(label)
-    world.observe((name,), (kid,))
-    evidence.claim("equal-fields", {"kid": kid, "actor": name, f"field.{field}": value})
+    key = world.key(label)
+    world.observe((name,), (key,))
+    evidence.claim("equal-fields", {"kid": key, "actor": name, f"field.{field}": value})
 
 
 @then(phrase("{name:Name} sees the body of {label:Name} unaltered"))
 def _(world: World, evidence: Evidence, name: str, label: str) -> None:
-    kid = world.kid(label)
-    world.observe((name,), (kid,))
-    evidence.claim("equal-fields", {"kid": kid, "actor": name, "field.sha256": "sent"})
+    key = world.key(label)
+    world.observe((name,), (key,))
+    evidence.claim("equal-fields", {"kid": key, "actor": name, "field.sha256": "sent"})
 
 
 @then(phrase("browsing {place:Place} shows {labels:Names}"))
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
     answer = world.browser(place).browse(world.address(place))
-    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 1})
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.keys(labels))}, {"count": 1})
 
 
 @then(phrase("browsing {place:Place} does not show {labels:Names}"))
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
     answer = world.browser(place).browse(world.address(place))
-    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 0})
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.keys(labels))}, {"count": 0})
 
 
 @then(phrase("the staging queue shows {labels:Names}"))
@@ -137,26 +137,26 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
 def _(
     world: World, evidence: Evidence, labels: tuple[str, ...] | None = None, absent: tuple[str, ...] | None = None
 ) -> None:
-    kids, count = world.kids(labels or absent or ()), 1 if labels else 0
+    keys, count = world.keys(labels or absent or ()), 1 if labels else 0
     if world.administrator.available:
-        look = world.administrator.look(STAGING, kids)
-        evidence.claim("equal-fields", {"at": look.ref} | {f"field.copies of {kid}": str(count) for kid in kids})
+        look = world.administrator.look(STAGING, keys)
+        evidence.claim("equal-fields", {"at": look.ref} | {f"field.copies of {key}": str(count) for key in keys})
     else:
         answer = world.browser(STAGING).browse(world.address(STAGING))
-        evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(kids)}, {"count": count})
+        evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(keys)}, {"count": count})
 
 
 @then(phrase("{label:Name} was flushed to disk before its send was answered"))
 @then(phrase("{copies:Number} copies of {label:Name} were flushed to disk before its send was answered"))
 def _(world: World, evidence: Evidence, label: str, copies: int = 1) -> None:
     sent = world.messages[label]
-    world.await_flushes(sent.kid, copies)
-    evidence.claim("flushed-before", {"kid": sent.kid, "call": sent.call}, {"copies": copies})
+    world.await_flushes(sent.key, copies)
+    evidence.claim("flushed-before", {"kid": sent.key, "call": sent.call}, {"copies": copies})
 
 
 @then(phrase("{label:Name} was flushed to disk before {name:Name} saw it"))
 def _(world: World, evidence: Evidence, label: str, name: str) -> None:
-    kid = world.kid(label)
-    world.observe((name,), (kid,))
-    world.await_flushes(kid)
-    evidence.claim("flushed-before", {"kid": kid, "actors": name})
+    key = world.key(label)
+    world.observe((name,), (key,))
+    world.await_flushes(key)
+    evidence.claim("flushed-before", {"kid": key, "actors": name})

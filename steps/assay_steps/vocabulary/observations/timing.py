@@ -15,15 +15,15 @@ from assay_steps.words.parsing import phrase
 @then(phrase("{name:Name} sees {label:Name} no earlier than {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, delay: int, label: str = "message", name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.kid,), due_in_ms=world.left_ms(label, delay))
-    evidence.claim("not-before", {"kid": sent.kid, "call": sent.call, "actors": name}, {"delay_ms": delay})
+    world.observe((name,), (sent.key,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim("not-before", {"kid": sent.key, "call": sent.call, "actors": name}, {"delay_ms": delay})
 
 
 @then(phrase("no receiver sees {label:Name} earlier than {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
     sent = world.messages[label]
-    world.observe(tuple(world.consumers), (sent.kid,), due_in_ms=world.left_ms(label, delay))
-    evidence.claim("not-before", {"kid": sent.kid, "call": sent.call}, {"delay_ms": delay})
+    world.observe(tuple(world.consumers), (sent.key,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim("not-before", {"kid": sent.key, "call": sent.call}, {"delay_ms": delay})
 
 
 @then(phrase("the receiver sees it in time, {delay:Duration} after the send"))
@@ -31,18 +31,18 @@ def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
 @then(phrase("{name:Name} sees {label:Name} in time, {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, delay: int, label: str = "message", name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.kid,), due_in_ms=world.left_ms(label, delay))
+    world.observe((name,), (sent.key,), due_in_ms=world.left_ms(label, delay))
     evidence.claim(
         "by",
-        {"kid": sent.kid, "call": sent.call, "actors": name},
+        {"kid": sent.key, "call": sent.call, "actors": name},
         {"delay_ms": delay, "limit_ms": world.limits.late_ms},
     )
 
 
 def _within(world: World, evidence: Evidence, label: str, name: str, bounds: dict[str, int], **after: str) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.kid,))
-    evidence.claim("by", {"kid": sent.kid, "call": sent.call, "actors": name} | after, bounds)
+    world.observe((name,), (sent.key,))
+    evidence.claim("by", {"kid": sent.key, "call": sent.call, "actors": name} | after, bounds)
 
 
 @then(phrase("the receiver sees {label:Name} within {limit:Duration} after its send"))
@@ -65,5 +65,5 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
 def _(world: World, evidence: Evidence, label: str, span: int) -> None:
     sent = world.messages[label]
     world.pass_time(span)
-    of = {"kid": sent.kid, "call": sent.call, "actors": RECEIVER, "from": world.recorder.returned(sent.call)}
+    of = {"kid": sent.key, "call": sent.call, "actors": RECEIVER, "from": world.recorder.returned(sent.call)}
     evidence.claim("never-seen", of, {"window_ms": span})

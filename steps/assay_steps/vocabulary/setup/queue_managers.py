@@ -34,9 +34,9 @@ def _(world: World, member: str) -> None:
 )
 def _(world: World, evidence: Evidence, label: str, limit: int, member: str) -> None:
     sent = world.messages[label]
-    world.observe((RECEIVER,), (sent.kid,))
+    world.observe((RECEIVER,), (sent.key,))
     of = {
-        "kid": sent.kid,
+        "kid": sent.key,
         "call": sent.call,
         "actors": RECEIVER,
         "after": world.administrator.commands[f"start {member}"],

@@ -88,30 +88,30 @@ def faults(instance: ArtemisInstance) -> ContainerFaults:
 
 def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(instance: ArtemisInstance) -> None:
     to = queue()
-    value(value(session(instance).producer(to)).send(Draft(kid="r1", body="r1")))
+    value(value(session(instance).producer(to)).send(Draft(key="r1", body="r1")))
     answered_ns = instance.clock.monotonic_ns()
     suffered(instance, armed(faults(instance).inject(Restart())), answered_ns)
     seen = receive(session(instance), to)
     assert seen is not None
-    assert seen.kid == "r1"
+    assert seen.key == "r1"
 
 
 def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance: ArtemisInstance) -> None:
     to = queue()
     producer = value(session(instance).producer(to))
     injection = armed(faults(instance).inject(Kill(), AfterAnswer("k1")))
-    value(producer.send(Draft(kid="other", body="other")))
+    value(producer.send(Draft(key="other", body="other")))
     answered_ns = instance.clock.monotonic_ns()
-    value(producer.send(Draft(kid="k1", body="k1")))
+    value(producer.send(Draft(key="k1", body="k1")))
     suffered(instance, injection, answered_ns)
     consumer = value(session(instance).consumer(Origin(address=to), actor="receiver"))
     came = [value(consumer.receive(5_000)) for _ in range(2)]
-    assert [seen.kid for seen in came if seen is not None] == ["other", "k1"]
+    assert [seen.key for seen in came if seen is not None] == ["other", "k1"]
 
 
 def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: ArtemisInstance) -> None:
     to = queue()
-    value(value(session(instance).producer(to)).send(Draft(kid="s1", body="s1")))
+    value(value(session(instance).producer(to)).send(Draft(key="s1", body="s1")))
     injection = armed(faults(instance).inject(Kill(), FirstSight("s1")))
     automatic = session(instance, AckMode.AUTO)
     consumer = value(automatic.consumer(Origin(address=to), actor="first"))
@@ -121,13 +121,13 @@ def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: Artemis
     suffered(instance, injection, waiting_ns)
     again = receive(session(instance), to)
     assert again is not None  # not flagged: Artemis counts deliveries on disk once they have failed, not before
-    assert again.kid == "s1"
+    assert again.key == "s1"
 
 
 def test_the_data_folder_holds_what_is_persistent_and_nothing_else(instance: ArtemisInstance) -> None:
     producer = value(session(instance).producer(queue()))
-    value(producer.send(Draft(kid="kept-on-disk", body="kept-on-disk")))
-    value(producer.send(Draft(kid="kept-in-memory", body="kept-in-memory"), mode=Mode.NON_PERSISTENT))
+    value(producer.send(Draft(key="kept-on-disk", body="kept-on-disk")))
+    value(producer.send(Draft(key="kept-in-memory", body="kept-in-memory"), mode=Mode.NON_PERSISTENT))
     assert value(instance.storage_holds(b"kept-on-disk"))
     assert not value(instance.storage_holds(b"kept-in-memory"))
 

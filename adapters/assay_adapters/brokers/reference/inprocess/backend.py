@@ -7,7 +7,7 @@ from itertools import count
 from typing import Literal
 
 from assay_adapters.brokers.reference.inprocess.administration import ReferenceAdmin
-from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults, kid_of
+from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults, key_of
 from assay_adapters.brokers.reference.inprocess.stores import kind_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.mqlight import MqlightClient
@@ -165,9 +165,9 @@ class ReferenceInstance:
 
         def tell(operation: Operation, records: tuple[Record, ...]) -> None:
             stored = (record.message for record in records if isinstance(record, MessageStored))
-            kids = tuple(kid for kid in map(kid_of, stored) if kid is not None)
-            if kids:
-                observer(DiskEvent(self._disk, operation, kids))
+            keys = tuple(key for key in map(key_of, stored) if key is not None)
+            if keys:
+                observer(DiskEvent(self._disk, operation, keys))
 
         for member in self._members.values():
             member.kept.store.observe(tell)
@@ -185,7 +185,7 @@ class ReferenceInstance:
     def _observe(self, event: ClientEvent) -> None:
         if event.what == "seen" and event.seen is not None:
             for hook in tuple(self._seen):
-                hook(event.seen.kid)
+                hook(event.seen.key)
 
 
 class ReferenceBackend:

@@ -36,10 +36,10 @@ _FAULT_LIMIT_NS = 3_600 * 10**9
 """How long to wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
 
 
-def kid_of(message: Message) -> str | None:
+def key_of(message: Message) -> str | None:
     """Return the kit's id of a message; None if it has none."""
-    kid = message.properties.get(KID)
-    return kid if isinstance(kid, str) else None
+    key = message.properties.get(KID)
+    return key if isinstance(key, str) else None
 
 
 class ReferenceInjection:
@@ -131,19 +131,19 @@ class ReferenceFaults:
                 self._runner.call_soon(injection.fire)
             case At(mono_ns=mono_ns):
                 self._runner.call_at(mono_ns, injection.fire)
-            case BeforeAnswer(kid=kid):
-                self._at_answer([one.queue_manager.before_answer for one in self._members.values()], kid, injection)
-            case AfterAnswer(kid=kid):
-                self._at_answer([one.queue_manager.after_answer for one in self._members.values()], kid, injection)
-            case FirstSight(kid=kid):
-                self._at_sight(kid, injection)
+            case BeforeAnswer(key=key):
+                self._at_answer([one.queue_manager.before_answer for one in self._members.values()], key, injection)
+            case AfterAnswer(key=key):
+                self._at_answer([one.queue_manager.after_answer for one in self._members.values()], key, injection)
+            case FirstSight(key=key):
+                self._at_sight(key, injection)
         return injection
 
-    def _at_answer(self, places: list[list[AnswerHook]], kid: str, injection: ReferenceInjection) -> None:
+    def _at_answer(self, places: list[list[AnswerHook]], key: str, injection: ReferenceInjection) -> None:
         """Fire the injection at the answer of whichever member sends it."""
 
         def hook(message: Message) -> None:
-            if kid_of(message) == kid:
+            if key_of(message) == key:
                 for hooks in places:
                     hooks.remove(hook)
                 injection.fire()
@@ -151,9 +151,9 @@ class ReferenceFaults:
         for hooks in places:
             hooks.append(hook)
 
-    def _at_sight(self, kid: str, injection: ReferenceInjection) -> None:
+    def _at_sight(self, key: str, injection: ReferenceInjection) -> None:
         def hook(seen: str) -> None:
-            if seen == kid:
+            if seen == key:
                 self._seen.remove(hook)
                 # As a job, so that every observer notes the sighting first; no settlement reaches the broker before it.
                 self._runner.call_soon(injection.fire)

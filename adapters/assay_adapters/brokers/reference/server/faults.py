@@ -106,18 +106,18 @@ class ServerFaults:
                 self._runner.call_at(mono_ns, injection.fire)
             case BeforeAnswer() | AfterAnswer():
                 self._proxy.arm(when, injection.fire)
-            case FirstSight(kid=kid):
-                self._sights.add(kid)
+            case FirstSight(key=key):
+                self._sights.add(key)
                 self._proxy.arm(when, injection.fire)
         return injection
 
-    def seen(self, kid: str) -> None:
+    def seen(self, key: str) -> None:
         """Note that a client received this message; every client of the instance calls it."""
-        if kid in self._sights:
-            self._sights.discard(kid)
-            self._proxy.sighted(kid)
+        if key in self._sights:
+            self._sights.discard(key)
+            self._proxy.sighted(key)
             # As a job, so that every observer notes the sighting first; an earlier settlement causes the fault itself.
-            self._runner.call_soon(lambda: self._proxy.seen(kid))
+            self._runner.call_soon(lambda: self._proxy.seen(key))
 
     def stop(self) -> None:
         """Stop the broker in order until `start`; connections are refused meanwhile."""

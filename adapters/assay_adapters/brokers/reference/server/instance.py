@@ -155,7 +155,7 @@ class ServerInstance:
         runner = self._runner
 
         def seen(news: DiskSeen) -> None:
-            event = DiskEvent("the server's store", news.op, news.kids, news.mono_ns)
+            event = DiskEvent("the server's store", news.op, news.keys, news.mono_ns)
             runner.call_soon(lambda: observer(event))
 
         self._own[0].watch(seen)
@@ -196,4 +196,4 @@ class ServerInstance:
 
     def _observe(self, event: ClientEvent) -> None:
         if self._faults is not None and event.what == "seen" and event.seen is not None:
-            self._faults.seen(event.seen.kid)
+            self._faults.seen(event.seen.key)

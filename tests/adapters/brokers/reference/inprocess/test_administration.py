@@ -35,11 +35,11 @@ def session(of: ReferenceInstance) -> object:
     return value(connection.session(AckMode.AUTO))  # type: ignore[attr-defined]  # value() knows no type
 
 
-def sent(of: ReferenceInstance, kid: str, delay_ms: int = 0) -> str:
+def sent(of: ReferenceInstance, key: str, delay_ms: int = 0) -> str:
     """Send to the queue Q; the message's id as its sender was shown it."""
     producer = value(session(of).producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
     value(producer.set(Setting.DELAY, delay_ms))  # type: ignore[attr-defined]  # as above
-    answer = value(producer.send(Draft(kid=kid, body=f"{kid} body", properties={"n": 1})))  # type: ignore[attr-defined]  # as above
+    answer = value(producer.send(Draft(key=key, body=f"{key} body", properties={"n": 1})))  # type: ignore[attr-defined]  # as above
     return str(answer.message_id)  # type: ignore[attr-defined]  # as above
 
 
@@ -93,7 +93,7 @@ def test_a_native_put_arrives_with_what_its_descriptor_says(of: ReferenceInstanc
     assert {name: found.descriptor[name] for name in descriptor} == descriptor
     seen = received(of)
     assert seen is not None
-    assert seen.kid == "t/m1"
+    assert seen.key == "t/m1"
 
 
 def test_a_native_put_that_asks_for_a_delay_is_refused(of: ReferenceInstance) -> None:
@@ -147,7 +147,7 @@ def test_a_branch_whose_manager_does_not_come_back_is_shown_and_resolved(
     resource = value(worker.xa())  # type: ignore[attr-defined]  # as above
     value(resource.start(b"branch"))  # type: ignore[attr-defined]  # as above
     producer = value(worker.producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
-    value(producer.send(Draft(kid="t/m1", body="t/m1 body")))  # type: ignore[attr-defined]  # as above
+    value(producer.send(Draft(key="t/m1", body="t/m1 body")))  # type: ignore[attr-defined]  # as above
     value(resource.end(b"branch"))  # type: ignore[attr-defined]  # as above
     assert of.admin.units() == Ok(())
     assert value(resource.prepare(b"branch")) is True  # type: ignore[attr-defined]  # as above

@@ -58,8 +58,8 @@ class Actor:
         self.session: ClientSession = value(self.connection.session(AckMode.AUTO))  # type: ignore[assignment]  # as above
         self.producer: ClientProducer = value(self.session.producer(QUEUE))  # type: ignore[assignment]  # as above
 
-    def send(self, kid: str, mode: Mode = Mode.PERSISTENT) -> Outcome[object]:
-        return self.producer.send(Draft(kid=kid, body=f"{kid} body"), mode=mode)
+    def send(self, key: str, mode: Mode = Mode.PERSISTENT) -> Outcome[object]:
+        return self.producer.send(Draft(key=key, body=f"{key} body"), mode=mode)
 
     def receive(self, timeout_ms: int = 1_000) -> Seen | None:
         consumer = value(self.session.consumer(Origin(address=QUEUE), actor="reader"))
@@ -72,7 +72,7 @@ def test_a_message_goes_round_in_both_faces(face: str) -> None:
     value(actor.send("k"))
     seen = actor.receive()
     assert seen is not None
-    assert seen.kid == "k"
+    assert seen.key == "k"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_kill_at_first_sight_brings_the_message_again() -> None:
     injection.wait()
     again = Actor(of).receive()
     assert again is not None
-    assert again.kid == "k"
+    assert again.key == "k"
 
 
 def test_a_trigger_that_never_comes_is_said() -> None:
@@ -168,7 +168,7 @@ def test_the_disk_is_watched_and_searched() -> None:
     actor = Actor(of)
     value(actor.send("stored"))
     value(actor.send("not stored", Mode.NON_PERSISTENT))
-    assert [(event.op, event.kids) for event in told] == [("write", ("stored",)), ("flush", ("stored",))]
+    assert [(event.op, event.keys) for event in told] == [("write", ("stored",)), ("flush", ("stored",))]
     assert of.storage_holds(b"stored body") == Ok(value=True)
     assert of.storage_holds(b"not stored body") == Ok(value=False)
 

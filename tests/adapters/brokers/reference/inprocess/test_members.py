@@ -40,7 +40,7 @@ def test_clients_reach_each_member_by_its_name(group: ReferenceInstance) -> None
     value(Actor(group, member="QM1").send("k"))
     seen = Actor(group, member="QM2").receive(100)
     assert seen is not None
-    assert seen.kid == "k"
+    assert seen.key == "k"
     with pytest.raises(LookupError, match="QM3"):
         group.endpoint("amqp", "QM3")
     with pytest.raises(LookupError, match="QM3"):

@@ -40,14 +40,14 @@ def test_a_kill_takes_back_what_was_not_flushed_and_leaves_what_was() -> None:
     events: list[DiskEvent] = []
     of.watch_disk(events.append)
     value(Actor(of).send("kept"))
-    assert [(event.op, event.kids) for event in events] == [("write", ("kept",)), ("flush", ("kept",))]
+    assert [(event.op, event.keys) for event in events] == [("write", ("kept",)), ("flush", ("kept",))]
     assert value(of.storage_holds(b"kept body")) is True
     injection = of.faults.inject(Kill())
     assert not isinstance(injection, Unsupported)
     assert isinstance(injection.wait(), tuple)
     seen = Actor(of).receive()
     assert seen is not None
-    assert seen.kid == "kept"
+    assert seen.key == "kept"
     of.close()
 
 

@@ -56,12 +56,12 @@ def own(backend: ReferenceServerBackend) -> Iterator[ServerInstance]:
     instance.close()
 
 
-def send(instance: ServerInstance, kid: str) -> None:
+def send(instance: ServerInstance, key: str) -> None:
     """A persistent message of the kit to the queue."""
-    assert isinstance(try_to_send(instance, kid), Ok)
+    assert isinstance(try_to_send(instance, key), Ok)
 
 
-def try_to_send(instance: ServerInstance, kid: str) -> Outcome[Sent]:
+def try_to_send(instance: ServerInstance, key: str) -> Outcome[Sent]:
     """The same, which may be refused."""
     connection = next(iter(instance.clients().values())).connect(instance.endpoint("amqp"))
     assert isinstance(connection, Ok)
@@ -69,7 +69,7 @@ def try_to_send(instance: ServerInstance, kid: str) -> Outcome[Sent]:
     assert isinstance(session, Ok)
     producer = session.value.producer(QUEUE)
     assert isinstance(producer, Ok)
-    answer = producer.value.send(Draft(kid=kid, body=f"body of {kid}"))
+    answer = producer.value.send(Draft(key=key, body=f"body of {key}"))
     connection.value.close()
     return answer
 
@@ -226,7 +226,7 @@ def test_its_disk_is_watched_and_its_folder_searched(own: ServerInstance) -> Non
     send(own, "kept/1")
     deadline_ns = own.clock.monotonic_ns() + LIMIT_MS * 1_000_000
     assert own.runner.run_until(lambda: {event.op for event in seen} >= {"write", "flush"}, deadline_ns)
-    assert {event.kids for event in seen} == {("kept/1",)}
+    assert {event.keys for event in seen} == {("kept/1",)}
     assert [holds(own, octets) for octets in (b"body of kept/1", b"body of another")] == [True, False]
 
 

@@ -148,12 +148,12 @@ class ServerControl:
 
     def _seen(self, operation: Operation, records: tuple[Record, ...]) -> None:
         stored = (record.message.properties.get(KID) for record in records if isinstance(record, MessageStored))
-        kids = tuple(kid for kid in stored if isinstance(kid, str))
+        keys = tuple(key for key in stored if isinstance(key, str))
         now_ns = time.monotonic_ns()
-        for batch in _batched(kids, _KIDS_A_LINE):
+        for batch in _batched(keys, _KIDS_A_LINE):
             self._tell(DiskSeen(os.getpid(), operation, batch, now_ns))
 
 
-def _batched(kids: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
+def _batched(keys: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
     """Split into tuples of at most `size`."""
-    return (kids[at : at + size] for at in range(0, len(kids), size))
+    return (keys[at : at + size] for at in range(0, len(keys), size))

@@ -147,13 +147,13 @@ class DiskSeen(Event, frozen=True, tag="disk"):
 
     Args:
         op: What it did.
-        kids: Keys of the messages.
+        keys: Keys of the messages.
         mono_ns: When, on the machine's monotonic clock, in nanoseconds.
     """
 
     pid: int
     op: Literal["write", "flush", "drop"]
-    kids: tuple[str, ...]
+    keys: tuple[str, ...]
     mono_ns: int
 
 
