@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
-from tests.broker.amqp.links.test_transactions import LINK, Working, within
-from tests.broker.amqp.messages.test_long import LENGTH, Narrow, put_long
+from tests.broker.amqp.links.acquiring import BOTH, EITHER, LOOKED_AT, STORES, Acquiring, put, unit_of
+from tests.broker.amqp.links.test_transactions import LINK, within
 from tests.broker.amqp.serving import (
     ACCEPTED,
     DETACH,
@@ -20,10 +19,8 @@ from tests.broker.amqp.serving import (
     REJECTED,
     RELEASED,
     SENDER,
-    TRANSACTIONAL,
     TRANSFER,
     Raw,
-    Seen,
     Serving,
     browse,
     raw,
@@ -31,64 +28,13 @@ from tests.broker.amqp.serving import (
     source,
     target,
 )
-from tests.broker.amqp.serving import put as serving_put
 
-from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.objects.model import Kind
-from assay_broker.stores import Store
-from assay_broker.stores.memory import MemoryStore
-from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.amqp import types
 
-ABORTED, SETTLED, STATE = 9, 4, 7
-"""Positions of a transfer's fields."""
-LOOKED_AT = (b"", b"", b"", b"", b"", types.symbol("copy"))
-BOTH = pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
-EITHER = pytest.mark.parametrize("fail", [True, False], ids=["rollback", "commit"])
-
-
-class Acquiring:
-    """A client that receives on handle 1 of its first session, with a coordinator's link on its second."""
-
-    def __init__(self, server: Serving, client: Raw) -> None:
-        self.server = server
-        self.client = client
-        client.begin(1)
-        self.working = Working(client, channel=1)
-
-    def receiver(self, queue: str, *texts: str, settled: bool = False, wait: bool = True, **more: bool) -> None:
-        if texts:
-            put(self.server, queue, *texts)
-        self.client.attach("r", RECEIVER, 1, source=source(queue), settled=settled, wait=wait, **more)
-
-    def flow(
-        self, credit: int, properties: dict[str, bytes] | None = None, *, count: int = 0, drain: bool = False
-    ) -> None:
-        here = (types.uint(0), types.uint(1000), types.uint(0), types.uint(1000))
-        link = (types.uint(1), types.uint(count), types.uint(credit), b"", types.boolean(drain), b"")
-        told = {types.symbol(name): value for name, value in (properties or {}).items()}
-        self.client.say(FLOW, *here, *link, types.mapping(told) if told else b"")
-
-    def acquire(self, unit: bytes, credit: int, *, count: int = 0, drain: bool = False) -> None:
-        self.flow(credit, {"txn-id": types.binary(unit)}, count=count, drain=drain)
-
-    def received(self) -> Seen:
-        return self.client.wait(TRANSFER)
-
-    def sync(self) -> None:
-        """Return after the server has handled everything said before: it answers for a session in order."""
-        self.working.discharge(self.working.declare())
-
-    def over(self) -> None:
-        self.client.say(DETACH, types.uint(1), types.boolean(value=True))
-        self.client.wait(DETACH)
-
-
-STORES: dict[str, Callable[[Path], Store]] = {
-    "memory": lambda _: MemoryStore(),
-    "sqlite": lambda folder: SqliteStore(folder, "ASSAY"),  # it answers a commit later, when its thread has stored it
-}
+SETTLED = 4
+"""Position in a transfer."""
 
 
 @pytest.fixture(scope="module", params=STORES)
@@ -97,24 +43,9 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
-def put(server: Serving, queue: str, *texts: str) -> None:
-    """Have persistent messages put on a queue."""
-    with raw(server, container="puts") as client:
-        serving_put(client, queue, *texts)
-
-
 @pytest.fixture
 def acquiring(server: Serving, client: Raw) -> Acquiring:
     return Acquiring(server, client)
-
-
-def unit_of(seen: Seen) -> bytes | None:
-    """The unit of work that a transfer names."""
-    state = seen.at(STATE)
-    if state is None:
-        return None
-    assert state.descriptor == TRANSACTIONAL
-    return bytes(state.value[0])
 
 
 @BOTH
@@ -462,120 +393,3 @@ def test_a_senders_link_acquires_nothing(acquiring: Acquiring) -> None:
     acquiring.client.attach("s", SENDER, 1, target=target("SENDER"))
     acquiring.acquire(acquiring.working.declare(), 1)
     assert acquiring.client.wait(DETACH).error(2)[0] == "amqp:not-implemented"
-
-
-# --- a narrow window
-
-
-@contextmanager
-def narrow(server: Serving, queue: str, *, settled: bool) -> Iterator[tuple[Narrow, Acquiring]]:
-    """A receiver on handle 0 of a session with a window of one small frame, and a coordinator on the next session."""
-    with Raw(server.port) as client:
-        client.open("narrow", b"", types.uint(4_096))
-        narrow = Narrow(client, 1)
-        client.attach("r", RECEIVER, 0, source=source(queue), settled=settled)
-        yield narrow, Acquiring(server, client)
-
-
-def acquire(narrow: Narrow, unit: bytes, credit: int) -> None:
-    told = types.mapping({types.symbol("txn-id"): types.binary(unit)})
-    here = (types.uint(0), types.uint(1), types.uint(0), types.uint(1000))
-    narrow.client.say(FLOW, *here, types.uint(0), types.uint(0), types.uint(credit), b"", b"", b"", told)
-
-
-@BOTH
-@EITHER
-def test_a_message_that_is_sent_in_part_is_aborted_by_a_rollback_and_finished_after_a_commit(
-    server: Serving, settled: bool, fail: bool
-) -> None:
-    queue = f"PART.{settled}.{fail}"
-    put_long(server, queue, "a", "b")
-    with narrow(server, queue, settled=settled) as (receiver, acquiring):
-        unit = acquiring.working.declare()
-        acquire(receiver, unit, 1)
-        assert unit_of(receiver.hold()) == unit
-        acquiring.working.discharge(unit, fail=fail)
-        receiver.open()
-        frames = [receiver.take()]
-        while frames[-1].at(5):
-            frames.append(receiver.take())
-        assert bool(frames[-1].at(ABORTED)) is fail
-        assert (sum(len(one.payload) for one in frames) > LENGTH - 4_096) is not fail
-    assert browse_long(server, queue) == ("b" if settled and not fail else "ab")
-
-
-@BOTH
-@EITHER
-def test_what_waits_for_the_window_at_the_discharge_comes_in_no_unit(
-    server: Serving, settled: bool, fail: bool
-) -> None:
-    queue = f"WAITS.{settled}.{fail}"
-    put_long(server, queue, "a", "b")
-    with narrow(server, queue, settled=settled) as (receiver, acquiring):
-        unit = acquiring.working.declare()
-        acquire(receiver, unit, 2)
-        receiver.hold()
-        acquiring.working.discharge(unit, fail=fail)
-        receiver.open()
-        while receiver.take().at(5):
-            pass
-        following = receiver.take()
-        assert unit_of(following) is None
-        assert (b"aaa" if fail else b"bbb") in following.payload
-        while receiver.take().at(5):
-            pass
-    assert browse_long(server, queue) == ("ab" if not settled else "b" if fail else "")
-
-
-@BOTH
-@EITHER
-@pytest.mark.parametrize(
-    ("store", "unsent"),
-    [(store, unsent) for store in STORES for unsent in (1 << 20, 1)],  # held up in the engine, or with the link
-)
-@pytest.mark.parametrize("at_once", [True, False], ids=["with-the-discharge", "after-it"])
-def test_every_message_is_outside_a_unit_once_though_the_window_held_it_up(  # noqa: PLR0917  four tables
-    tmp_path: Path, settled: bool, fail: bool, unsent: int, at_once: bool, store: str
-) -> None:
-    texts = [b"%d" % number for number in range(6)]
-    with serving(store=lambda _: STORES[store](tmp_path), limits=AmqpLimits(unsent=unsent)) as server:
-        put(server, "HELD.UP", *(text.decode() for text in texts))
-        with narrow(server, "HELD.UP", settled=settled) as (receiver, acquiring):
-            client = acquiring.client
-            unit = acquiring.working.declare()
-            acquire(receiver, unit, 20)
-            seen = [receiver.hold()]
-            assert unit_of(seen[0]) == unit
-            discharge = types.described(0x32, types.fields((types.binary(unit), types.boolean(fail))))
-            with client.in_one_piece() if at_once else nullcontext():
-                client.transfer(acquiring.working.number(), types.described(0x77, discharge), LINK, channel=1)
-                if not at_once:
-                    client.wait(DISPOSITION, 1)
-                receiver.open()
-            released = set()
-            receiver.grant(20, drain=True)
-            while (frame := client.read()) is not None and (frame.code != FLOW or frame.at(4) is None):
-                if frame.code == TRANSFER:
-                    receiver.count()
-                    seen.append(frame)
-                elif frame.code == DISPOSITION and frame.channel == 0:
-                    assert frame.at(4).descriptor == RELEASED
-                    released |= set(range(frame.at(1), (frame.at(2) or frame.at(1)) + 1))
-            assert frame is not None
-            assert frame.at(6) == 0
-            counted = [one for one in seen if unit_of(one) is None or not fail]
-            assert [one.payload[-1:] for one in counted] == texts
-            if fail and not settled:
-                assert released == {one.at(1) for one in seen if unit_of(one) == unit}
-        assert browse(server, "HELD.UP") == (0 if settled else 6)
-
-
-def browse_long(server: Serving, queue: str) -> str:
-    """The fillings of the long messages that others see."""
-    found = ""
-    with raw(server, container="browser") as other:
-        other.attach("b", RECEIVER, source=source(queue, *LOOKED_AT))
-        other.credit(0, 10, drain=True)
-        while (seen := other.read()) is not None and seen.code != FLOW:
-            found += "" if seen.at(5) else chr(seen.payload[-1])
-    return found
