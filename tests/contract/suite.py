@@ -1,22 +1,20 @@
 """The contract of drivers: tests that every driver passes with a broker behind it.
 
-The test file of a driver subclasses `DriverContract`, and `CancelContract` if its broker can cancel delayed messages.
-It defines the fixture `world`.  The tests use the simplified face, as applications do.  Names of destinations and
-client ids contain the world's token, so tests share a broker if each of them has another token.
+The test file of a driver subclasses `DriverContract`, and `CancelContract` (`tests.contract.cancel`) if its broker can
+cancel delayed messages.  It defines the fixture `world`.  The tests use the simplified face, as applications do.  Names
+of destinations and client ids contain the world's token, so tests share a broker if each of them has another token.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import timedelta
-from itertools import pairwise
-from typing import Any
 
 import pytest
 from tests.contract.arguments import ArgumentContract
-from tests.contract.world import QUIET_MS, SOON_MS, World
+from tests.contract.poison import PoisonContract
+from tests.contract.requests import RequestContract
+from tests.contract.world import QUIET_MS, SOON_MS, World, bodies
 
 from assay_sdk import (
     AS_DESTINATION,
@@ -25,24 +23,15 @@ from assay_sdk import (
     DeliveryMode,
     IllegalStateRuntimeError,
     InvalidClientIdRuntimeError,
-    InvalidDestinationRuntimeError,
     InvalidSelectorRuntimeError,
     Message,
-    MessageFormatError,
     MessagingRuntimeError,
     Queue,
-    Topic,
     TransactionRolledBackRuntimeError,
 )
 
 
-def bodies(messages: list[Message[str] | None]) -> list[str]:
-    """The bodies of received messages; fails if one of them did not arrive."""
-    assert None not in messages
-    return [message.body for message in messages if message is not None]
-
-
-class DriverContract(ArgumentContract, ABC):
+class DriverContract(ArgumentContract, PoisonContract, RequestContract, ABC):
     """Tests of all that the faces need of a driver."""
 
     @pytest.fixture
@@ -82,200 +71,6 @@ class DriverContract(ArgumentContract, ABC):
             assert came is not None
             assert came.reply_to == world.queue("r")
             assert {name: came.properties[name] for name in (*properties, *group)} == properties | group
-
-    def test_a_request_is_answered_at_its_reply_to(self, world: World) -> None:
-        with world.connect() as asking, world.connect() as answering:
-            replies = asking.create_temporary_queue(dict)
-            asking.create_producer(world.queue()).send(Message("how many?", reply_to=replies))
-            ask = answering.create_consumer(world.queue()).receive(SOON_MS)
-            assert ask is not None
-            assert ask.reply_to == replies
-            answering.create_producer().send_to(ask.reply_to, Message({"nails": 3}, correlation_id=ask.message_id))
-            answer = asking.create_consumer(replies).receive(SOON_MS)
-            assert answer is not None
-            assert (answer.body, answer.correlation_id) == ({"nails": 3}, ask.message_id)
-            assert ask.destination == world.queue()
-
-    def test_an_answer_to_the_name_alone_of_a_temporary_queue_comes(self, world: World) -> None:
-        with world.connect() as asking, world.connect() as answering:
-            replies = asking.create_temporary_queue()
-            answering.create_producer(Queue(replies.name)).send("by name")
-            answering.create_producer().send_to(Queue(replies.name), "by name, unbound")
-            consumer = asking.create_consumer(replies)
-            assert bodies([consumer.receive(SOON_MS), consumer.receive(SOON_MS)]) == ["by name", "by name, unbound"]
-
-    @pytest.mark.parametrize("topic", [False, True], ids=["queue", "topic"])
-    def test_a_lasting_destination_as_reply_to_is_answered_too(self, world: World, topic: bool) -> None:
-        replies = world.topic("answers") if topic else world.queue("answers")
-        with world.connect() as asking, world.connect() as answering:
-            consumer = asking.create_consumer(replies)
-            asking.create_producer(world.queue()).send(Message("?", reply_to=replies))
-            ask = answering.create_consumer(world.queue()).receive(SOON_MS)
-            assert ask is not None
-            assert ask.reply_to == replies
-            answering.create_producer(ask.reply_to).send("!")
-            assert consumer.receive_body(SOON_MS) == "!"
-
-    def test_request_waits_for_its_own_answer(self, world: World) -> None:
-        with world.connect() as asking, world.connect() as answering:
-            answers = answering.create_producer()
-            late: list[Queue[Any] | Topic[Any]] = []
-
-            def answer(ask: Message[str]) -> None:
-                assert ask.reply_to is not None
-                if ask.body == "late":
-                    late.append(ask.reply_to)
-                else:
-                    answers.send_to(ask.reply_to, f"{ask.body}!")
-
-            answering.create_consumer(world.queue()).set_message_listener(answer)
-            message = Message("late", correlation_id="c")
-            assert asking.request(world.queue(), message, timeout=QUIET_MS) is None
-            assert message.reply_to is None
-            with suppress(MessagingRuntimeError):  # refused, or lost if the broker creates queues on use
-                answers.send_to(late[0], "too late")
-            for text in ("one", "two"):
-                got = asking.request(world.queue(), text, timeout=SOON_MS)
-                assert got is not None
-                assert got.body == f"{text}!"
-
-    def test_request_is_refused_where_it_cannot_work(self, world: World) -> None:
-        with world.connect(mode=AckMode.TRANSACTED) as ctx:
-            with pytest.raises(IllegalStateRuntimeError, match="sends only at its commit"):
-                ctx.request(world.queue(), "x", timeout=0)
-            with ctx.create_context(AckMode.AUTO) as auto:
-                message = Message("x", reply_to=world.queue("r"))
-                with pytest.raises(InvalidDestinationRuntimeError, match="has a reply-to"):
-                    auto.request(world.queue(), message, timeout=0)
-
-    @pytest.mark.parametrize("wrong", ["ORDERS", 7, b"ORDERS"])
-    def test_a_reply_to_that_is_no_destination_is_refused_by_send(self, world: World, wrong: Any) -> None:
-        with world.connect() as ctx:
-            producer = ctx.create_producer(world.queue())
-            with pytest.raises(InvalidDestinationRuntimeError, match=r"reply_to is a .*: give a destination"):
-                producer.send(Message("x", reply_to=wrong))
-            producer.send("after that")
-            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "after that"
-
-    @pytest.mark.parametrize("wrong", ["ORDERS", 7, None])
-    def test_what_is_no_destination_is_refused_by_every_call(self, world: World, wrong: Any) -> None:
-        with world.connect(client_id="wrong") as ctx:
-            calls: list[Callable[[], object]] = [
-                lambda: ctx.create_consumer(wrong),
-                lambda: ctx.create_browser(wrong),
-                lambda: ctx.create_durable_consumer(wrong, "name"),
-                lambda: ctx.create_producer().send_to(wrong, "x"),
-            ]
-            for call in calls:
-                with pytest.raises(
-                    InvalidDestinationRuntimeError, match=r"the destination is a .*: give a destination"
-                ):
-                    call()
-
-    @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
-    def test_a_message_that_always_fails_is_moved_and_the_others_go_on(self, world: World, mode: AckMode) -> None:
-        calls: list[tuple[str, int]] = []
-
-        def listener(message: Message[str]) -> None:
-            calls.append((message.body, message.delivery_count))
-            if message.body == "poison":
-                raise ValueError("as told")
-
-        with world.connect(mode=mode) as ctx:
-            ctx.set_exception_listener(lambda _error: None)
-            parked = world.queue("parked")
-            producer = ctx.create_producer(world.queue())
-            sent = Message("poison", properties={"n": 1}, correlation_id="c", reply_to=world.queue("r"))
-            receipt = producer.send(sent, priority=7)
-            producer.send("after")
-            consumer = ctx.create_consumer(world.queue(), max_delivery_count=3, on_poison=parked)
-            consumer.set_message_listener(listener)
-            assert world.until(lambda: ("after", 1) in calls, 2 * SOON_MS)
-            assert [call for call in calls if call[0] == "poison"] == [("poison", 1), ("poison", 2), ("poison", 3)]
-            moved = ctx.create_consumer(parked).receive(SOON_MS)
-            assert moved is not None
-            assert (moved.body, dict(moved.properties), moved.priority) == ("poison", {"n": 1}, 7)
-            assert (moved.message_id, moved.correlation_id) == (receipt.message_id, "c")
-            assert (moved.delivery_mode, moved.reply_to) == (DeliveryMode.PERSISTENT, world.queue("r"))
-
-    def test_a_batch_that_always_fails_is_moved_message_by_message(self, world: World) -> None:
-        batches: list[list[str]] = []
-
-        def listener(batch: Sequence[Message[str]]) -> None:
-            batches.append([message.body for message in batch])
-            raise ValueError("as told")
-
-        with world.connect() as ctx:
-            ctx.set_exception_listener(lambda _error: None)
-            producer = ctx.create_producer(world.queue())
-            for text in "ab":
-                producer.send(text)
-            parked = world.queue("parked")
-            consumer = ctx.create_consumer(world.queue(), max_delivery_count=2, on_poison=parked)
-            consumer.set_batch_listener(listener, batch_size=2, batch_timeout=SOON_MS)
-            with ctx.create_context(AckMode.AUTO) as other:
-                beside = other.create_consumer(parked)
-                assert sorted(bodies([beside.receive(2 * SOON_MS), beside.receive(SOON_MS)])) == ["a", "b"]
-            assert batches == [["a", "b"], ["a", "b"]]
-
-    def test_a_message_that_is_rolled_back_too_often_is_moved_before_it_is_received(self, world: World) -> None:
-        with world.connect(mode=AckMode.TRANSACTED) as ctx:
-            ctx.create_producer(world.queue()).send("x")
-            ctx.commit()
-            parked = world.queue("parked")
-            consumer = ctx.create_consumer(world.queue(), max_delivery_count=2, on_poison=parked)
-            for count in (1, 2):
-                message = consumer.receive(SOON_MS)
-                assert message is not None
-                assert message.delivery_count == count
-                ctx.rollback()
-            assert consumer.receive(QUIET_MS) is None
-            consumer.close()
-            assert ctx.create_consumer(parked).receive_body(SOON_MS) == "x"
-            ctx.commit()
-
-    def test_a_body_that_cannot_be_read_goes_the_same_way_and_can_be_had_raw(self, world: World) -> None:
-        with world.connect() as ctx:
-            ctx.set_exception_listener(lambda _error: None)
-            ctx.create_producer(world.queue()).send("no JSON")
-            orders = Queue(world.queue().name, dict)
-            read: list[object] = []
-            consumer = ctx.create_consumer(orders, max_delivery_count=2, on_poison=world.queue("parked"))
-            consumer.set_message_listener(lambda message: read.append(message.body))
-            parked = ctx.create_consumer(Queue(world.queue("parked").name, dict)).receive(SOON_MS)
-            assert parked is not None
-            with pytest.raises(MessageFormatError):
-                _ = parked.body
-            assert (parked.raw_body, read) == ("no JSON", [])
-
-    def test_a_listener_that_always_raises_rests_longer_each_time(self, world: World) -> None:
-        calls: list[float] = []
-
-        def listener(_message: Message[str]) -> None:
-            calls.append(world.now_ms())
-            raise ValueError("as told")
-
-        with world.connect() as ctx:
-            ctx.set_exception_listener(lambda _error: None)
-            consumer = ctx.create_consumer(world.queue())
-            consumer.set_message_listener(listener)
-            ctx.create_producer(world.queue()).send("x")
-            world.until(lambda: len(calls) == 5, SOON_MS)
-            pauses = [later - earlier for earlier, later in pairwise(calls)]
-            assert all(pause >= least for pause, least in zip(pauses[1:], (100, 200, 400), strict=True))
-            consumer.close()  # at once, in the middle of a pause
-            left = ctx.create_consumer(world.queue()).receive(SOON_MS)
-            assert left is not None
-            assert left.body == "x"
-
-    @pytest.mark.parametrize("wrong", [-1, True, "3", 1.5])
-    def test_a_limit_of_deliveries_that_is_no_count_is_refused(self, world: World, wrong: Any) -> None:
-        with world.connect() as ctx, pytest.raises(MessagingRuntimeError, match="give a number from 0"):
-            ctx.create_consumer(world.queue(), max_delivery_count=wrong)
-
-    def test_an_unknown_keyword_of_a_consumer_is_a_type_error(self, world: World) -> None:
-        with world.connect() as ctx, pytest.raises(TypeError, match="max_delivery_count, on_poison"):
-            ctx.create_consumer(world.queue(), max_deliveries=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
     def test_a_message_whose_destination_defines_mode_and_priority_comes(self, world: World) -> None:
         with world.connect() as ctx:
@@ -584,52 +379,3 @@ class DriverContract(ArgumentContract, ABC):
         with pytest.raises(IllegalStateRuntimeError) as caught:
             ctx.commit()
         assert not isinstance(caught.value, TransactionRolledBackRuntimeError)
-
-
-class CancelContract(ABC):
-    """Tests of drivers whose broker can cancel delayed messages."""
-
-    @pytest.fixture
-    @abstractmethod
-    def world(self) -> World:
-        """A broker and a driver that connects to it."""
-
-    def test_a_delayed_message_is_taken_back(self, world: World) -> None:
-        with world.connect() as ctx:
-            producer = ctx.create_producer(world.queue(), delivery_delay=QUIET_MS)
-            first, second, third = (producer.send(text) for text in ("first", "second", "third"))
-            assert first.cancel() is True
-            assert first.cancel() is False
-            assert ctx.cancel(second.message_id) is True
-            consumer = ctx.create_consumer(world.queue())
-            assert consumer.receive_body(SOON_MS) == "third"
-            assert third.cancel() is False
-            assert consumer.receive(QUIET_MS) is None
-
-    def test_a_handle_outlives_its_connection(self, world: World) -> None:
-        with world.connect() as ctx:
-            handle = ctx.create_producer(world.queue(), delivery_delay=SOON_MS).send("x").message_id
-        with world.connect() as other:
-            assert other.cancel(handle) is True
-            assert other.cancel(handle) is False
-
-    def test_every_copy_of_a_delayed_publication_is_taken_back(self, world: World) -> None:
-        with world.connect() as ctx:
-            consumers = [ctx.create_consumer(world.topic()) for _ in range(3)]
-            receipt = ctx.create_producer(world.topic(), delivery_delay=QUIET_MS).send("x")
-            assert receipt.cancel() is True
-            assert [consumer.receive(QUIET_MS) for consumer in consumers] == [None, None, None]
-
-    def test_what_is_not_staged_cannot_be_taken_back(self, world: World) -> None:
-        with world.connect(mode=AckMode.TRANSACTED) as ctx, ctx.create_context(AckMode.AUTO) as auto:
-            assert auto.create_producer(world.queue()).send("at once").cancel() is False
-            assert auto.cancel("ID:nobody-knows") is False
-            receipt = ctx.create_producer(world.queue("unit"), delivery_delay=SOON_MS).send("uncommitted")
-            assert auto.cancel(receipt.message_id) is False
-            ctx.commit()
-            assert receipt.cancel() is True
-
-    @pytest.mark.parametrize("wrong", ["", 7, None])
-    def test_a_handle_that_is_no_message_id_is_refused(self, world: World, wrong: Any) -> None:
-        with world.connect() as ctx, pytest.raises(MessagingRuntimeError, match="give the message id of a receipt"):
-            ctx.cancel(wrong)

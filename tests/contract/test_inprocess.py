@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.cancel import CancelContract
+from tests.contract.suite import DriverContract
 from tests.contract.world import World
 
 from assay_broker.inprocess import InProcessDriver

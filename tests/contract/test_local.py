@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.cancel import CancelContract
+from tests.contract.suite import DriverContract
 from tests.contract.world import World
 
 from assay_broker.inprocess import InProcessDriver

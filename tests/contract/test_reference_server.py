@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.cancel import CancelContract
+from tests.contract.suite import DriverContract
 from tests.contract.world import World
 
 from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend

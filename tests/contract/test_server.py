@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.broker.amqp.serving import serving
-from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.cancel import CancelContract
+from tests.contract.suite import DriverContract
 from tests.contract.world import World
 
 from assay_broker.stores.memory import MemoryStore

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from assay_sdk import AckMode, Context, Login, Queue, Topic, connect
+from assay_sdk import AckMode, Context, Login, Message, Queue, Topic, connect
 from assay_sdk.driver import Driver
 from assay_sdk.time import Runner
 
@@ -65,3 +65,9 @@ class World(Struct):
     def until(self, done: Callable[[], bool], limit_ms: int = SOON_MS) -> bool:
         """Wait until a condition holds, or for this many milliseconds; whether it holds."""
         return self.runner.run_until(done, self.runner.clock.monotonic_ns() + limit_ms * MS)
+
+
+def bodies(messages: list[Message[str] | None]) -> list[str]:
+    """The bodies of received messages; fails if one of them did not arrive."""
+    assert None not in messages
+    return [message.body for message in messages if message is not None]
