@@ -275,6 +275,38 @@ class DriverContract(ArgumentContract, PoisonContract, RequestContract, ABC):
             assert world.until(lambda: len(counts) == 2)
             assert counts == [1, 2]
 
+    def test_a_listener_may_end_the_program(self, world: World) -> None:
+        def stop(_message: Message[str]) -> None:
+            raise SystemExit("the day is over")
+
+        def work() -> None:
+            with world.connect() as ctx:
+                ctx.create_consumer(world.queue()).set_message_listener(stop)
+                ctx.create_producer(world.queue()).send("a")
+                world.until(lambda: False)
+
+        with pytest.raises(SystemExit, match="the day is over"):
+            work()
+        with world.connect() as ctx:
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
+
+    def test_a_listener_may_raise_what_has_no_text(self, world: World) -> None:
+        class MuteError(Exception):
+            def __str__(self) -> str:
+                raise ValueError("no text")
+
+        def listener(message: Message[str]) -> None:
+            if message.delivery_count == 1:
+                raise MuteError
+
+        told: list[object] = []
+        with world.connect() as ctx:
+            ctx.set_exception_listener(told.append)
+            ctx.create_consumer(world.queue()).set_message_listener(listener)
+            ctx.create_producer(world.queue()).send("a")
+            assert world.until(lambda: bool(told))
+            assert "MuteError: its text cannot be read" in str(told[0])
+
     def test_a_listener_may_commit_and_roll_back(self, world: World) -> None:
         counts: list[int] = []
         with world.connect(mode=AckMode.TRANSACTED) as ctx, world.connect() as sender:

@@ -112,3 +112,12 @@ class Calls:
         open_calls, self._open = self._open, {}
         for pending in open_calls.values():
             pending.fail(RefusedError(refused))
+
+
+def describe(error: Exception) -> str:
+    """Return the class and text of an application's exception, whose text may raise itself."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  `__str__` is the application's
+        text = "its text cannot be read"
+    return f"{type(error).__name__}: {text}"

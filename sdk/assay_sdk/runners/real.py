@@ -355,7 +355,8 @@ class RealRunner:
         while not self._closing:
             try:
                 self._run_loop(lambda: self._closing, None)
-            except Exception as error:  # noqa: BLE001  goes to the hook, the waiters or `close`; the loop must not end
+            except BaseException as error:  # noqa: BLE001  goes to the hook, the waiters or `close`: if `sys.exit()` in a
+                # listener ended this thread, every call would wait for ever
                 self._report(error)
         self._dispose()
 

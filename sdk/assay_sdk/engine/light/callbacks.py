@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Collection
 
-from assay_sdk.engine.calls import Pending
+from assay_sdk.engine.calls import Pending, describe
 from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.engine.operations import Operation, Wait
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -85,5 +85,5 @@ class Callbacks:
             raised = error
         self._observe(CallbackEnded(subscription.number, None, "returned" if raised is None else "raised"))
         if raised is not None:
-            text = f"a callback on {subscription.terms.topic.name} raised {type(raised).__name__}: {raised}"
+            text = f"a callback on {subscription.terms.topic.name} raised {describe(raised)}"
             self._complain(Refused(JmsErrorKind.MESSAGING, text, objects=(subscription.terms.topic.name,)))

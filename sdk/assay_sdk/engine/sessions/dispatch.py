@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.engine.calls import Pending, RefusedError, describe
 from assay_sdk.engine.deliveries.delivery import Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation, Wait, spawn
@@ -131,6 +131,6 @@ class Dispatcher:
             CallbackEnded(handing.consumer.number, handing.batch, "returned" if raised is None else "raised")
         )
         if raised is not None:
-            text = f"a listener on {handing.consumer.source.address} raised {type(raised).__name__}: {raised}"
+            text = f"a listener on {handing.consumer.source.address} raised {describe(raised)}"
             connection.complain(Refused(JmsErrorKind.MESSAGING, text))
         return raised
