@@ -121,7 +121,8 @@ class Forwarder:
         elif address is not None:
             address = by_name(address)
         self._links[command.link] = command.session
-        self._handle(commands.AttachSender(self._number, command.token, command.link, address, named=command.dynamic))
+        made = command.dynamic
+        self._handle(commands.AttachSender(self._number, command.token, command.link, address, adopt=made, named=made))
 
     def _open_receiver(self, command: driver.OpenReceiver) -> None:
         if not self._session_is_open(command.session, command.token):
@@ -142,6 +143,7 @@ class Forwarder:
                 settled=command.settled,
                 session=command.session,
                 timeout_ms=command.timeout_ms,
+                adopt=False,
             )
         )
 

@@ -308,10 +308,13 @@ def test_a_token_in_use_is_the_engines_error() -> None:
 def test_a_link_that_the_broker_closes_is_told() -> None:
     world = World()
     owner, other = world.connect(), world.connect()
-    reply = Address(AddressKind.TEMPORARY_QUEUE, "reply")
     for line in (owner, other):
         line.submit(driver.OpenSession(line.token(), 1))
-    owner.submit(driver.OpenReceiver(token=owner.token(), session=1, link=1, address=reply))
+    nameless = Address(AddressKind.TEMPORARY_QUEUE, "")
+    owner.submit(driver.OpenSender(token := owner.token(), 1, 1, nameless, dynamic=True))
+    made = owner.outcome(token)
+    assert isinstance(made, driver.Done)
+    reply = Address(AddressKind.TEMPORARY_QUEUE, str(made.value))
     other.submit(driver.OpenSender(other.token(), 1, 4, reply))
     owner.submit(driver.Close(owner.token()))
     closed = other.events[-1]

@@ -13,6 +13,7 @@ from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.routes import Choice, Target
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
+from assay_sdk.model.destinations import DestinationError, checked_name
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
@@ -54,6 +55,10 @@ def _unknown(state: State, name: str, choice: Choice) -> Target:
         return elsewhere
     if not state.objects.on_use:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no queue {name}; define it first.", name)
+    try:
+        checked_name(name)
+    except DestinationError as error:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, str(error), name[:64]) from error
     default = _default(state, LOCAL_DEFAULT)
     return Target((default,), local_queue(state, name, default))
 

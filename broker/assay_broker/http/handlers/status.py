@@ -159,7 +159,7 @@ def _queues(queues: list[Definition], most: int) -> Table:
         numbers=("Depth", "Most", "Receivers", "Senders"),
         rows=rows,
         left=left,
-        empty="There are no queues yet; one comes with its first use, or with DEFINE QLOCAL.",
+        empty="You may see no queue (authority DSP), or none exists: it comes with its first use, or DEFINE QLOCAL.",
     )
 
 
@@ -218,7 +218,7 @@ def _subscriptions(subscriptions: list[Definition], most: int) -> Table:
         columns=("Subscription", "Topic string", "Queue", "Durable", "Made by"),
         rows=rows,
         left=left,
-        empty="Nobody has subscribed to anything.",
+        empty="You may see no subscription (authority DSP), or none exists.",
     )
 
 
@@ -233,7 +233,7 @@ def _topics(topics: list[Definition], most: int) -> Table:
         columns=("Topic", "Topic string", "Publish", "Subscribe", "Persistent reach", "Other reach"),
         rows=rows,
         left=left,
-        empty="There are no topic objects.",
+        empty="You may see no topic object (authority DSP), or none exists.",
     )
 
 

@@ -148,6 +148,14 @@ def test_names_are_decoded(served: Served, name: str) -> None:
     assert f"QUEUE({name})" in served.mqsc("DISPLAY QUEUE('A*')" if name[1] == "." else "DIS QL(ORDERS)").text
 
 
+@pytest.mark.parametrize("name", ["", "a%00b", "%07", "x" * 11_000], ids=["empty", "nul", "bell", "long"])
+def test_no_queue_is_created_under_a_name_that_no_client_can_use(served: Served, name: str) -> None:
+    before = served.mqsc("DISPLAY QLOCAL(*)").text
+    reply = served.ask("POST", f"{QMGR}/queue/{name}/message", "lost")
+    assert (reply.status, reply.json["error"][0]["reasonCode"]) == (404, Mqrc.UNKNOWN_OBJECT_NAME)
+    assert served.mqsc("DISPLAY QLOCAL(*)").text == before
+
+
 @pytest.mark.parametrize(("path", "topic"), [("sport/football", "sport/football"), ("%2Fsport%2F", "/sport/")])
 def test_a_publication_reaches_an_administered_subscription(served: Served, path: str, topic: str) -> None:
     served.must("DEFINE QLOCAL(NEWS)", f"DEFINE SUB(S) TOPICSTR('{topic}') DEST(NEWS)")

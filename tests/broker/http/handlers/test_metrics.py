@@ -9,7 +9,7 @@ from tests.broker.http.handlers.test_messaging import send_later
 
 from assay_broker.http import HttpLimits
 
-EVIL = 'Q"\\\n{le="1"}'
+EVIL = 'Q"\\n{le="1"}'
 SECRET = "a body that nobody else may read"
 
 Labels = tuple[tuple[str, str], ...]
