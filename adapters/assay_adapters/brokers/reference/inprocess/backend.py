@@ -7,8 +7,9 @@ from itertools import count
 from typing import Literal
 
 from assay_adapters.brokers.reference.inprocess.administration import ReferenceAdmin
-from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults, key_of
+from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults
 from assay_adapters.brokers.reference.inprocess.stores import kind_of
+from assay_adapters.clients.events import key_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES

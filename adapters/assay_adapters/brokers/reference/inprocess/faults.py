@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import Struct
 
 from assay_adapters.brokers.reference.inprocess.stores import ScenarioStore
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.events import key_of
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Source
 from assay_adapters.ports.faults import (
@@ -34,12 +34,6 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 _FAULT_LIMIT_NS = 3_600 * 10**9
 """How long to wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
-
-
-def key_of(message: Message) -> str | None:
-    """Return the kit's id of a message; None if it has none."""
-    key = message.properties.get(KID)
-    return key if isinstance(key, str) else None
 
 
 class ReferenceInjection:
