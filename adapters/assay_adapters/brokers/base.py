@@ -20,7 +20,7 @@ JMS_FACES: Faces = ("simplified", "classic")
 ALL_FACES: Faces = (*JMS_FACES, "mqlight")
 
 
-class Sighting(Protocol):
+class SightFaults(Protocol):
     """Faults that can wait for the first sight of a message."""
 
     def seen(self, key: str) -> None:
@@ -29,7 +29,7 @@ class Sighting(Protocol):
 
 
 RunnerT = TypeVar("RunnerT", bound=Runner)
-FaultsT = TypeVar("FaultsT", bound=Sighting | None)
+FaultsT = TypeVar("FaultsT", bound=SightFaults | None)
 
 
 class SdkInstance(Generic[RunnerT, FaultsT]):
