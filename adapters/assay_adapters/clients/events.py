@@ -11,6 +11,7 @@ from assay_adapters.ports.client import ClientEvent, Seen
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.message import Message, show_received
 from assay_sdk.model.message import Body, Property
+from assay_sdk.model.message import Message as CoreMessage
 from assay_sdk.observer import (
     CallbackEnded,
     ConnectionLost,
@@ -27,6 +28,12 @@ Fields = dict[str, str | int | bool | None]
 
 KID = "assay_kid"
 """The property with the kit's id."""
+
+
+def key_of(message: CoreMessage) -> str | None:
+    """Return the kit's id of a message; None if it has none."""
+    key = message.properties.get(KID)
+    return key if isinstance(key, str) else None
 
 
 def fields_of(message: Message[str]) -> Fields:
@@ -82,8 +89,8 @@ def _unit_name(unit: int | bytes | None) -> str | None:
     return name_of(unit) if isinstance(unit, bytes) else None if unit is None else str(unit)
 
 
-class Teller:
-    """The observer of one connection of the SDK, which passes its events on in the port's form.
+class EventMaker:
+    """Events in the port's form for one connection of the SDK, with the names of its consumers in the scenario.
 
     Args:
         tell: Takes the port's events.
@@ -94,6 +101,46 @@ class Teller:
         self._tell = tell
         self._connection = connection
         self._actors: dict[int, str] = {}
+
+    def name(self, consumer: int, actor: str) -> None:
+        """Note a consumer's name in the scenario."""
+        self._actors[consumer] = actor
+
+    def _link(self, consumer: int) -> str:
+        return f"{self._actors[consumer]}/{self._connection}/{consumer}"
+
+    def _tell_callback(self, event: CallbackEnded) -> None:
+        actor, link = self._actors[event.consumer], self._link(event.consumer)
+        self._tell(ClientEvent(what="callback", actor=actor, link=link, batch=event.batch, outcome=event.ended))
+
+    def _tell_message(
+        self,
+        what: Literal["seen", "settle"],
+        handed: Handed,
+        seen: Seen,
+        *,
+        outcome: str = "",
+        unit: str | None = None,
+    ) -> None:
+        self._tell(
+            ClientEvent(
+                what=what,
+                actor=self._actors[handed.consumer],
+                link=self._link(handed.consumer),
+                destination=str(handed.source),
+                seen=seen,
+                batch=handed.batch,
+                outcome=outcome,
+                unit=unit,
+            )
+        )
+
+
+class Teller(EventMaker):
+    """The observer of one connection of the SDK, which passes its events on in the port's form."""
+
+    def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
+        super().__init__(tell, connection)
         self._seen: dict[tuple[int, int], Seen] = {}
         """Messages handed to the application and not settled, by consumer and delivery."""
         self._unmatched: dict[int, deque[Seen]] = {}
@@ -103,10 +150,6 @@ class Teller:
         self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
         """Keys of `_seen` that belong to a unit of work, by its number or xid."""
         self._handles = 0
-
-    def name(self, consumer: int, actor: str) -> None:
-        """Note a consumer's name in the scenario."""
-        self._actors[consumer] = actor
 
     def match(self, consumer: int, message: Message[str]) -> Seen:
         """Return the sighting of a message that the SDK has just returned."""
@@ -126,16 +169,8 @@ class Teller:
                 self._tell_seen(handed)
             case Settled(handed=handed):
                 self._tell_settled(event, handed)
-            case CallbackEnded(consumer=consumer, batch=batch, ended=ended):
-                self._tell(
-                    ClientEvent(
-                        what="callback",
-                        actor=self._actors[consumer],
-                        link=self._link(consumer),
-                        batch=batch,
-                        outcome=ended,
-                    )
-                )
+            case CallbackEnded():
+                self._tell_callback(event)
             case ConnectionLost():
                 # One event for each consumer, because all watches on this connection end.
                 for actor in tuple(self._actors.values()) or ("",):
@@ -152,44 +187,20 @@ class Teller:
         self._seen[handed.consumer, handed.delivery] = seen
         self._messages[seen.handle] = None
         self._unmatched.setdefault(handed.consumer, deque()).append(seen)
-        self._tell(self._event("seen", handed, seen))
+        self._tell_message("seen", handed, seen)
 
     def _tell_settled(self, event: Settled, handed: Handed) -> None:
         key = handed.consumer, handed.delivery
         seen = self._seen.get(key)
         if seen is None:
             return  # given back or expired before the application got it
-        unit = _unit_name(event.unit)
-        self._tell(self._event("settle", handed, seen, outcome=event.outcome.value, unit=unit))
+        self._tell_message("settle", handed, seen, outcome=event.outcome.value, unit=_unit_name(event.unit))
         if event.unit is None:
             self._forget(key)
         else:
             self._enlisted.setdefault(event.unit, []).append(key)
 
-    def _link(self, consumer: int) -> str:
-        return f"{self._actors[consumer]}/{self._connection}/{consumer}"
-
     def _forget(self, key: tuple[int, int]) -> None:
         seen = self._seen.pop(key, None)
         if seen is not None:
             del self._messages[seen.handle]
-
-    def _event(
-        self,
-        what: Literal["seen", "settle"],
-        handed: Handed,
-        seen: Seen,
-        *,
-        outcome: str = "",
-        unit: str | None = None,
-    ) -> ClientEvent:
-        return ClientEvent(
-            what=what,
-            actor=self._actors[handed.consumer],
-            link=self._link(handed.consumer),
-            destination=str(handed.source),
-            seen=seen,
-            batch=handed.batch,
-            outcome=outcome,
-            unit=unit,
-        )

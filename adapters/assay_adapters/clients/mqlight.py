@@ -9,18 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from itertools import count
-from typing import Literal, TypeVar
+from typing import Literal
 
-from assay_adapters.clients.events import KID, seen_of
+from assay_adapters.clients.events import KID, EventMaker, key_of, seen_of
 from assay_adapters.clients.links import attempt
 from assay_adapters.clients.listeners import ScriptedListener
-from assay_adapters.clients.sdk import identity
+from assay_adapters.clients.sdk import FaceClient
 from assay_adapters.ports.client import (
     AckMode,
     ClientEvent,
-    ClientIdentity,
-    ClientObserver,
     Draft,
     Endpoint,
     Mode,
@@ -36,16 +33,13 @@ from assay_adapters.ports.client import (
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk import Backoff
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.faces.caller import shared_runner
 from assay_sdk.faces.mqlight.client import DEFAULT_CREDIT, Delivery, Subscription, connect_mqlight
 from assay_sdk.faces.mqlight.client import Client as LightClient
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Handed, Reconnected, SdkEvent, Settled
+from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Reconnected, SdkEvent, Settled
 from assay_sdk.observer import Seen as SdkSeen
 from assay_sdk.time import Runner
-
-T = TypeVar("T")
 
 _BACKOFF = Backoff(give_up_ms=180_000)
 """Three times a slow restart. A broker that never accepts a client again is a finding and must not stop the run."""
@@ -81,26 +75,15 @@ def _is_topic(address: Address) -> bool:
     return address.kind is AddressKind.TOPIC
 
 
-class LightTeller:
+class LightTeller(EventMaker):
     """The observer of one client, which passes the SDK's events on in the port's form.
 
     A delivery's handle is its number in the client.
-
-    Args:
-        tell: Takes the port's events.
-        connection: The client's name.
     """
 
     def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
-        self._tell = tell
-        self._connection = connection
-        self._actors: dict[int, str] = {}
-        self._attempts = count(2)
+        super().__init__(tell, connection)
         self._attempt = 1
-
-    def name(self, subscription: int, actor: str) -> None:
-        """Note a subscription's name in the scenario."""
-        self._actors[subscription] = actor
 
     def forget(self, subscription: int) -> None:
         """Note that a subscription was ended in order."""
@@ -110,20 +93,19 @@ class LightTeller:
         """Pass on one event."""
         match event:
             case SdkSeen(handed=handed):
-                self._tell(self._event("seen", handed))
+                self._tell_message("seen", handed, seen_of(handed, handed.delivery))
             case Settled(handed=handed, outcome=outcome):
-                self._tell(self._event("settle", handed, outcome=outcome.value))
-            case CallbackEnded(consumer=consumer, ended=ended):
-                link = self._link(consumer)
-                self._tell(ClientEvent(what="callback", actor=self._actors[consumer], link=link, outcome=ended))
+                self._tell_message("settle", handed, seen_of(handed, handed.delivery), outcome=outcome.value)
+            case CallbackEnded():
+                self._tell_callback(event)
             case ConnectionLost():
                 self._tell_all("lost")
             case Reconnected():
-                self._attempt = next(self._attempts)
+                self._attempt += 1
                 self._tell_all("back")
             case FrameSeen(frame=frame) if frame.transfer is not None:
-                key = frame.transfer.message.properties.get(KID)
-                if isinstance(key, str):
+                key = key_of(frame.transfer.message)
+                if key is not None:
                     settled = frame.transfer.settled
                     self._tell(ClientEvent(what="transfer", actor=self._connection, key=key, settled=settled))
             case _:
@@ -133,18 +115,8 @@ class LightTeller:
         for actor in tuple(self._actors.values()):
             self._tell(ClientEvent(what=what, actor=actor))
 
-    def _link(self, subscription: int) -> str:
-        return f"{self._actors[subscription]}/{self._connection}.{self._attempt}/{subscription}"
-
-    def _event(self, what: Literal["seen", "settle"], handed: Handed, outcome: str = "") -> ClientEvent:
-        return ClientEvent(
-            what=what,
-            actor=self._actors[handed.consumer],
-            link=self._link(handed.consumer),
-            destination=str(handed.source),
-            seen=seen_of(handed, handed.delivery),
-            outcome=outcome,
-        )
+    def _link(self, consumer: int) -> str:
+        return f"{self._actors[consumer]}/{self._connection}.{self._attempt}/{consumer}"
 
 
 class LightProducer:
@@ -383,38 +355,15 @@ class LightConnection:
         self._port.abandon()
 
 
-class MqlightClient:
-    """Our SDK in its MQ Light face.
+class MqlightClient(FaceClient):
+    """Our SDK in its MQ Light face; `id_prefix` is the seed of random choices, too."""
 
-    Args:
-        driver: The protocol; None for the one that serves the endpoint's URL.
-        runner: Runs the jobs; None for the SDK's own runner.
-        id_prefix: The prefix of message ids, followed by the client's number, and the seed of random choices, for
-            repeatable runs; None for globally unique ids.
-    """
+    capabilities = CAPABILITIES
 
     def __init__(
         self, driver: Driver | None = None, runner: Runner | None = None, id_prefix: str | None = None
     ) -> None:
-        self._driver = driver
-        self._runner = runner or shared_runner()
-        self._id_prefix = id_prefix
-        self._connections = count(1)
-        self._observers: list[ClientObserver] = []
-
-    @property
-    def identity(self) -> ClientIdentity:
-        """Its identity."""
-        return identity("mqlight")
-
-    @property
-    def capabilities(self) -> Mapping[Capability, Source]:
-        """Its capabilities, each with its source."""
-        return CAPABILITIES
-
-    def observe(self, observer: ClientObserver) -> None:
-        """Add an observer of all later events."""
-        self._observers.append(observer)
+        super().__init__("mqlight", driver, runner, id_prefix)
 
     def connect(
         self,
@@ -429,9 +378,8 @@ class MqlightClient:
         Hyphens in a client id become underscores, because MQ Light does not allow hyphens.
         """
         del checks
-        number = next(self._connections)
-        prefix = None if self._id_prefix is None else f"{self._id_prefix}-mqlight-{number}"
-        teller = LightTeller(self._tell, f"mqlight-{number}")
+        name, prefix = self._next_connection()
+        teller = LightTeller(self._tell, name)
 
         def connect() -> LightConnection:
             port = connect_mqlight(
@@ -449,7 +397,3 @@ class MqlightClient:
             return LightConnection(port, teller, self._runner)
 
         return attempt(connect)
-
-    def _tell(self, event: ClientEvent) -> None:
-        for observer in tuple(self._observers):
-            observer(event)

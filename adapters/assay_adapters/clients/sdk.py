@@ -17,6 +17,7 @@ from assay_adapters.ports.client import (
     ClientIdentity,
     ClientObserver,
     Endpoint,
+    Face,
     Origin,
     Qos,
     Seen,
@@ -213,21 +214,19 @@ class SdkConnection:
         self._port.close()
 
 
-class SdkClient:
+class FaceClient:
     """Our SDK in one of its faces.
 
     Args:
         face: The face.
         driver: The protocol; None for the one that serves the endpoint's URL.
         runner: Runs the jobs; None for the SDK's own runner.
-        id_prefix: The prefix of message ids, followed by the connection's number, for repeatable runs; None for
+        id_prefix: The prefix of message ids, followed by the connection's name, for repeatable runs; None for
             globally unique ids.
     """
 
-    def __init__(
-        self, face: SdkFace, driver: Driver | None = None, runner: Runner | None = None, id_prefix: str | None = None
-    ) -> None:
-        self._face: SdkFace = face
+    def __init__(self, face: Face, driver: Driver | None, runner: Runner | None, id_prefix: str | None) -> None:
+        self._face: Face = face
         self._driver = driver
         self._runner = runner or shared_runner()
         self._id_prefix = id_prefix
@@ -239,14 +238,29 @@ class SdkClient:
         """Its identity."""
         return identity(self._face)
 
-    @property
-    def capabilities(self) -> Mapping[Capability, Source]:
-        """Its capabilities, each with its source."""
-        return CAPABILITIES
-
     def observe(self, observer: ClientObserver) -> None:
         """Add an observer of all later events."""
         self._observers.append(observer)
+
+    def _next_connection(self) -> tuple[str, str | None]:
+        """Return the name of the next connection, and the prefix of its message ids."""
+        name = f"{self._face}-{next(self._connections)}"
+        return name, None if self._id_prefix is None else f"{self._id_prefix}-{name}"
+
+    def _tell(self, event: ClientEvent) -> None:
+        for observer in tuple(self._observers):
+            observer(event)
+
+
+class SdkClient(FaceClient):
+    """Our SDK in one of its JMS faces."""
+
+    capabilities = CAPABILITIES
+
+    def __init__(
+        self, face: SdkFace, driver: Driver | None = None, runner: Runner | None = None, id_prefix: str | None = None
+    ) -> None:
+        super().__init__(face, driver, runner, id_prefix)
 
     def connect(
         self,
@@ -257,8 +271,8 @@ class SdkClient:
         checks: bool = True,
     ) -> Outcome[SdkConnection]:
         """Connect; without `checks` the client skips its own checks, so that the broker's answer is visible."""
-        number = next(self._connections)
-        teller = Teller(self._tell, f"{self._face}-{number}")
+        name, prefix = self._next_connection()
+        teller = Teller(self._tell, name)
         dial = classic_connection if self._face == "classic" else simplified.connect
 
         def connect() -> SdkConnection:
@@ -270,15 +284,11 @@ class SdkClient:
                 runner=self._runner,
                 driver=self._driver,
                 observer=teller,
-                id_prefix=None if self._id_prefix is None else f"{self._id_prefix}-{self._face}-{number}",
+                id_prefix=prefix,
             )
             return SdkConnection(port, teller, self._runner)
 
         return attempt(connect)
-
-    def _tell(self, event: ClientEvent) -> None:
-        for observer in tuple(self._observers):
-            observer(event)
 
 
 def classic_connection(
@@ -312,7 +322,7 @@ def classic_connection(
 
 
 @cache
-def identity_in(face: str | None, faces: Sequence[SdkFace | Literal["mqlight"]]) -> ClientIdentity:
+def identity_in(face: str | None, faces: Sequence[Face]) -> ClientIdentity:
     """Return the SDK's identity in one of a backend's faces.
 
     Args:
@@ -328,7 +338,7 @@ def identity_in(face: str | None, faces: Sequence[SdkFace | Literal["mqlight"]])
     raise LookupError(unknown("face of the SDK", str(face), faces))
 
 
-def identity(face: SdkFace | Literal["mqlight"]) -> ClientIdentity:
+def identity(face: Face) -> ClientIdentity:
     """Return the SDK's identity in a face."""
     try:
         number = version("assay-mq")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.events import key_of
 from assay_sdk.driver import (
     Arrived,
     Done,
@@ -21,7 +21,6 @@ from assay_sdk.driver import (
     Wire,
 )
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Message
 from assay_sdk.time import Runner
 
 KidHook = Callable[[str], None]
@@ -35,11 +34,6 @@ class Hooks:
         """Called once, when the broker's answer to a send has come, before the engine gets it."""
         self.settling: dict[str, KidHook] = {}
         """Called before each settlement of the message is sent."""
-
-
-def _key(message: Message) -> str | None:
-    key = message.properties.get(KID)
-    return key if isinstance(key, str) else None
 
 
 class TappedWire:
@@ -76,7 +70,7 @@ class TappedWire:
         """Call the hooks for a command, then pass it on."""
         match command:
             case Send(token=token, message=message):
-                key = _key(message)
+                key = key_of(message)
                 if key in self._hooks.answered:
                     self._sends[token] = key
             case Settle(deliveries=deliveries) | Enlist(deliveries=deliveries):
@@ -101,7 +95,7 @@ class TappedWire:
                 if hook is not None:
                     hook(answered)
             case Arrived(delivery=number, message=message):
-                key = _key(message)
+                key = key_of(message)
                 if key in self._hooks.settling:
                     self._deliveries[number] = key
             case _:

@@ -7,12 +7,12 @@ instance, one after the other.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from assay_adapters.brokers.base import JMS_FACES, AmqpBackend, SdkInstance
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
-from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, SdkClient, SdkFace, identity_in
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
 from assay_adapters.containers.container import (
     LOOPBACK,
     Container,
@@ -26,16 +26,14 @@ from assay_adapters.containers.faults import ContainerFaults
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.taps import Hooks, TappedDriver
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.administration import Admin
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable, WireProtocol
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
-from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Login, Opened, Target
-from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.time import Clock, Runner
+from assay_sdk.time import Runner
 
 IMAGE_VARIABLE = "ASSAY_IMAGE_ARTEMIS"
 LOCAL_IMAGE = "assay/artemis:2.56.0"
@@ -49,7 +47,6 @@ _LOGIN = Login("artemis", "artemis")
 _PORT = 5672
 _DATA_FOLDERS = ("/var/lib/artemis/data", "/var/lib/artemis-instance/data")
 """The data folders of our image and of the public one."""
-_FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _OPEN_LIMIT_MS = 2_000
 
 _AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
@@ -159,7 +156,7 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     return None
 
 
-class ArtemisInstance:
+class ArtemisInstance(SdkInstance[Runner, ContainerFaults | None]):
     """One Artemis: shared by many scenarios, or for scenarios with faults.
 
     Args:
@@ -170,6 +167,9 @@ class ArtemisInstance:
         container: Its container if it allows faults; None if it is shared.
     """
 
+    admin = None
+    members = (MEMBER,)
+
     def __init__(
         self,
         endpoint: Endpoint,
@@ -178,42 +178,13 @@ class ArtemisInstance:
         environment: Environment,
         container: Container | None,
     ) -> None:
+        if container is None:
+            super().__init__(JMS_FACES, runner, driver, environment, None)
+        else:
+            hooks = Hooks()
+            faults = ContainerFaults(container, runner, hooks)
+            super().__init__(JMS_FACES, runner, TappedDriver(driver, hooks), environment, faults)
         self._endpoint = endpoint
-        self._runner = runner
-        self._environment = environment
-        hooks = Hooks()
-        self._driver = TappedDriver(driver, hooks) if container is not None else driver
-        self._faults = ContainerFaults(container, runner, hooks) if container is not None else None
-
-    @property
-    def environment(self) -> Environment:
-        """The tested product."""
-        return self._environment
-
-    @property
-    def clock(self) -> Clock:
-        """The machine's clock, which is also the container's."""
-        return self._runner.clock
-
-    @property
-    def runner(self) -> Runner:
-        """The I/O loop."""
-        return self._runner
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """Its one broker."""
-        return (MEMBER,)
-
-    @property
-    def admin(self) -> Admin | None:
-        """None: administration is not supported."""
-        return None
-
-    @property
-    def faults(self) -> ContainerFaults | None:
-        """Its faults; None if it is shared."""
-        return self._faults
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
         """Return where clients connect.
@@ -224,13 +195,6 @@ class ArtemisInstance:
         if protocol != "amqp" or member not in {None, *self.members}:
             raise LookupError(f"Artemis has no {protocol} endpoint for {member or MEMBER} here; it has amqp.")
         return self._endpoint
-
-    def clients(self) -> Mapping[str, Client]:
-        """New clients, by face."""
-        clients: dict[str, SdkClient] = {face: SdkClient(face, self._driver, self._runner) for face in _FACES}
-        for client in clients.values():
-            client.observe(self._observe)
-        return dict(clients)
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
         """Do nothing: events of its disk are not visible."""
@@ -245,53 +209,20 @@ class ArtemisInstance:
     def close(self) -> None:
         """Do nothing: the backend keeps the instance for the next scenario."""
 
-    def _observe(self, event: ClientEvent) -> None:
-        if self._faults is not None and event.what == "seen" and event.seen is not None:
-            self._faults.seen(event.seen.key)
 
+class ArtemisBackend(AmqpBackend):
+    """Apache Artemis in containers of this machine."""
 
-class ArtemisBackend:
-    """Apache Artemis in containers of this machine.
+    name = "artemis"
+    capabilities = CAPABILITIES
+    lacks = LACKS
+    faces = JMS_FACES
+    reuses_faulted = True
+    """A container takes long to start, so one that had a fault is used again."""
 
-    Args:
-        shared: The endpoint of a shared instance that another process has started; None to start one.
-        wire: A filter between the SDK's engine and its driver; None for none.
-        runner: The I/O loop; None for the one that this process's connections share.
-    """
-
-    def __init__(
-        self,
-        shared: Endpoint | None = None,
-        wire: Callable[[Driver], Driver] | None = None,
-        runner: Runner | None = None,
-    ) -> None:
-        self._attached = shared
-        self._filter = wire
-        self._given_runner = runner
-        self._image: str | None = None
-        self._shared: Container | None = None
-        self._own: Container | None = None
-        self._lock = threading.Lock()
-
-    @classmethod
-    def attach(cls, endpoint: Endpoint) -> ArtemisBackend:
-        """Return a backend for a shared instance that another process has started."""
-        return cls(shared=endpoint)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return "artemis"
-
-    @property
-    def capabilities(self) -> Mapping[Capability, Source]:
-        """The capabilities of broker, client and adapter together."""
-        return CAPABILITIES
-
-    @property
-    def lacks(self) -> Mapping[Capability, Source]:
-        """Why capabilities are absent."""
-        return LACKS
+    _image: str | None = None
+    _shared: Container | None = None
+    _own: Container | None = None
 
     @property
     def environment(self) -> Environment:
@@ -302,19 +233,6 @@ class ArtemisBackend:
         if self._image is not None:
             details["digest"] = image_digest(self._image)
         return Environment(product=PRODUCT, version=version, details=details, ours=False)
-
-    def identity(self, face: str | None = None) -> ClientIdentity:
-        """Return the identity of the client.
-
-        Raises:
-            LookupError: There is no such face.
-        """
-        return identity_in(face, _FACES)
-
-    @property
-    def reuses_faulted(self) -> bool:
-        """True: a container takes long to start, so one that had a fault is used again."""
-        return True
 
     def probe(self) -> Available | Unavailable:
         """Return whether it can be started here, without starting anything."""
@@ -362,16 +280,6 @@ class ArtemisBackend:
     def _images() -> tuple[str, ...]:
         named = os.environ.get(IMAGE_VARIABLE)
         return (named,) if named else (LOCAL_IMAGE, PUBLIC_IMAGE)
-
-    @property
-    def _runner(self) -> Runner:
-        return self._given_runner or shared_runner()
-
-    def _driver(self) -> Driver:
-        from assay_sdk.drivers.amqp import AmqpDriver
-
-        driver: Driver = AmqpDriver()
-        return driver if self._filter is None else self._filter(driver)
 
     def _shared_instance(self) -> ArtemisInstance:
         if self._attached is not None:

@@ -145,14 +145,11 @@ class ContainerBroker:
 class ReferenceContainerBackend(ReferenceServerBackend):
     """The reference broker in containers of this machine."""
 
+    name = "reference-container"
+
     _image = ""
     _digest = ""
     _swept = False
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return "reference-container"
 
     @property
     def environment(self) -> Environment:

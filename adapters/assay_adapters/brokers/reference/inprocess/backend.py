@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Literal
 
+from assay_adapters.brokers.base import ALL_FACES, SdkBackend, SdkInstance
 from assay_adapters.brokers.reference.inprocess.administration import ReferenceAdmin
-from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults, key_of
+from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults
 from assay_adapters.brokers.reference.inprocess.stores import kind_of
+from assay_adapters.clients.events import key_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
-from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
-from assay_adapters.clients.sdk import SdkClient, SdkFace, identity_in
-from assay_adapters.ports.administration import Admin
 from assay_adapters.ports.backend import Available, Environment, Unavailable, WireProtocol
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
-from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_adapters.suggestions import unknown
@@ -31,10 +29,8 @@ from assay_broker.stores import Operation
 from assay_broker.variants import VARIANTS
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
+from assay_sdk.runners.virtual import VirtualRunner
 
-_FACES: tuple[SdkFace, ...] = ("simplified", "classic")
-_MQLIGHT: Literal["mqlight"] = "mqlight"
 _CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
 """The capabilities of all faces together."""
 _SINGLE = ("ASSAY",)
@@ -76,7 +72,7 @@ LACKS: Mapping[Capability, Source] = {
 }
 
 
-class ReferenceInstance:
+class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
     """One queue manager, or several that belong together, with a virtual clock of their own.
 
     Args:
@@ -98,48 +94,17 @@ class ReferenceInstance:
         *,
         disk: str,
     ) -> None:
-        self._runner = runner
-        self._members = members
+        managers = {name: member.queue_manager for name, member in members.items()}
+        driver: Driver = InProcessDriver(*managers.values())
+        super().__init__(
+            ALL_FACES, runner, driver if wire is None else wire(driver), environment, ReferenceFaults(runner, members)
+        )
+        self.members = tuple(members)
+        self.admin = ReferenceAdmin(runner, managers)
+        self._under_fault = members
         self._disk = disk
         self._id_prefix = id_prefix
         self._sets = count(1)
-        self._environment = environment
-        self._seen: list[Callable[[str], None]] = []
-        managers = {name: member.queue_manager for name, member in members.items()}
-        driver: Driver = InProcessDriver(*managers.values())
-        self._driver = driver if wire is None else wire(driver)
-        self._admin = ReferenceAdmin(runner, managers)
-        self._faults = ReferenceFaults(runner, members, self._seen)
-
-    @property
-    def environment(self) -> Environment:
-        """The tested product."""
-        return self._environment
-
-    @property
-    def clock(self) -> VirtualClock:
-        """Its virtual clock."""
-        return self._runner.clock
-
-    @property
-    def runner(self) -> VirtualRunner:
-        """Its runner."""
-        return self._runner
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """Its queue managers."""
-        return tuple(self._members)
-
-    @property
-    def admin(self) -> Admin:
-        """Administration of its queue managers."""
-        return self._admin
-
-    @property
-    def faults(self) -> ReferenceFaults:
-        """Its faults."""
-        return self._faults
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
         """Return where clients connect: in the same process, for either messaging protocol.
@@ -153,12 +118,7 @@ class ReferenceInstance:
 
     def clients(self) -> Mapping[str, Client]:
         """New clients, by face; message ids differ between all clients of an instance."""
-        id_prefix = f"{self._id_prefix}-{next(self._sets)}"
-        clients: dict[str, Client] = {face: SdkClient(face, self._driver, self._runner, id_prefix) for face in _FACES}
-        clients[_MQLIGHT] = MqlightClient(self._driver, self._runner, id_prefix)
-        for client in clients.values():
-            client.observe(self._observe)
-        return clients
+        return self._clients(f"{self._id_prefix}-{next(self._sets)}")
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
         """Tell an observer what the disk does with messages of the kit."""
@@ -169,26 +129,21 @@ class ReferenceInstance:
             if keys:
                 observer(DiskEvent(self._disk, operation, keys))
 
-        for member in self._members.values():
+        for member in self._under_fault.values():
             member.kept.store.observe(tell)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
         """Return whether a disk contains these octets (PD-31)."""
-        return Ok(any(member.kept.store.holds(octets) for member in self._members.values()))
+        return Ok(any(member.kept.store.holds(octets) for member in self._under_fault.values()))
 
     def close(self) -> None:
         """Cut all connections."""
-        for member in self._members.values():
+        for member in self._under_fault.values():
             member.queue_manager.cut()
             member.kept.close()
 
-    def _observe(self, event: ClientEvent) -> None:
-        if event.what == "seen" and event.seen is not None:
-            for hook in tuple(self._seen):
-                hook(event.seen.key)
 
-
-class ReferenceBackend:
+class ReferenceBackend(SdkBackend):
     """The reference broker in this process.
 
     Args:
@@ -201,6 +156,11 @@ class ReferenceBackend:
     Raises:
         LookupError: There is no such store, defect or variant.
     """
+
+    name = "reference"
+    capabilities = CAPABILITIES
+    lacks = LACKS
+    reuses_faulted = False
 
     def __init__(
         self,
@@ -222,21 +182,6 @@ class ReferenceBackend:
         self._instances = count(1)
 
     @property
-    def name(self) -> str:
-        """Its name."""
-        return "reference"
-
-    @property
-    def capabilities(self) -> Mapping[Capability, Source]:
-        """The capabilities of broker, client and adapter together."""
-        return CAPABILITIES
-
-    @property
-    def lacks(self) -> Mapping[Capability, Source]:
-        """Why capabilities are absent."""
-        return LACKS
-
-    @property
     def environment(self) -> Environment:
         """The tested product."""
         details = {"store": self._store, "disk": self._kind.disk, "clock": "virtual", "seed": str(self._seed)}
@@ -247,19 +192,6 @@ class ReferenceBackend:
         return Environment(
             product=PRODUCT, version=product_version(), details=details, ours=True, simulated_disk=self._kind.simulated
         )
-
-    def identity(self, face: str | None = None) -> ClientIdentity:
-        """Return the identity of the client.
-
-        Raises:
-            LookupError: There is no such face.
-        """
-        return identity_in(face, (*_FACES, _MQLIGHT))
-
-    @property
-    def reuses_faulted(self) -> bool:
-        """False: each scenario has a new instance."""
-        return False
 
     def probe(self) -> Available | Unavailable:
         """Return that it can always be started."""

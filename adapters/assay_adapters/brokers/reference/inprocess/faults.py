@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import Struct
 
 from assay_adapters.brokers.reference.inprocess.stores import ScenarioStore
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.events import key_of
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Source
 from assay_adapters.ports.faults import (
@@ -34,12 +34,6 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 _FAULT_LIMIT_NS = 3_600 * 10**9
 """How long to wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
-
-
-def key_of(message: Message) -> str | None:
-    """Return the kit's id of a message; None if it has none."""
-    key = message.properties.get(KID)
-    return key if isinstance(key, str) else None
 
 
 class ReferenceInjection:
@@ -99,15 +93,12 @@ class ReferenceFaults:
     Args:
         runner: Runs the jobs, and has the clock.
         members: Its queue managers by name; the first is the default.
-        seen: Callbacks for each message that a client receives.
     """
 
-    def __init__(
-        self, runner: VirtualRunner, members: Mapping[str, MemberUnderFault], seen: list[Callable[[str], None]]
-    ) -> None:
+    def __init__(self, runner: VirtualRunner, members: Mapping[str, MemberUnderFault]) -> None:
         self._runner = runner
         self._members = members
-        self._seen = seen
+        self._sights: list[Callable[[str], None]] = []
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
@@ -139,6 +130,11 @@ class ReferenceFaults:
                 self._at_sight(key, injection)
         return injection
 
+    def seen(self, key: str) -> None:
+        """Note that a client received this message; every client of the instance calls it."""
+        for hook in tuple(self._sights):
+            hook(key)
+
     def _at_answer(self, places: list[list[AnswerHook]], key: str, injection: ReferenceInjection) -> None:
         """Fire the injection at the answer of whichever member sends it."""
 
@@ -154,11 +150,11 @@ class ReferenceFaults:
     def _at_sight(self, key: str, injection: ReferenceInjection) -> None:
         def hook(seen: str) -> None:
             if seen == key:
-                self._seen.remove(hook)
+                self._sights.remove(hook)
                 # As a job, so that every observer notes the sighting first; no settlement reaches the broker before it.
                 self._runner.call_soon(injection.fire)
 
-        self._seen.append(hook)
+        self._sights.append(hook)
 
 
 def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable[[], None] | None]:

@@ -8,34 +8,31 @@ from __future__ import annotations
 
 import re
 import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay_adapters.brokers.base import AmqpBackend
 from assay_adapters.brokers.reference.inprocess.backend import CAPABILITIES as IN_PROCESS
 from assay_adapters.brokers.reference.inprocess.backend import LACKS as LACKS_IN_PROCESS
 from assay_adapters.brokers.reference.server.fork_server.hosts import Host, LocalHost
 from assay_adapters.brokers.reference.server.instance import (
     ADMINISTRATOR_LOGIN,
-    FACES,
     KIT,
-    MQLIGHT,
     OwnBroker,
     ServerInstance,
     endpoint_at,
 )
-from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, identity_in
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
-from assay_adapters.ports.client import ClientIdentity, Endpoint, Source
+from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_features import feature_root
 from assay_sdk.driver import Driver
-from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
@@ -106,7 +103,7 @@ def logins() -> dict[str, str]:
     return own | {name: name for name in sorted(named)}
 
 
-class ReferenceServerBackend:
+class ReferenceServerBackend(AmqpBackend):
     """The reference broker in processes of this machine.
 
     Args:
@@ -119,6 +116,11 @@ class ReferenceServerBackend:
         LookupError: There is no such defect.
     """
 
+    name = "reference-server"
+    capabilities = CAPABILITIES
+    lacks = LACKS
+    reuses_faulted = False
+
     def __init__(
         self,
         shared: Endpoint | None = None,
@@ -128,30 +130,12 @@ class ReferenceServerBackend:
     ) -> None:
         if defect is not None and defect not in DEFECTS:
             raise LookupError(unknown("defect", defect, DEFECTS))
-        self._attached = shared
+        super().__init__(shared, wire, runner)
         self._defect = defect
-        self._filter = wire
-        self._given_runner = runner
         self._fork_server: ForkServer | None = None
         self._shared: dict[tuple[str, str], OwnBroker] = {}
         self._own: list[ServerInstance] = []
         self._home: tempfile.TemporaryDirectory[str] | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return "reference-server"
-
-    @property
-    def capabilities(self) -> Mapping[Capability, Source]:
-        """The capabilities of broker, client and adapter together."""
-        return CAPABILITIES
-
-    @property
-    def lacks(self) -> Mapping[Capability, Source]:
-        """Why capabilities are absent."""
-        return LACKS
 
     @property
     def environment(self) -> Environment:
@@ -160,19 +144,6 @@ class ReferenceServerBackend:
         if self._defect is not None:
             details["defect"] = self._defect
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
-
-    def identity(self, face: str | None = None) -> ClientIdentity:
-        """Return the identity of the client.
-
-        Raises:
-            LookupError: There is no such face.
-        """
-        return identity_in(face, (*FACES, MQLIGHT))
-
-    @property
-    def reuses_faulted(self) -> bool:
-        """False: a server that had a fault is removed."""
-        return False
 
     def probe(self) -> Available | Unavailable:
         """Return whether it can be started here, without starting anything."""
@@ -211,16 +182,6 @@ class ReferenceServerBackend:
             self._own, self._shared, self._fork_server, self._home = [], {}, None, None
 
     # --- instances
-
-    @property
-    def _runner(self) -> Runner:
-        return self._given_runner or shared_runner()
-
-    def _driver(self) -> Driver:
-        from assay_sdk.drivers.amqp import AmqpDriver
-
-        driver: Driver = AmqpDriver()
-        return driver if self._filter is None else self._filter(driver)
 
     def _shared_instance(self, needs: Needs) -> ServerInstance:
         name = NAMES[needs.platform]

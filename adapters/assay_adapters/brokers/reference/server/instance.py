@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Protocol
 from urllib.parse import urlsplit
 
+from assay_adapters.brokers.base import ALL_FACES, SdkInstance
 from assay_adapters.brokers.mq_rest.administration import RestAdmin
 from assay_adapters.brokers.mq_rest.client import MqRest
 from assay_adapters.brokers.reference.server.faults import FaultTarget, ServerFaults
 from assay_adapters.brokers.reference.server.fork_server.messages import DiskSeen
-from assay_adapters.clients.mqlight import MqlightClient
-from assay_adapters.clients.sdk import SdkClient, SdkFace
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
-from assay_adapters.ports.client import Client, ClientEvent, Endpoint
+from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_sdk.driver import Driver, Login
-from assay_sdk.time import Clock, Runner
+from assay_sdk.time import Runner
 
-FACES: tuple[SdkFace, ...] = ("simplified", "classic")
-MQLIGHT: Literal["mqlight"] = "mqlight"
 KIT = Login("assay", "assay")
 """The default login of the kit's clients."""
 ADMINISTRATOR_LOGIN = Login(ADMINISTRATOR, ADMINISTRATOR)
@@ -56,7 +53,7 @@ class OwnBroker(FaultTarget, Protocol):
         ...
 
 
-class ServerInstance:
+class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
     """One server: shared by many scenarios, or one scenario's own.
 
     Args:
@@ -78,54 +75,19 @@ class ServerInstance:
         *,
         own: tuple[OwnBroker, Proxy] | None = None,
     ) -> None:
-        self._endpoint = endpoint
-        self._name = name
-        self._runner = runner
-        self._driver = driver
-        self._environment = environment
-        self._own = own
+        super().__init__(ALL_FACES, runner, driver, environment, None if own is None else ServerFaults(*own, runner))
+        self.members = (name,)
+        self.admin = RestAdmin(MqRest(LOOPBACK, self._http_port, name, ADMINISTRATOR_LOGIN), self._turn)
         self.open = True
         """False after `close`."""
-        self._faults: ServerFaults | None = None
-        if own is not None:
-            process, proxy = own
-            self._faults = ServerFaults(process, proxy, runner)
-        self._admin = RestAdmin(MqRest(LOOPBACK, self._http_port, name, ADMINISTRATOR_LOGIN), self._turn)
-
-    @property
-    def environment(self) -> Environment:
-        """The tested product."""
-        return self._environment
-
-    @property
-    def clock(self) -> Clock:
-        """The machine's clock, which is also the server's."""
-        return self._runner.clock
-
-    @property
-    def runner(self) -> Runner:
-        """The I/O loop."""
-        return self._runner
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """Its one queue manager."""
-        return (self._name,)
+        self._endpoint = endpoint
+        self._name = name
+        self._own = own
 
     @property
     def own(self) -> OwnBroker | None:
         """The broker, if it is one scenario's own; None if it is shared."""
         return None if self._own is None else self._own[0]
-
-    @property
-    def admin(self) -> RestAdmin:
-        """Administration over HTTP."""
-        return self._admin
-
-    @property
-    def faults(self) -> ServerFaults | None:
-        """Its faults; None if it is shared."""
-        return self._faults
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
         """Return where clients, or administrators, connect.
@@ -140,19 +102,11 @@ class ServerInstance:
                 return self._endpoint.admin
         raise LookupError(f"The server {self._name} has no {protocol} endpoint for {member or self._name}.")
 
-    def clients(self) -> Mapping[str, Client]:
-        """New clients, by face."""
-        clients: dict[str, Client] = {face: SdkClient(face, self._driver, self._runner) for face in FACES}
-        clients[MQLIGHT] = MqlightClient(self._driver, self._runner)
-        for client in clients.values():
-            client.observe(self._observe)
-        return clients
-
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
         """Tell an observer what the store does with messages of the kit; silent for a shared server."""
         if self._own is None:
             return
-        runner = self._runner
+        runner = self.runner
 
         def seen(news: DiskSeen) -> None:
             event = DiskEvent("the server's store", news.op, news.keys, news.mono_ns)
@@ -187,13 +141,9 @@ class ServerInstance:
         return port
 
     def _turn(self, on: bool) -> None:
-        if self._faults is None:
+        if self.faults is None:
             raise LookupError("A shared server is stopped by nobody: tag the scenario with @own-instance.")
         if on:
-            self._faults.start()
+            self.faults.start()
         else:
-            self._faults.stop()
-
-    def _observe(self, event: ClientEvent) -> None:
-        if self._faults is not None and event.what == "seen" and event.seen is not None:
-            self._faults.seen(event.seen.key)
+            self.faults.stop()

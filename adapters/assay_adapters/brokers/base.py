@@ -1,0 +1,121 @@
+"""Base classes of backends and instances whose clients are our SDK's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Generic, Literal, Protocol, TypeVar
+
+from assay_adapters.clients.mqlight import MqlightClient
+from assay_adapters.clients.sdk import SdkClient, SdkFace, identity_in
+from assay_adapters.ports.backend import Environment
+from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint
+from assay_sdk.driver import Driver
+from assay_sdk.faces.caller import shared_runner
+from assay_sdk.time import Clock, Runner
+
+Faces = tuple[SdkFace | Literal["mqlight"], ...]
+
+JMS_FACES: Faces = ("simplified", "classic")
+ALL_FACES: Faces = (*JMS_FACES, "mqlight")
+
+
+class SightFaults(Protocol):
+    """Faults that can wait for the first sight of a message."""
+
+    def seen(self, key: str) -> None:
+        """Note that a client received this message; every client of the instance calls it."""
+        ...
+
+
+RunnerT = TypeVar("RunnerT", bound=Runner)
+FaultsT = TypeVar("FaultsT", bound=SightFaults | None)
+
+
+class SdkInstance(Generic[RunnerT, FaultsT]):
+    """An instance whose clients are our SDK's.
+
+    Args:
+        faces: The faces of its clients; the first is the default.
+        runner: Runs the jobs, and has the clock.
+        driver: The driver of its clients, with the run's filter.
+        environment: The tested product.
+        faults: Its faults; None if it is shared.
+    """
+
+    def __init__(
+        self, faces: Faces, runner: RunnerT, driver: Driver, environment: Environment, faults: FaultsT
+    ) -> None:
+        self.runner = runner
+        self.environment = environment
+        self.faults = faults
+        self._faces: Faces = faces
+        self._driver = driver
+
+    @property
+    def clock(self) -> Clock:
+        """The runner's clock, which is also the broker's."""
+        return self.runner.clock
+
+    def clients(self) -> Mapping[str, Client]:
+        """New clients, by face."""
+        return self._clients(None)
+
+    def _clients(self, id_prefix: str | None) -> Mapping[str, Client]:
+        clients: dict[str, Client] = {}
+        for face in self._faces:
+            if face == "mqlight":
+                clients[face] = MqlightClient(self._driver, self.runner, id_prefix)
+            else:
+                clients[face] = SdkClient(face, self._driver, self.runner, id_prefix)
+            clients[face].observe(self._observe)
+        return clients
+
+    def _observe(self, event: ClientEvent) -> None:
+        if self.faults is not None and event.what == "seen" and event.seen is not None:
+            self.faults.seen(event.seen.key)
+
+
+class SdkBackend:
+    """A backend whose clients are our SDK's."""
+
+    faces = ALL_FACES
+
+    def identity(self, face: str | None = None) -> ClientIdentity:
+        """Return the identity of the client.
+
+        Raises:
+            LookupError: There is no such face.
+        """
+        return identity_in(face, self.faces)
+
+
+class AmqpBackend(SdkBackend):
+    """A backend that starts brokers on this machine, and whose clients connect over AMQP.
+
+    Args:
+        shared: The endpoint of a shared instance that another process has started; None to start one.
+        wire: A filter between the SDK's engine and its driver; None for none.
+        runner: The I/O loop; None for the one that this process's connections share.
+    """
+
+    def __init__(
+        self,
+        shared: Endpoint | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        self._attached = shared
+        self._filter = wire
+        self._given_runner = runner
+        self._lock = threading.Lock()
+
+    @property
+    def _runner(self) -> Runner:
+        return self._given_runner or shared_runner()
+
+    def _driver(self) -> Driver:
+        from assay_sdk.drivers.amqp import AmqpDriver
+
+        driver: Driver = AmqpDriver()
+        return driver if self._filter is None else self._filter(driver)
