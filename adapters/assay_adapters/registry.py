@@ -80,7 +80,7 @@ def _load(name: str) -> BackendEntry:
     (point,) = points
     try:
         entry = point.load()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # the other package's module may raise anything
         raise UnusableBackendError(
             f"Backend {name!r} of {_package(point)} cannot be loaded ({error}); install what it needs, or remove it."
         ) from error

@@ -54,7 +54,7 @@ class NothingSelected(UsageProblem):
         why = (
             f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no scenario yet"
             if bare
-            else "what stands behind -- leaves none"
+            else "--rule, --profile and what stands behind -- leave none together"
         )
         where = f"the scenarios are in {root}" if not bare else "`assay rules` says how many scenarios each rule has"
         super().__init__(f"No scenario was selected: {why}; {where}.")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 from tests.broker.administration_stories import ADMINISTRATION_STORIES
@@ -14,8 +16,10 @@ from tests.broker.qos_stories import QOS_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
 from tests.broker.stories import Story
 
+from assay_broker import defects
 from assay_broker.defects import DEFECTS, Defect
 from assay_broker.defects.model import by_name
+from assay_features import load_catalogue
 
 pytestmark = pytest.mark.exhaustive
 
@@ -69,14 +73,22 @@ def test_the_tour_is_the_same_each_time() -> None:
 def test_every_defect_shows_in_a_tour_of_everything_and_remembers_nothing(name: str) -> None:
     first = tour(DEFECTS[name])
     shown = [number for number, seen in enumerate(first) if seen != UNBROKEN[number]]
-    assert shown
+    assert shown, f"no story in tests/broker/*_stories.py shows {name}: add one"
     assert [told(STORIES[number], DEFECTS[name]) for number in shown] == [first[number] for number in shown]
 
 
 def test_every_rule_that_the_broker_is_judged_by_has_a_defect() -> None:
+    known = {rule.id for rule in load_catalogue().rules}
+    assert {rule for defect in DEFECTS.values() for rule in defect.rules} <= known
     covered = {rule for defect in DEFECTS.values() for rule in defect.rules}
     assert covered >= BROKER_RULES
     assert all(defect.text.endswith(".") for defect in DEFECTS.values())
+
+
+def test_no_defect_is_left_out_of_the_list_of_its_module() -> None:
+    modules = [import_module(found.name) for found in walk_packages(defects.__path__, "assay_broker.defects.")]
+    declared = {one.name for module in modules for one in vars(module).values() if isinstance(one, Defect)}
+    assert declared <= set(DEFECTS)
 
 
 def test_two_defects_of_one_name_are_refused() -> None:

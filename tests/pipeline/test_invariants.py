@@ -88,7 +88,7 @@ def test_a_scenario_that_could_not_run_speaks_for_itself(judgement: Judgement) -
 
 def test_a_harness_that_was_late_decides_only_what_no_delay_can_cause(judgement: Judgement) -> None:
     certain = {rule for rule in RULES if judgement.verdict(HELD_UP, rule) is Verdict.FAIL}
-    assert certain == {rule for rule, invariant in INVARIANTS.items() if invariant.certain} == {"DD-02", "BT-04"}
+    assert certain == {rule for rule, invariant in INVARIANTS.items() if invariant.certain}
     assert all(judgement.verdict(HELD_UP, rule) is Verdict.INCONCLUSIVE for rule in set(RULES) - certain)
     rule = next(rule for rule in judgement.runs[HELD_UP].verdicts.rules if rule.id == "PD-20")
     assert rule.scenarios[0].reason == (

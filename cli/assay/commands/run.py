@@ -23,7 +23,8 @@ from assay.progress import RunProgress
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
 from assay_adapters.registry import names_with_defects
-from assay_evidence.verdicts import Verdicts
+from assay_evidence.figures import counted
+from assay_evidence.verdicts import Verdict, Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
 from assay_steps.plugin.checks import rule_counts
 from assay_steps.plugin.feature_files import feature_files
@@ -31,7 +32,7 @@ from assay_steps.plugin.folder import LOG, VERDICTS, room
 from assay_steps.plugin.request import BackendUnavailableError
 from assay_steps.plugin.run import Concluded
 from assay_steps.plugin.run_result import RunResult, usage_error
-from assay_steps.plugin.suite import SuiteOptions, run_suite
+from assay_steps.plugin.suite import SuiteOptions, names_tests, run_suite
 
 STOPPED = "Ctrl-C or SIGTERM"
 REFERENCE = "reference"
@@ -121,11 +122,15 @@ def with_features(arguments: Sequence[str]) -> Iterator[str]:
         arguments: The arguments after ``--``.
 
     Raises:
-        UsageProblem: A folder holds no feature file.
+        UsageProblem: A folder holds no feature file, or a file is neither a feature nor a test module.
     """
     for before, argument in pairwise(("", *arguments)):
-        # After an option, a folder may be the option's value.
+        # After an option, a path may be the option's value.
         if before.startswith("-") or not Path(argument).is_dir():
+            if not before.startswith("-") and Path(argument).is_file() and not names_tests(argument):
+                raise UsageProblem(
+                    f"{argument} is no feature: the name of a feature ends with .feature, of a test module with .py."
+                )
             yield argument
             continue
         files = feature_files(Path(argument))
@@ -214,11 +219,11 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     started = time.perf_counter()
     stopped: StoppedError | None = None
     try:
-        concluded = attempt(options)
+        concluded, failed = attempt(options)
     except StoppedError as stop:
         if stop.concluded is None:
             raise
-        stopped, concluded = stop, stop.concluded
+        stopped, concluded, failed = stop, stop.concluded, 0
     verdicts = concluded.verdicts
     show(verdicts, terminal, seconds=time.perf_counter() - started)
     if stopped is not None:
@@ -226,8 +231,9 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     whole = options.profile is None and not options.rules and not options.pytest_args
     surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
     missing = [] if options.pytest_args else untried(options, verdicts)
-    tell([*surprises, *missing], terminal)
-    ended = ending(verdicts, surprises)
+    unjudged = others_failed(options, verdicts, failed)
+    tell([*surprises, *missing, *unjudged], terminal)
+    ended = Exit.NOT_AS_EXPECTED if unjudged else ending(verdicts, surprises)
     return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended, concluded
 
 
@@ -235,6 +241,15 @@ def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
     """One sentence for each rule that was selected by its id and has no scenario."""
     tried = {rule.id for rule in verdicts.rules}
     return [f"{rule} has no scenario yet; leave it out." for rule in options.rules if rule not in tried]
+
+
+def others_failed(options: SuiteOptions, verdicts: Verdicts, failed: int) -> list[str]:
+    """One sentence if more tests failed than scenarios that were judged: tests and steps of the user's own."""
+    judged = sum(one.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED} for one in scenarios_of(verdicts))
+    if failed <= judged:
+        return []
+    log = options.out / LOG
+    return [f"{counted(failed - judged, 'test')} failed that the kit does not judge; {log} shows them."]
 
 
 class StoppedError(Exception):
@@ -250,8 +265,8 @@ class StoppedError(Exception):
         self.concluded = concluded
 
 
-def attempt(options: SuiteOptions) -> Concluded:
-    """Run the suite.
+def attempt(options: SuiteOptions) -> tuple[Concluded, int]:
+    """Run the suite. Return its conclusion, and how many tests failed.
 
     Raises:
         UsageProblem: pytest's arguments are wrong or select no scenario.
@@ -270,7 +285,7 @@ def attempt(options: SuiteOptions) -> Concluded:
         raise UsageProblem(f"The scenarios cannot be read: {result.unreadable[0]}")
     match code:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if concluded is not None:
-            return concluded
+            return concluded, len(result.failed)
         case pytest.ExitCode.NO_TESTS_COLLECTED:
             raise NothingSelected(options.rules)
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if empty:

@@ -19,8 +19,10 @@ LOG = "pytest.log"
 KNOWN = "known.json"
 DEFECTS = "defects.json"
 EARLIER = ".earlier"
-GROUPS = "groups.json"
 """Holds an earlier run's output until the next run has verdicts."""
+SITE = "site.json"
+"""The report's list of its own files (`assay_reports.site`)."""
+GROUPS = "groups.json"
 PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS, EARLIER, GROUPS})
 KEPT = frozenset({DEFECTS, EARLIER})
 """Parts that no run writes and therefore none removes."""
@@ -162,7 +164,21 @@ def _written(out: Path) -> list[Path]:
     for entry in entries:
         if entry.name not in PARTS and not _of_a_backend(entry):
             raise FolderError(out, f"it holds {entry.name!r}, which no run wrote")
+        for folder in (entry, *(entry.iterdir() if _of_a_backend(entry) else ())):
+            if (foreign := _foreign(folder)) is not None:
+                raise FolderError(out, f"it holds {str(foreign.relative_to(out))!r}, which no run wrote")
     return [entry for entry in entries if entry.name not in KEPT]
+
+
+def _foreign(part: Path) -> Path | None:
+    """Return what stands in a run's folder of journals or of the report, and no run wrote; None for nothing."""
+    if not part.is_dir() or not any(part.iterdir()):
+        return None
+    if part.name == JOURNALS:
+        return next((one for one in part.iterdir() if one.suffix != ".jsonl"), None)
+    if part.name == REPORT and not (part / SITE).is_file():
+        return next(part.iterdir())
+    return None
 
 
 def _of_a_backend(entry: Path) -> bool:

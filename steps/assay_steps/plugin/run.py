@@ -200,7 +200,7 @@ class Run:
             return
         provisioned = self.backend.provision(Needs())
         if isinstance(provisioned, Unsupported):
-            raise LookupError(provisioned.source.text)
+            raise LookupError(f"Backend {self.backend.name!r} has no broker to share: {provisioned.source.text}")
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
 
     # selection -------------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ def _names(text: str) -> tuple[str, ...]:
     first, last = (re.fullmatch(r"(\D*)(\d+)", label) for label in ends.groups())
     if first is None or last is None:
         raise ValueError(f'{text}: a range of messages needs numbers at the end, as in "m1" to "m9".')
+    if first[1] != last[1] or int(first[2]) > int(last[2]):
+        raise ValueError(f"{text}: a range of messages goes from a number to a higher one of the same name.")
     return tuple(f"{first[1]}{number}" for number in range(int(first[2]), int(last[2]) + 1))
 
 

@@ -1,0 +1,111 @@
+"""Runs of a user's own tests beside scenarios: nothing that failed is silent, and nobody's files are removed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assay
+
+from assay.exits import Exit
+from assay_reports.site import MANIFEST
+from assay_steps.plugin.folder import SITE
+
+FEATURE = """\
+Feature: Single
+  Scenario: One claim
+    Given an empty queue
+    And a receiver is waiting on the queue
+    When message "m1" is sent to the queue
+    {more}
+    Then the receiver sees "m1" exactly once
+"""
+OWN_STEPS = """\
+Feature: Ours
+  Scenario: Own steps only
+    Given something of ours
+    Then our own check fails
+"""
+MODULE = """\
+from pytest_bdd import given, scenarios, then
+
+scenarios("single.feature")
+scenarios("ours.feature")
+
+@given("something of ours")
+def something() -> None:
+    pass
+
+@then("our own check fails")
+def check() -> None:
+    assert False, "our own check"
+
+def test_plain() -> None:
+    assert False
+"""
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> Path:
+    path = tmp_path / "single.feature"
+    path.write_text(FEATURE.format(more=""))
+    return path
+
+
+def test_a_failed_test_that_no_scenario_of_the_kit_makes_is_not_as_expected(
+    assay: Assay, single: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "ours.feature").write_text(OWN_STEPS)
+    module = tmp_path / "test_ours.py"
+    module.write_text(MODULE)
+    ended = assay("run", "--out", tmp_path / "out", "--", module)
+    assert ended.code is Exit.NOT_AS_EXPECTED
+    assert "2 tests failed that the kit does not judge" in ended.out
+    assert assay("run", "--out", tmp_path / "alone", "--", single).code is Exit.AS_EXPECTED
+
+
+@pytest.mark.parametrize("name", ["single.feature.txt", "single.FEATURE"])
+def test_a_file_that_is_no_feature_is_refused_and_nothing_else_is_run(assay: Assay, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(FEATURE.format(more=""))
+    ended = assay("run", "--out", tmp_path / "out", "--", path)
+    assert ended.code is Exit.USAGE
+    assert "the name of a feature ends with .feature" in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("place", ["journals/diary.txt", "report/thesis.html", "artemis/journals/diary.txt"])
+def test_files_of_others_in_the_folders_of_a_run_are_left_alone(
+    assay: Assay, single: Path, tmp_path: Path, place: str
+) -> None:
+    theirs = tmp_path / "out" / place
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("theirs")
+    ended = assay("run", "--out", tmp_path / "out", "--", single)
+    assert ended.code is Exit.USAGE
+    assert place in ended.err
+    assert theirs.read_text() == "theirs"
+
+
+def test_the_folder_of_an_earlier_run_is_used_again(assay: Assay, single: Path, tmp_path: Path) -> None:
+    assert SITE == MANIFEST
+    for _ in range(2):
+        assert assay("run", "--out", tmp_path / "out", "--", single).code is Exit.AS_EXPECTED
+
+
+def test_the_report_of_a_run_without_workers_says_how_long_it_took(assay: Assay, single: Path, tmp_path: Path) -> None:
+    assay("run", "--out", tmp_path / "out", "--", single)
+    (page,) = (tmp_path / "out" / "report" / "backends").glob("*.html")
+    took = re.search(r"<dt>Run</dt><dd>([^<]*) <", page.read_text())
+    assert took is not None
+    assert took[1].endswith((" ms", " s"))
+
+
+@pytest.mark.parametrize("names", ['"m5" to "m2"', '"a1" to "b3"'])
+def test_a_range_that_names_no_message_is_refused(assay: Assay, tmp_path: Path, names: str) -> None:
+    path = tmp_path / "range.feature"
+    path.write_text(FEATURE.format(more=f"And messages {names} are sent to the queue"))
+    ended = assay("run", "--out", tmp_path / "out", "--", path)
+    assert ended.code is not Exit.AS_EXPECTED
+    assert "a range of messages goes from a number to a higher one" in ended.out + ended.err
