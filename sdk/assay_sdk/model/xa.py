@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
+from reprlib import repr as short
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -108,8 +109,16 @@ class Xid(Struct, frozen=True):
         """Check the parts against XA's limits.
 
         Raises:
-            ValueError: A part is too long, or the format id is negative.
+            ValueError: A part is of a wrong type or too long, the global id is empty, or the format id is negative.
         """
+        kinds: tuple[tuple[str, object, type, str], ...] = (
+            ("format id", self.format_id, int, "an integer"),
+            ("global id", self.global_id, bytes, "bytes"),
+            ("branch", self.branch, bytes, "bytes"),
+        )
+        for what, part, kind, remedy in kinds:
+            if not isinstance(part, kind):
+                raise ValueError(f"An xid's {what} is {short(part)}; give {remedy}.")
         if not 0 <= self.format_id < 2**31:
             raise ValueError(f"An xid's format id is 0 to 2147483647, not {self.format_id}.")
         if not 1 <= len(self.global_id) <= _MAX_PART or len(self.branch) > _MAX_PART:
