@@ -16,6 +16,7 @@ from assay_sdk import (
     MessageFormatRuntimeError,
     MessagingRuntimeError,
     Mqrc,
+    Queue,
     Topic,
     connect,
 )
@@ -144,6 +145,31 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             assert said in str(refusal.value)
             ctx.create_producer(world.queue()).send("good")
             assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "good"
+
+    @pytest.mark.parametrize("setting", ["delivery_delay", "time_to_live"])
+    def test_a_duration_that_ends_after_the_last_time_is_refused(self, world: World, setting: str) -> None:
+        with world.connect() as ctx:
+            producer = ctx.create_producer(world.queue())
+            setattr(producer, setting, 2**63 - 1)
+            with pytest.raises(MessagingRuntimeError) as refusal:
+                producer.send("a")
+            said = (
+                f"a {setting.replace('_', ' ')} of 9223372036854775807 ms is too long for a message sent now: give at"
+            )
+            assert said in str(refusal.value)
+            setattr(producer, setting, 0)
+            producer.send("good")
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "good"
+
+    @pytest.mark.parametrize("number", [float("nan"), float("inf")])
+    def test_a_number_that_json_lacks_is_refused(self, world: World, number: float) -> None:
+        queue = Queue(world.queue().name, dict[str, Any])
+        with world.connect() as ctx:
+            producer = ctx.create_producer(queue)
+            with pytest.raises(MessageFormatRuntimeError, match=rf"\['a'\]\[1\] is {number}, which is no JSON number"):
+                producer.send({"b": None, "a": [1.5, number]})
+            producer.send({"a": None})
+            assert ctx.create_consumer(queue).receive_body(SOON_MS) == {"a": None}
 
     @pytest.mark.parametrize(("flawed", "said"), FLAWED)
     @pytest.mark.parametrize(

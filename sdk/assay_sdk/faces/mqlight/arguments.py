@@ -9,13 +9,11 @@ from collections.abc import Iterable
 from reprlib import repr as short
 from typing import cast
 
-import msgspec
-
 from assay_sdk.engine.settings import Qos
 from assay_sdk.errors import MessagingError
 from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.model.contents import ContentError, check_contents
-from assay_sdk.model.converters import JSON, OCTETS, TEXT
+from assay_sdk.model.converters import JSON, OCTETS, TEXT, json_text
 from assay_sdk.model.destinations import DestinationError, Topic
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -137,7 +135,7 @@ def body_of(caller: Caller, topic: str, data: object) -> Message:
     if isinstance(data, bytes | bytearray | memoryview):
         return Message(body=bytes(cast("bytes", data)), content_type=OCTETS)
     try:
-        return Message(body=msgspec.json.encode(data).decode(), content_type=JSON)
-    except (TypeError, ValueError) as error:
+        return Message(body=json_text(data), content_type=JSON)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         text = f"data for {topic} is {type(data).__name__}, not a JSON value ({error}): give text, bytes or JSON"
         raise caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(topic,))) from error
