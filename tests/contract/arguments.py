@@ -9,7 +9,24 @@ from typing import Any, cast
 import pytest
 from tests.contract.world import SOON_MS, World
 
-from assay_sdk import Message, MessageFormatRuntimeError, MessagingRuntimeError
+from assay_sdk import (
+    InvalidClientIdRuntimeError,
+    InvalidSelectorRuntimeError,
+    Message,
+    MessageFormatRuntimeError,
+    MessagingRuntimeError,
+    Mqrc,
+    Queue,
+    Topic,
+    connect,
+)
+
+FLAWED = [
+    pytest.param("x" * 70_000, "it has 70000 bytes of UTF-8, and 10240 are allowed", id="long"),
+    pytest.param("n\0A", "character 2 is U+0000; leave it out", id="nul"),
+    pytest.param("\ud800", "character 1 is U+D800; leave it out", id="surrogate"),
+]
+"""Names that an AMQP frame or a C string would not carry unchanged."""
 
 
 class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which defines its fixture
@@ -79,12 +96,100 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             (lambda ctx, _queue: ctx.set_exception_listener(5), "the exception listener is 5"),
             (lambda ctx, _queue: ctx.create_context("TRANSACTED"), "the session mode is 'TRANSACTED'"),
             (lambda ctx, _queue: ctx.delete_temporary("x"), "the destination is a str"),
+            (lambda ctx, _queue: ctx.create_shared_consumer(Topic("t"), 5), "the subscription name is 5: give text"),
+            (lambda ctx, _queue: ctx.create_durable_consumer(Topic("t"), 5), "the subscription name is 5: give text"),
+            (lambda ctx, _queue: ctx.unsubscribe(5), "the subscription name is 5: give text"),
+            (lambda ctx, _queue: ctx.unsubscribe(""), "the subscription name is empty"),
         ],
-        ids=["selector", "browser", "own-poison", "listener", "batch-listener", "exceptions", "mode", "temporary"],
+        ids=[
+            "selector",
+            "browser",
+            "own-poison",
+            "listener",
+            "batch-listener",
+            "exceptions",
+            "mode",
+            "temporary",
+            "shared-name",
+            "durable-name",
+            "unsubscribed-name",
+            "no-name",
+        ],
     )
     def test_a_wrong_argument_is_refused_with_a_sentence(
         self, world: World, wrong: Callable[[Any, Any], object], said: str
     ) -> None:
         with world.connect() as ctx, pytest.raises(MessagingRuntimeError) as refusal:
             wrong(ctx, world.queue())
+        assert said in str(refusal.value)
+
+    @pytest.mark.parametrize(
+        ("flawed", "said"),
+        [("a = '" + "x" * 70_000 + "'", "70006 bytes"), ("a = '\ud800'", "character 6 is U+D800; leave it out")],
+        ids=["long", "surrogate"],
+    )
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda ctx, queue, selector: ctx.create_consumer(queue, selector),
+            lambda ctx, queue, selector: list(ctx.create_browser(queue, selector)),
+        ],
+        ids=["consumer", "browser"],
+    )
+    def test_a_selector_that_no_frame_carries_is_refused_and_the_connection_stays(
+        self, world: World, call: Callable[[Any, Any, str], object], flawed: str, said: str
+    ) -> None:
+        with world.connect() as ctx:
+            with pytest.raises(InvalidSelectorRuntimeError) as refusal:
+                call(ctx, world.queue(), flawed)
+            assert said in str(refusal.value)
+            ctx.create_producer(world.queue()).send("good")
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "good"
+
+    @pytest.mark.parametrize("setting", ["delivery_delay", "time_to_live"])
+    def test_a_duration_that_ends_after_the_last_time_is_refused(self, world: World, setting: str) -> None:
+        with world.connect() as ctx:
+            producer = ctx.create_producer(world.queue())
+            setattr(producer, setting, 2**63 - 1)
+            with pytest.raises(MessagingRuntimeError) as refusal:
+                producer.send("a")
+            said = (
+                f"a {setting.replace('_', ' ')} of 9223372036854775807 ms is too long for a message sent now: give at"
+            )
+            assert said in str(refusal.value)
+            setattr(producer, setting, 0)
+            producer.send("good")
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "good"
+
+    @pytest.mark.parametrize("number", [float("nan"), float("inf")])
+    def test_a_number_that_json_lacks_is_refused(self, world: World, number: float) -> None:
+        queue = Queue(world.queue().name, dict[str, Any])
+        with world.connect() as ctx:
+            producer = ctx.create_producer(queue)
+            with pytest.raises(MessageFormatRuntimeError, match=rf"\['a'\]\[1\] is {number}, which is no JSON number"):
+                producer.send({"b": None, "a": [1.5, number]})
+            producer.send({"a": None})
+            assert ctx.create_consumer(queue).receive_body(SOON_MS) == {"a": None}
+
+    @pytest.mark.parametrize(("flawed", "said"), FLAWED)
+    @pytest.mark.parametrize(
+        "call", ["create_durable_consumer", "create_shared_consumer", "create_shared_durable_consumer", "unsubscribe"]
+    )
+    def test_a_subscription_name_that_no_frame_carries_is_refused_and_the_connection_stays(
+        self, world: World, call: str, flawed: str, said: str
+    ) -> None:
+        with world.connect("c") as ctx:
+            with pytest.raises(MessagingRuntimeError) as refusal:
+                getattr(ctx, call)(*(() if call == "unsubscribe" else (world.topic(),)), flawed)
+            assert said in str(refusal.value)
+            assert refusal.value.reason is Mqrc.SUB_NAME_ERROR
+            ctx.create_producer(world.queue()).send("good")
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "good"
+
+    @pytest.mark.parametrize(
+        ("client_id", "said"), [*FLAWED, ("", "client_id is empty"), (5, "client_id is 5: give text")]
+    )
+    def test_a_client_id_that_no_frame_carries_is_refused(self, world: World, client_id: Any, said: str) -> None:
+        with pytest.raises(InvalidClientIdRuntimeError) as refusal:
+            connect(world.url, client_id=client_id, login=world.login, runner=world.runner, driver=world.driver())
         assert said in str(refusal.value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import StrEnum
+from reprlib import repr as short
 
 from msgspec import Struct
 
@@ -26,6 +27,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN, RETAIN_PUBLICATION
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.model.texts import TextError, check_name, check_selector_text
 
 _PRIORITIES = frozenset({AS_DESTINATION, *range(MAX_PRIORITY + 1)})
 """Valid priorities of a producer (JMS 2.0, 3.4.10, DELAY:58)."""
@@ -273,14 +275,46 @@ def check_send_capabilities(settings: ProducerSettings, offered: frozenset[Capab
 
 
 def check_selector(selector: object) -> None:
-    """Check the type of a selector.
+    """Check the type, the characters and the length of a selector; the broker checks its syntax.
 
     Raises:
-        RefusedError: The selector is not a string.
+        RefusedError: The selector is not text, has an unpaired surrogate, or is too long.
     """
-    if not (selector is None or isinstance(selector, str)):
-        text = f"the selector is {selector!r}: give text, such as \"colour = 'red'\""
+    if selector is None:
+        return
+    if not isinstance(selector, str):
+        text = f"the selector is {short(selector)}: give text, such as \"colour = 'red'\""
         raise RefusedError(Refused(JmsErrorKind.INVALID_SELECTOR, text))
+    try:
+        check_selector_text(selector)
+    except TextError as error:
+        raise RefusedError(Refused(JmsErrorKind.INVALID_SELECTOR, str(error))) from error
+
+
+def check_client_id_text(client_id: object) -> None:
+    """Check the type, the characters and the length of a client id; None is valid.
+
+    Raises:
+        RefusedError: The client id is not text, or is empty or unfit.
+    """
+    if client_id is None:
+        return
+    try:
+        check_name(client_id, "client_id")
+    except TextError as error:
+        raise RefusedError(Refused(JmsErrorKind.INVALID_CLIENT_ID, str(error))) from error
+
+
+def check_subscription_name(name: object) -> None:
+    """Check the type, the characters and the length of a subscription's name.
+
+    Raises:
+        RefusedError: The name is not text, or is empty or unfit.
+    """
+    try:
+        check_name(name, "the subscription name")
+    except TextError as error:
+        raise RefusedError(refused(Mqrc.SUB_NAME_ERROR, str(error))) from error
 
 
 def check_poison(source: Source) -> None:

@@ -27,7 +27,7 @@ from assay_sdk.driver import (
     Wire,
 )
 from assay_sdk.engine.calls import Calls, Pending, RefusedError, lost
-from assay_sdk.engine.checks import need
+from assay_sdk.engine.checks import check_client_id_text, need
 from assay_sdk.engine.deliveries.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
@@ -105,8 +105,9 @@ class EngineConnection:
 
         Raises:
             RefusedError: The target is invalid (the cause is a `TargetError`), or the peer refused or is unreachable;
-                `invalid-client-id` when the client id is in use.
+                `invalid-client-id` when the client id is in use or invalid.
         """
+        check_client_id_text(self.client_id)
         try:
             self._wire = self._driver.connect(self._target, self._sink, self.runner)
         except TargetError as error:

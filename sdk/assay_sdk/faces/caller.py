@@ -198,7 +198,6 @@ def _mistake_in(settings: ConnectSettings) -> str | None:
     """Name the first setting of a wrong type or value, in a sentence; None when all are valid."""
     given: tuple[tuple[str, object, type | UnionType, str], ...] = (
         ("url", settings.url, str, "text, such as 'amqp://127.0.0.1:5672'"),
-        ("client_id", settings.client_id, str | None, "text"),
         ("login", settings.login, Login | None, "Login(user, password)"),
         ("prefetch", settings.prefetch, int, "an integer from 0"),
         ("listener_window", settings.listener_window, int, "an integer from 1"),

@@ -19,7 +19,7 @@ from assay_sdk.faces.producer import ProducerBase
 from assay_sdk.model.converters import ANY, Converter, converter_for
 from assay_sdk.model.destinations import Destination, Queue, TemporaryQueue, TemporaryTopic, Topic
 from assay_sdk.model.message import AddressKind
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -294,8 +294,6 @@ class SessionBase:
         poison: Mapping[str, object],
     ) -> EngineConsumer:
         policy = policy_of(self._caller, poison)
-        if not name:
-            raise self._caller.error(refused(Mqrc.SUB_NAME_ERROR, "a durable or shared subscription needs a name"))
         source = Source(
             address=self._caller.address(topic),
             selector=selector,

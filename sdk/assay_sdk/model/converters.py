@@ -8,13 +8,14 @@
 | msgspec Struct, dataclass | text: JSON | application/json |
 
 JSON is written as text, which a JMS client receives as a TextMessage, and is read from text and bytes.  JSON has no NaN
-and no infinity, so msgspec writes them as null.  A union has no converter of its own, because the body does not say
-which member it is; give one with ``converter=``.
+and no infinity, so a value with one is refused; msgspec would write null.  A union has no converter of its own, because
+the body does not say which member it is; give one with ``converter=``.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from types import NoneType, UnionType
 from typing import Any, Generic, Protocol, TypeVar, Union, cast, get_args, get_origin, overload
 
@@ -125,13 +126,12 @@ class _Json(Generic[T]):
             self._decoder = msgspec.json.Decoder(kind)
         except (TypeError, NameError) as error:
             raise _no_converter(kind, f"msgspec cannot read it ({error})") from error
-        self._encoder = msgspec.json.Encoder()
 
     def encode(self, value: T) -> tuple[Body, str | None]:
         """Return the value as JSON text."""
         _of_type(value, self._shell)
         try:
-            return self._encoder.encode(value).decode(), JSON
+            return json_text(value), JSON
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             name = _name(self._kind)
             raise ConversionError(
@@ -149,6 +149,38 @@ class _Json(Generic[T]):
             return self._decoder.decode(body)
         except (ValueError, RecursionError) as error:
             raise _unreadable(self._kind, body, content_type, _clause(error)) from error
+
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def json_text(value: object) -> str:
+    """Write a value as JSON.
+
+    Raises:
+        TypeError: JSON cannot represent the value.
+        ValueError: A number in the value is NaN or infinite, or cannot be written.
+        OverflowError: An integer is too large.
+        RecursionError: The value is nested too deeply.
+    """
+    octets = _ENCODER.encode(value)
+    if b"null" in octets:  # msgspec writes null for None, NaN and infinity
+        _check_numbers(msgspec.to_builtins(value))
+    return octets.decode()
+
+
+def _check_numbers(value: object) -> None:
+    """Raise ValueError with the place of the first NaN or infinity in a value of dicts and lists."""
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        where, found = waiting.pop()
+        if isinstance(found, float) and not math.isfinite(found):
+            raise ValueError(f"{where or 'the value'} is {found}, which is no JSON number")
+        if isinstance(found, dict):
+            inner = cast("dict[object, object]", found).items()
+            waiting.extend((f"{where}[{key!r}]", one) for key, one in inner)
+        elif isinstance(found, list | tuple):
+            waiting.extend((f"{where}[{at}]", one) for at, one in enumerate(cast("list[object]", found)))
 
 
 @overload

@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from assay_sdk.model.converters import ANY, Converter, converter_for
 from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.texts import name_flaw, shown
 
 T = TypeVar("T")
-
-LONGEST_NAME = 10_240
-"""Longest name in bytes of UTF-8, that of an IBM MQ topic string; a broker may have a lower limit of its own."""
 
 
 class DestinationError(ValueError):
@@ -40,7 +37,7 @@ class Destination(Generic[T]):
     types.
 
     Args:
-        name: Name at the broker: not empty, no control characters, at most `LONGEST_NAME` bytes of UTF-8.
+        name: Name at the broker: not empty, valid as in `assay_sdk.model.texts`.
         body_type: Type of the bodies: str (the default), bytes, dict, a msgspec Struct or a dataclass.
         converter: Converts values to bodies and back; with a converter, any body type is possible.
 
@@ -206,16 +203,7 @@ def checked_name(name: object, kind: AddressKind = AddressKind.QUEUE) -> str:
         raise DestinationError(f"The name of a {noun} is {name!r}; give a string.", name)
     if not name:
         raise DestinationError(f"The name of a {noun} is empty; give the name that the broker knows.", name)
-    for position, letter in enumerate(name):
-        if unicodedata.category(letter) in _UNFIT:
-            at = f"character {position + 1} is U+{ord(letter):04X}"
-            raise DestinationError(f"The name {name[:60]!r} cannot name a {noun}: {at}; leave it out.", name)
-    size = len(name.encode())
-    if size > LONGEST_NAME:
-        limit = f"{size} bytes of UTF-8, and {LONGEST_NAME} are allowed"
-        raise DestinationError(f"The name {name[:60]!r}… cannot name a {noun}: it has {limit}.", name)
+    flaw = name_flaw(name)
+    if flaw is not None:
+        raise DestinationError(f"The name {shown(name)} cannot name a {noun}: {flaw}.", name)
     return name
-
-
-_UNFIT = frozenset({"Cc", "Cs"})
-"""Unicode categories that a name must not have: control characters and unpaired surrogates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
+from reprlib import repr as short
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -108,8 +109,11 @@ class Xid(Struct, frozen=True):
         """Check the parts against XA's limits.
 
         Raises:
-            ValueError: A part is too long, or the format id is negative.
+            ValueError: A part is of a wrong type or too long, the global id is empty, or the format id is negative.
         """
+        _check_type("format id", self.format_id, int, "an integer")
+        _check_type("global id", self.global_id, bytes, "bytes")
+        _check_type("branch", self.branch, bytes, "bytes")
         if not 0 <= self.format_id < 2**31:
             raise ValueError(f"An xid's format id is 0 to 2147483647, not {self.format_id}.")
         if not 1 <= len(self.global_id) <= _MAX_PART or len(self.branch) > _MAX_PART:
@@ -134,3 +138,8 @@ class Xid(Struct, frozen=True):
             raise ValueError(f"These {len(octets)} bytes are no xid.")
         cut = _HEAD + octets[_FORMAT_BYTES]
         return cls(int.from_bytes(octets[:_FORMAT_BYTES], "big"), octets[_HEAD:cut], octets[cut:])
+
+
+def _check_type(what: str, part: object, kind: type, remedy: str) -> None:
+    if not isinstance(part, kind):
+        raise ValueError(f"An xid's {what} is {short(part)}; give {remedy}.")

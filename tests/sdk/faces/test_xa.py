@@ -266,6 +266,21 @@ def test_an_xid_has_the_lengths_that_xa_allows(parts: tuple[Any, ...]) -> None:
         Xid(*parts)
 
 
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ((None, b"a", b"b"), "An xid's format id is None; give an integer."),
+        ((1, None, b""), "An xid's global id is None; give bytes."),
+        ((1, "a", b""), "An xid's global id is 'a'; give bytes."),
+        ((1, b"a", "b"), "An xid's branch is 'b'; give bytes."),
+    ],
+)
+def test_an_xid_has_parts_of_the_right_types(parts: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(ValueError, match="xid") as refusal:
+        Xid(*parts)
+    assert str(refusal.value) == said
+
+
 @pytest.mark.parametrize("octets", [b"", b"\0\0\0\1\1", b"\0\0\0\1\5abc"])
 def test_what_is_no_xid_is_not_decoded(octets: bytes) -> None:
     with pytest.raises(ValueError, match="no xid"):

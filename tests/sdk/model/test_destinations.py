@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from assay_sdk.model.converters import NoConverterError, converter_for
 from assay_sdk.model.destinations import (
-    LONGEST_NAME,
     DestinationError,
     Queue,
     TemporaryQueue,
@@ -20,6 +19,7 @@ from assay_sdk.model.destinations import (
     destination,
 )
 from assay_sdk.model.message import Address, AddressKind, Body
+from assay_sdk.model.texts import LONGEST_NAME
 
 Kind = type[Queue[Any]] | type[Topic[Any]]
 KINDS: list[tuple[Kind, AddressKind]] = [

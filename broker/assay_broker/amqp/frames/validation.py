@@ -69,7 +69,7 @@ _REMOTE_CHANNEL = 0
 _CREDIT, _MOST_CREDIT = 6, 1 << 30
 _DRAIN, _ECHO = 8, 9
 _HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
-_MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 2, 4, 8
+_CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
 _LEAST_FRAME = 512
 _MOST_RESUMED = 1_024
 _LEAST_IDLE_MS = 100
@@ -375,6 +375,11 @@ class FrameValidator:
         most = plain_number(fields, _MAX_FRAME_SIZE)
         if most is not None and most < _LEAST_FRAME:
             raise ProtocolError(FRAMING_ERROR, f"frames of {most} octets, and whoever speaks AMQP takes {_LEAST_FRAME}")
+        container = fields[_CONTAINER]
+        if isinstance(container, str) and "\0" in container:
+            # The engine has C strings, and would take two clients for one.
+            at = container.index("\0") + 1
+            raise ProtocolError(BAD_FIELD, f"a container id whose character {at} is U+0000; leave it out")
         self._opened = True
         self.desired = symbols(fields[_DESIRED] if len(fields) > _DESIRED else None)
         if 0 < (plain_number(fields, _IDLE_TIMEOUT) or 0) < _LEAST_IDLE_MS:

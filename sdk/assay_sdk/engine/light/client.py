@@ -10,6 +10,7 @@ import msgspec
 
 from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
+from assay_sdk.engine.checks import check_subscription_name
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
 from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, ConnectionMaker, Reconnecting
@@ -153,8 +154,10 @@ class LightClient:
         """Subscribe.
 
         Raises:
-            RefusedError: The client has this subscription already or is stopped, or the broker refuses.
+            RefusedError: The share's name is invalid, the client has this subscription already or is stopped, or the
+                broker refuses.
         """
+        check_subscription_name(terms.name)
         if terms.name in self.subscriptions:
             raise RefusedError(_twice(terms))
         self._numbers += 1

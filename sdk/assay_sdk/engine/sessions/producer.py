@@ -13,8 +13,9 @@ from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
+from assay_sdk.model.durations import LONGEST_MS
 from assay_sdk.model.message import Address, Message
-from assay_sdk.model.reasons import Mqrc, Refused, refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 _NS_PER_MS = 1_000_000
 
@@ -223,6 +224,8 @@ class EngineProducer:
         # One time for all three.  Rounded up: rounding down would let the broker deliver early (DD-02), and let
         # a message expire before its time to live is over (DD-56).
         creation_ms = -(-wall_ns // _NS_PER_MS)
+        _check_end("delivery delay", settings.delay_ms, creation_ms)
+        _check_end("time to live", settings.ttl_ms, creation_ms)
         return msgspec.structs.replace(
             draft,
             message_id=self._connection.next_message_id(),
@@ -235,6 +238,13 @@ class EngineProducer:
             delivery_time_ms=creation_ms + settings.delay_ms if settings.delay_ms else None,
             encoded=None,
         )
+
+
+def _check_end(what: str, span_ms: int, begin_ms: int) -> None:
+    """Check that a message can carry the time at which a duration ends; JMS times are 64-bit integers."""
+    if begin_ms + span_ms > LONGEST_MS:
+        limit = f"is too long for a message sent now: give at most {LONGEST_MS - begin_ms} ms"
+        raise RefusedError(Refused(JmsErrorKind.MESSAGING, f"a {what} of {span_ms} ms {limit}"))
 
 
 def _mode(mode: int) -> DeliveryMode:

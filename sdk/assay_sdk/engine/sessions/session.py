@@ -17,7 +17,14 @@ from assay_sdk.driver import (
     Unsubscribe,
 )
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.checks import check_client_id, check_poison, check_selector, check_source_capabilities, need
+from assay_sdk.engine.checks import (
+    check_client_id,
+    check_poison,
+    check_selector,
+    check_source_capabilities,
+    check_subscription_name,
+    need,
+)
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
@@ -93,10 +100,13 @@ class EngineSession:
         """Create a consumer; the broker sends nothing before a receive call or a listener.
 
         Raises:
-            RefusedError: PD-17, the wire lacks a capability, or the broker refuses.
+            RefusedError: The selector or the name is invalid, PD-17, the wire lacks a capability, or the broker
+                refuses.
         """
         self.use()
         check_selector(source.selector)
+        if source.shared or source.durability is Durability.DURABLE:
+            check_subscription_name(source.name)
         check_poison(source)
         check_source_capabilities(source, self.connection.capabilities)
         if self.connection.options.checks:
@@ -146,13 +156,12 @@ class EngineSession:
         """Remove a durable subscription.
 
         Raises:
-            RefusedError: The subscription does not exist or is in use.
+            RefusedError: The name is invalid, or the subscription does not exist or is in use.
         """
         self.use()
+        check_subscription_name(name)
         self._refuse_own_subscription(name)
         need(Capability.DURABLE_SUBSCRIPTION, self.connection.capabilities)
-        if not name:
-            raise RefusedError(refused(Mqrc.SUB_NAME_ERROR, "a subscription has a name: give one"))
         if self.connection.options.checks and not shared and self.connection.client_id is None:
             raise RefusedError(
                 Refused(

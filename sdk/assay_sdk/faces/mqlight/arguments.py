@@ -5,14 +5,15 @@ Each function raises an error whose sentence names the argument.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from reprlib import repr as short
 from typing import cast
 
-import msgspec
-
 from assay_sdk.engine.settings import Qos
+from assay_sdk.errors import MessagingError
 from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.model.contents import ContentError, check_contents
-from assay_sdk.model.converters import JSON, OCTETS, TEXT
+from assay_sdk.model.converters import JSON, OCTETS, TEXT, json_text
 from assay_sdk.model.destinations import DestinationError, Topic
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -30,6 +31,22 @@ _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 def argument_error(caller: Caller, text: str) -> Exception:
     """Make the error for an invalid argument."""
     return caller.error(Refused(JmsErrorKind.MESSAGING, text))
+
+
+def services_of(service: object) -> tuple[str, ...]:
+    """Convert a URL, or a sequence of them, to a tuple.
+
+    Raises:
+        MessagingError: The argument is empty, or something else.
+    """
+    given = (service,) if isinstance(service, str) else service
+    services = tuple(cast("Iterable[object]", given)) if isinstance(given, Iterable) else None
+    if services is None or not all(isinstance(url, str) for url in services):
+        text = f"service is {short(service)}: give a URL, such as 'amqp://127.0.0.1:5672', or several"
+        raise MessagingError(Refused(JmsErrorKind.MESSAGING, text))
+    if not services:
+        raise MessagingError(Refused(JmsErrorKind.MESSAGING, "service is empty: give one URL or several"))
+    return cast("tuple[str, ...]", services)
 
 
 def ttl_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
@@ -118,7 +135,7 @@ def body_of(caller: Caller, topic: str, data: object) -> Message:
     if isinstance(data, bytes | bytearray | memoryview):
         return Message(body=bytes(cast("bytes", data)), content_type=OCTETS)
     try:
-        return Message(body=msgspec.json.encode(data).decode(), content_type=JSON)
-    except (TypeError, ValueError) as error:
+        return Message(body=json_text(data), content_type=JSON)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         text = f"data for {topic} is {type(data).__name__}, not a JSON value ({error}): give text, bytes or JSON"
         raise caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(topic,))) from error

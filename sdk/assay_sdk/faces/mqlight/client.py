@@ -44,13 +44,14 @@ from assay_sdk.faces.mqlight.arguments import (
     client_id_of,
     credit_of,
     qos_of,
+    services_of,
     share_of,
     topic_of,
     ttl_of,
 )
 from assay_sdk.faces.mqlight.subscription import Delivery, Subscription, callback_for
 from assay_sdk.model.message import Property
-from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.reasons import Refused
 from assay_sdk.observer import Observer
 
 __all__ = ["Client", "Delivery", "Subscription", "connect_mqlight"]
@@ -244,9 +245,7 @@ def connect_mqlight(
         MessagingError: An argument is invalid, no service is reachable, or the service refuses.  Connections that are
             lost later are retried.
     """
-    services = (service,) if isinstance(service, str) else tuple(service)
-    if not services:
-        raise error_for(Refused(JmsErrorKind.MESSAGING, "service is empty: give one URL or several"), CHECKED)
+    services = services_of(service)
     settings = ConnectSettings(url=services[0], **keywords)
     try:
         drivers = {url: settings.driver or find_driver(url) for url in services}

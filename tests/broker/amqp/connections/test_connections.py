@@ -101,6 +101,17 @@ def test_a_container_that_does_not_want_to_be_alone_may_have_two_connections(ser
         two.begin()
 
 
+def test_a_container_id_with_a_nul_is_refused_as_it_would_be_cut_there(server: Serving) -> None:
+    with Raw(server.port) as client:
+        client.say(OPEN, types.string("n\0A"))
+        assert client.wait(CLOSE).error() == (
+            "amqp:invalid-field",
+            "The connection cannot go on: a container id whose character 2 is U+0000; leave it out.",
+        )
+        assert client.read() is None
+    probe(server)
+
+
 def test_a_client_id_is_free_again_after_its_connection(server: Serving) -> None:
     with Raw(server.port) as client:
         opened(client, "comes again", sole=True)

@@ -124,6 +124,19 @@ def test_a_durable_subscription_is_found_again_by_its_links_name(server: Serving
     assert remove(client, "sub") is not None
 
 
+def test_names_that_differ_only_after_a_nul_are_two_subscriptions(server: Serving, client: Raw) -> None:
+    for handle, name in enumerate(("n\0A", "n\0B")):
+        client.attach(name, RECEIVER, handle, source=topic("prices"))
+    assert lasting(server, "n\0A")
+    assert lasting(server, "n\0B")
+    publish(server, "prices", "one")
+    for handle, name in enumerate(("n\0A", "n\0B")):
+        assert len(drained(client, handle)) == 1
+        detach(client, handle, closed=False)
+        assert remove(client, name) is not None
+    assert not lasting(server, "n\0B")
+
+
 def test_a_durable_subscription_outlives_its_connection(server: Serving) -> None:
     with raw(server, container="me") as client:
         client.attach("outlives", RECEIVER, source=topic("prices"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
 
@@ -18,6 +20,22 @@ def test_a_client_id_has_only_certain_characters(world: World, client_id: str) -
 def test_no_service_is_a_mistake() -> None:
     with pytest.raises(MessagingError, match="service is empty"):
         connect_mqlight([])
+
+
+@pytest.mark.parametrize("service", [None, 5, b"amqp://127.0.0.1", [None]])
+def test_a_service_is_a_url_or_several(service: Any) -> None:
+    with pytest.raises(MessagingError, match=r"service is .*: give a URL"):
+        connect_mqlight(service)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [("n\0A", "is U\\+0000"), ("\ud800", "is U\\+D800"), ("x" * 70_000, "70008 bytes")]
+)
+def test_a_share_that_no_frame_carries_is_refused(world: World, share: str, said: str) -> None:
+    with world.client() as client:
+        with pytest.raises(MessagingError, match=said):
+            client.subscribe("t", share=share)
+        assert client.state == "started"
 
 
 def test_the_first_of_several_services_that_answers_is_taken(world: World) -> None:

@@ -1,0 +1,80 @@
+"""Texts that every wire carries unchanged: names of destinations, clients and subscriptions, and selectors.
+
+| text | valid |
+|---|---|
+| name | no control characters, no unpaired surrogates, at most `LONGEST_NAME` bytes of UTF-8 |
+| selector | no unpaired surrogates, at most `LONGEST_SELECTOR` bytes of UTF-8 |
+
+An AMQP client sends these texts in one frame, and a peer closes the connection on a frame that is too long for it.
+With these limits an attach stays below the 64 KiB that `assay broker` takes; a broker may have lower limits of its own.
+An AMQP engine that uses C strings cuts a name at a NUL.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from reprlib import repr as short
+
+LONGEST_NAME = 10_240
+"""Longest name in bytes of UTF-8, that of an IBM MQ topic string."""
+
+LONGEST_SELECTOR = 10_240
+"""Longest selector in bytes of UTF-8, that of IBM MQ."""
+
+_SHOWN = 60
+_SURROGATE = "Cs"
+_UNFIT = frozenset({"Cc", _SURROGATE})
+"""Unicode categories that a name must not have: control characters and unpaired surrogates."""
+
+
+class TextError(ValueError):
+    """A text that not every wire carries unchanged; the sentence says what is wrong and what to do."""
+
+
+def shown(text: str) -> str:
+    """Write the beginning of a text in quotation marks, for an error."""
+    return repr(text[:_SHOWN]) + ("…" if len(text) > _SHOWN else "")
+
+
+def name_flaw(name: str) -> str | None:
+    """Return what makes a text unfit as a name, as a clause; None if it is fit."""
+    return _flaw(name, _UNFIT, LONGEST_NAME)
+
+
+def check_name(name: object, what: str) -> None:
+    """Check a name that an application passed.
+
+    Args:
+        name: The name.
+        what: What it names, as the subject of the error's sentence: ``client_id``.
+
+    Raises:
+        TextError: The name is not text, or is empty or unfit.
+    """
+    if not isinstance(name, str):
+        raise TextError(f"{what} is {short(name)}: give text")
+    if not name:
+        raise TextError(f"{what} is empty: give at least one character")
+    flaw = name_flaw(name)
+    if flaw is not None:
+        raise TextError(f"{what} {shown(name)} is not valid: {flaw}")
+
+
+def check_selector_text(selector: str) -> None:
+    """Check the characters and the length of a selector, but not its syntax.
+
+    Raises:
+        TextError: The selector has an unpaired surrogate, or is too long.
+    """
+    flaw = _flaw(selector, frozenset({_SURROGATE}), LONGEST_SELECTOR)
+    if flaw is not None:
+        raise TextError(f"the selector {shown(selector)} is not valid: {flaw}")
+
+
+def _flaw(text: str, unfit: frozenset[str], longest: int) -> str | None:
+    if not (text.isascii() and text.isprintable()):
+        for position, letter in enumerate(text):
+            if unicodedata.category(letter) in unfit:
+                return f"character {position + 1} is U+{ord(letter):04X}; leave it out"
+    size = len(text.encode())
+    return f"it has {size} bytes of UTF-8, and {longest} are allowed" if size > longest else None
