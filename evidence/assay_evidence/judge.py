@@ -43,6 +43,7 @@ from assay_evidence.predicates.shapes import check_shape
 from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst_of
 from assay_evidence.weighing import (
     NS_PER_SECOND,
+    RESTS_ON_WHOLE_JOURNAL,
     STEP_VERDICTS,
     Circumstance,
     Kind,
@@ -56,6 +57,7 @@ from assay_features import Catalogue, Rule, UnknownRuleError
 
 NO_CLAIM = "The scenario made no claim."
 """The reason for the verdict of a scenario whose steps all ran and made no claim."""
+_UNCLAIMED = Finding(claim="", verdict=Verdict.NOT_DEMONSTRATED, reason=NO_CLAIM)
 E = TypeVar("E", bound=Event)
 
 
@@ -192,8 +194,11 @@ class _Run:
         facts = self._facts(name, trace)
         circumstances = self._circumstances(facts, trace)
         findings = [weigh(finding, circumstances(claim)) for claim, finding in _findings(trace)]
-        because = deciding((*findings, *self._unclaimed(name, facts, trace)))
-        verdict = because.verdict if because else Verdict.NOT_DEMONSTRATED
+        harm = self._harm(trace)
+        because = deciding((*findings, *self._unclaimed(name, facts, trace))) or _UNCLAIMED
+        if harm and because.verdict in RESTS_ON_WHOLE_JOURNAL:
+            because = Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=harm)
+        verdict = because.verdict
         disclosed = dict.fromkeys(finding.disclosed for finding in findings if finding.disclosed)
         ends = _of_kind(trace, ScenarioEnd)
         return ScenarioVerdict(
@@ -202,9 +207,9 @@ class _Run:
             verdict=verdict,
             strength=facts.strength,
             judged=facts.judged,
-            reason=because.reason if because else NO_CLAIM,
-            expected=because.expected if because else "",
-            observed=because.observed if because else "",
+            reason=because.reason,
+            expected=because.expected,
+            observed=because.observed,
             disclosed="; ".join(disclosed),
             seconds=sum(end.elapsed_ns for end in ends) / NS_PER_SECOND,
             waited_seconds=sum(end.waited_ns for end in ends) / NS_PER_SECOND,
@@ -229,6 +234,9 @@ class _Run:
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
         """The findings without a claim: missing capabilities, steps that were not done, scenarios that were not run."""
+        if not trace and self._damage:
+            reason = f"No line of the scenario is left. {_harmed(next(iter(self._damage.values())))}"
+            return [Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=reason)]
         if not trace:
             return [Finding(claim="", verdict=Verdict.ERROR, reason="The scenario was planned and was not run.")]
         found: list[Finding] = []

@@ -7,12 +7,14 @@ verdict stays:
 =============================================  ============  =============  =============
 circumstance                                   pass becomes  fail becomes   others become
 =============================================  ============  =============  =============
-the journals of a claim are damaged            inconclusive  inconclusive   (stay)
+the journals of a claim are damaged            inconclusive  inconclusive   (1)
 the journals of a history are damaged          inconclusive  inconclusive   inconclusive
 the scenario did not end                       (stays)       error          (stay)
 no document asks it, and the part is foreign   (stays)       unsupported    (stay)
 a busy machine held up the harness             (stays)       inconclusive   (stay)
 =============================================  ============  =============  =============
+
+(1) not-demonstrated and unsupported become inconclusive, errors stay.
 
 - A fail under a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
 - Damage to a history weighs more: a claim names the evidence that it needs, but the subjects of a history come from
@@ -50,9 +52,10 @@ class Kind(Enum):
     HELD_UP = auto()
 
 
+RESTS_ON_WHOLE_JOURNAL = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.NOT_DEMONSTRATED, Verdict.UNSUPPORTED})
+"""Verdicts that a lost line could change; an error stands."""
 TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
-    (Kind.DAMAGED_CLAIM, Verdict.PASS): Verdict.INCONCLUSIVE,
-    (Kind.DAMAGED_CLAIM, Verdict.FAIL): Verdict.INCONCLUSIVE,
+    **{(Kind.DAMAGED_CLAIM, verdict): Verdict.INCONCLUSIVE for verdict in RESTS_ON_WHOLE_JOURNAL},
     **{(Kind.DAMAGED_HISTORY, verdict): Verdict.INCONCLUSIVE for verdict in Verdict},
     (Kind.UNFINISHED, Verdict.FAIL): Verdict.ERROR,
     (Kind.FOREIGN_KIT, Verdict.FAIL): Verdict.UNSUPPORTED,

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Assay
 
 from assay.exits import Exit
+from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_reports.site import MANIFEST
 from assay_steps.plugin.folder import SITE
 
@@ -100,6 +101,28 @@ def test_the_report_of_a_run_without_workers_says_how_long_it_took(assay: Assay,
     took = re.search(r"<dt>Run</dt><dd>([^<]*) <", page.read_text())
     assert took is not None
     assert took[1].endswith((" ms", " s"))
+
+
+@pytest.mark.parametrize("kind", ["seen", "claim", "scenario", "plan"])
+def test_a_damaged_line_leaves_no_other_verdict_than_inconclusive(
+    assay: Assay, single: Path, tmp_path: Path, kind: str
+) -> None:
+    assay("run", "--out", tmp_path / "out", "--", single)
+    journal = tmp_path / "out" / "journals" / "main.jsonl"
+    journal.write_text(journal.read_text().replace(f'"kind":"{kind}"', f'"kind":"{kind[:-1]}"', 1))
+    ended = assay("report", tmp_path / "out")
+    assert ended.code is Exit.INCONCLUSIVE
+    (scenario,) = load_verdicts(tmp_path / "out" / "verdicts.json").foreign
+    assert scenario.verdict is Verdict.INCONCLUSIVE
+    assert "damaged" in scenario.reason
+
+
+def test_damage_leaves_no_verdict_unsupported(assay: Assay, single: Path, tmp_path: Path) -> None:
+    single.write_text(single.read_text().replace("  Scenario", "  @needs-cancel\n  Scenario"))
+    assay("run", "--out", tmp_path / "out", "--", single)
+    journal = tmp_path / "out" / "journals" / "main.jsonl"
+    journal.write_text(journal.read_text().replace('"kind":"plan"', '"kind":"plxn"', 1))
+    assert assay("report", tmp_path / "out").code is Exit.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("names", ['"m5" to "m2"', '"a1" to "b3"'])

@@ -32,7 +32,7 @@ def found(verdict: Verdict, *, certain: bool = False) -> Finding:
 @pytest.mark.parametrize(
     ("circumstance", "becomes"),
     [
-        (CLAIM, {Verdict.PASS: Verdict.INCONCLUSIVE, Verdict.FAIL: Verdict.INCONCLUSIVE}),
+        (CLAIM, dict.fromkeys(set(Verdict) - {Verdict.ERROR}, Verdict.INCONCLUSIVE)),
         (HISTORY, dict.fromkeys(Verdict, Verdict.INCONCLUSIVE)),
         (UNFINISHED, {Verdict.FAIL: Verdict.ERROR}),
         (FOREIGN_KIT, {Verdict.FAIL: Verdict.UNSUPPORTED}),
