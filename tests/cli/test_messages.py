@@ -113,6 +113,14 @@ def test_a_delay_is_given_as_people_write_it(assay: Assay, url: str, delay: str,
     assert ms - 60_000 < left_ms <= ms + 1
 
 
+@pytest.mark.parametrize("days", [9_999_999, 99_999_999_999])
+def test_a_due_time_after_the_year_9999_is_shown_in_days(assay: Assay, url: str, days: int) -> None:
+    sent = assay("send", "--url", url, "ORDERS", "x", "--delay", f"{days}d")
+    assert (sent.code, sent.out[:3]) == (Exit.AS_EXPECTED, "ID:")
+    due = days + int(time.time() // 86_400)
+    assert sent.err in {f"not before {day:,} days after 1970-01-01 UTC\n" for day in (due - 1, due)}
+
+
 @pytest.mark.parametrize("options", [(), ("--delay", "50ms")], ids=["at once", "delayed"])
 def test_a_server_with_its_defaults_takes_ten_megabytes(assay: Assay, tmp_path: Path, options: tuple[str, ...]) -> None:
     body = tmp_path / "body"

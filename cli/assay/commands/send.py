@@ -16,6 +16,7 @@ from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
 
 _HIGHEST_PRIORITY = 9
+_DAY_MS = 86_400_000
 
 
 def send(
@@ -84,5 +85,13 @@ def _show(receipt: Receipt) -> None:
     """Print the id on standard output, for scripts, and the due time on standard error, for people."""
     Terminal(soft_wrap=True).print(receipt.message_id, markup=False)
     if receipt.delivery_time is not None:
-        due = datetime.fromtimestamp(receipt.delivery_time / 1_000, UTC)
-        note(f"not before {due:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC")
+        note(f"not before {_moment(receipt.delivery_time)}")
+
+
+def _moment(moment_ms: int) -> str:
+    """A time of day in UTC, or a count of days for one after the year 9999, which `datetime` does not know."""
+    try:
+        moment = datetime.fromtimestamp(moment_ms / 1_000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{moment_ms // _DAY_MS:,} days after 1970-01-01 UTC"
+    return f"{moment:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC"
