@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from tests.cli.conftest import Assay, environment
 from tests.cli.test_broker import running
 
 from assay.commands.receive import receive
-from assay.exits import Exit
+from assay.exits import CannotRunError, Exit
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer
 from assay_broker.shell import QueueManager
@@ -300,9 +301,9 @@ def test_a_reader_that_goes_away_gets_nothing_and_nobody_loses_anything(
 
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Gone()), encoding="utf-8"))
-        patched.setattr("assay.commands.receive.hush", lambda: None)
-        patched.setattr("assay.main.hush", lambda: None)
-        assert receive(name="ORDERS", url=url, count=2) is Exit.AS_EXPECTED
+        patched.setattr("assay.terminal.hush", lambda: None)
+        with pytest.raises(CannotRunError, match="comes again"):
+            receive(name="ORDERS", url=url, count=2)
     got = assay("receive", "--url", url, "ORDERS", "--count", "2")
     assert got.out == "a\nb\n"
 
@@ -317,7 +318,8 @@ def test_what_standard_output_does_not_take_is_told_and_comes_again(
         ended = assay("receive", "--url", url, "ORDERS")
     assert ended.code is Exit.INCONCLUSIVE
     assert (
-        ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again.\n"
+        ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again; "
+        "the message comes again.\n"
     )
     assert assay("receive", "--url", url, "ORDERS").out == "kept\n"
 
@@ -327,13 +329,67 @@ def test_what_is_sent_is_sent_though_nobody_can_print_its_id(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
-        patched.setattr("assay.commands.send.hush", lambda: setattr(sys, "stdout", io.StringIO()))
+        patched.setattr("assay.terminal.hush", lambda: setattr(sys, "stdout", io.StringIO()))
         ended = assay("send", "--url", url, "ORDERS", "once")
     assert ended.code is Exit.AS_EXPECTED
     assert "the broker has the message ID:" in ended.err
     assert one_sentence(ended.err)
     got = assay("receive", "--url", url, "ORDERS", "--count", "2", "--timeout", "20ms")
     assert got.out == "once\n"
+
+
+def in_shell(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command in a process of its own, with its streams redirected as the shell does."""
+    return subprocess.run(  # noqa: S603  our own command
+        ["/bin/sh", "-c", f'"$@" {redirected}', "sh", sys.executable, "-m", "assay", *arguments],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_closed_standard_output_loses_no_message(assay: Assay, tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        sent = in_shell(">&-", "send", "--url", server.amqp, "ORDERS", "once", "--delay", "1ms")
+        assert (sent.returncode, one_sentence(sent.stderr)) == (Exit.AS_EXPECTED, True), sent.stderr
+        assert "the broker has the message ID:" in sent.stderr
+        assert "standard output is closed" in sent.stderr
+        got = in_shell(">&-", "receive", "--url", server.amqp, "ORDERS")
+        assert got.returncode == Exit.INCONCLUSIVE
+        assert got.stderr == (
+            "assay: standard output is closed: lead it to a file or a program; the message comes again.\n"
+        )
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            gone = subprocess.run(  # noqa: S603  our own command
+                [sys.executable, "-m", "assay", "receive", "--url", server.amqp, "ORDERS"],
+                env=environment(),
+                stdout=pipe,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert (gone.returncode, one_sentence(gone.stderr)) == (Exit.INCONCLUSIVE, True), gone.stderr
+        assert "the program that reads standard output has ended" in gone.stderr
+        assert assay("receive", "--url", server.amqp, "ORDERS").out == "once\n"
+
+
+@pytest.mark.parametrize("streams", [">&-", ">&- 2>&-", "<&- >&-"])
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("rules", "--json"), ("rules",), ("steps",)])
+def test_a_closed_standard_output_is_told_without_a_stack_trace(streams: str, arguments: tuple[str, ...]) -> None:
+    ended = in_shell(streams, *arguments)
+    assert ended.returncode == Exit.INCONCLUSIVE
+    told = "assay: standard output is closed: lead it to a file or a program.\n"
+    assert ended.stderr == ("" if "2>&-" in streams else told)
+
+
+def test_a_closed_standard_input_is_told_in_one_sentence(url: str) -> None:
+    ended = in_shell("<&-", "send", "--url", url, "ORDERS")
+    assert (ended.returncode, one_sentence(ended.stderr)) == (Exit.USAGE, True), ended.stderr
+    assert "Standard input cannot be read" in ended.stderr
 
 
 def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_path: Path) -> None:

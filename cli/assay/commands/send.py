@@ -11,7 +11,7 @@ import typer
 from assay.exits import Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
 from assay.remote import Authority, User, login
-from assay.terminal import Terminal, hush, note, told
+from assay.terminal import Terminal, note, told, unwritten
 from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
 
@@ -56,9 +56,8 @@ def send(
         _show(receipt)
         sys.stdout.flush()
     except OSError as error:  # the message is sent, so the exit code must not suggest sending it again
-        hush()
+        why = unwritten(error).partition(":")[0]
         if not isinstance(error, BrokenPipeError):
-            why = f"standard output takes nothing more ({error.strerror})"
             return told(f"the broker has the message {receipt.message_id}, and {why}.", Exit.AS_EXPECTED)
     return Exit.AS_EXPECTED
 
