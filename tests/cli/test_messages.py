@@ -23,6 +23,7 @@ from assay.commands.receive import receive
 from assay.exits import CannotRunError, Exit
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer
+from assay_broker.security.users import entry
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import drivers
@@ -208,6 +209,27 @@ def test_a_refusal_for_lack_of_authority_is_the_brokers(assay: Assay, url: str) 
     ended = assay("send", "--url", url, "SYSTEM.ADMIN.COMMAND.QUEUE", "x")
     assert (ended.code, one_sentence(ended.err)) == (Exit.NOT_AS_EXPECTED, True)
     assert "2035" in ended.err
+
+
+@pytest.mark.parametrize("factory", [False, True], ids=["default.mqsc", "factory settings"])
+def test_the_pages_example_lets_one_user_alone_use_a_queue(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factory: bool
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mqsc.md").read_text(encoding="utf-8")
+    example = page.partition("$ cat orders.mqsc\nDEFINE QLOCAL(ORDERS)\nSET")[2].partition("$ assay broker")[0]
+    connect = next(part for part in page.split("`") if part.startswith("SET AUTHREC OBJTYPE(QMGR) PRINCIPAL"))
+    script, users = tmp_path / "orders.mqsc", tmp_path / "users.toml"
+    script.write_text(f"DEFINE QLOCAL(ORDERS)\nSET{example}{connect}\n", encoding="utf-8")
+    users.write_text("".join(entry(name, "secret", iterations=4_096) for name in ("app", "other")), encoding="utf-8")
+    monkeypatch.setenv("ASSAY_PASSWORD", "secret")
+    scripts = ("--mqsc", "none", "--mqsc", script) if factory else ("--mqsc", script)
+    with running(tmp_path, "--users", users, *scripts) as server:
+        sent = assay("send", "--url", server.amqp, "ORDERS", "x", "--user", "app")
+        refused = assay("send", "--url", server.amqp, "ORDERS", "x", "--user", "other")
+        got = assay("receive", "--url", server.amqp, "ORDERS", "--user", "app")
+    assert (sent.code, got.out) == (Exit.AS_EXPECTED, "x\n"), sent.err
+    assert refused.code is not Exit.AS_EXPECTED
+    assert "2035" in refused.err or factory
 
 
 class Full(io.RawIOBase):
