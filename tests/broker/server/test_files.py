@@ -83,6 +83,9 @@ def test_a_flag_wins(tmp_path: Path) -> None:
             "broker.toml: there is no limit in [limits] 'max-queus'; did you mean 'max-queues'?",
         ),
         ("[limits]\nmax-queues = 0", "broker.toml: the limit max-queues in [limits] is from 1 to"),
+        (
+            "the limit max-frame in [amqp-limits] is from 512 to 2,147,483,647, and 511",
+        ),
         ("[http-limits]\nwait = 1", "broker.toml: there is no limit in [http-limits] 'wait'; did you mean 'wait-ms'?"),
         ("[http-limits]\ndrain-ms = 1", "there is no limit in [http-limits] 'drain-ms'"),
         ("[http-limits]\nwait-ms = 4000\nexchange-ms = 4000", "wait-ms in [http-limits] is 4000: it must be less than"),
@@ -90,6 +93,7 @@ def test_a_flag_wins(tmp_path: Path) -> None:
         ("[limits]\nmax-queues = 'many'", "limits.max-queues is 'many': write a whole number"),
         ("[amqp-limits]\nconnections = 5\nmemory = true", "amqp-limits.memory is True: write a whole number"),
         ("limits = 1", "limits: expected `object`, got `int`"),
+        ('mqsc = ["a.mqsc", "none"]', "mqsc has 'none' behind a script: it stands for factory settings"),
         ('log = "xml"', "there is no form of a log 'xml'; there is json, console"),
         ('amqp = "5672"', "'5672' is no address to listen on"),
         ('amqp = "localhost:99999"', "is no address to listen on"),
