@@ -84,8 +84,12 @@ def test_a_flag_wins(tmp_path: Path) -> None:
         ),
         ("[limits]\nmax-queues = 0", "broker.toml: the limit max-queues in [limits] is from 1 to"),
         (
+            "[amqp-limits]\nmax-frame = 511",
             "the limit max-frame in [amqp-limits] is from 512 to 2,147,483,647, and 511",
         ),
+        ("[amqp-limits]\nmax-performative = 1", "the limit max-performative in [amqp-limits] is from 512 to"),
+        ("[amqp-limits]\nlogin-ms = 1", "the limit login-ms in [amqp-limits] is from 1000 to"),
+        ("[limits]\nmax-name-bytes = 1", "the limit max-name-bytes in [limits] is from 48 to"),
         ("[http-limits]\nwait = 1", "broker.toml: there is no limit in [http-limits] 'wait'; did you mean 'wait-ms'?"),
         ("[http-limits]\ndrain-ms = 1", "there is no limit in [http-limits] 'drain-ms'"),
         ("[http-limits]\nwait-ms = 4000\nexchange-ms = 4000", "wait-ms in [http-limits] is 4000: it must be less than"),
