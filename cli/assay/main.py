@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from assay.exits import CommandError, Exit
-from assay.terminal import hush, is_output_full, told
+from assay.terminal import hush, is_output_closed, is_output_full, open_missing_streams, told, unwritten
 from assay_adapters.interrupts import as_ctrl_c
 
 COMMANDS = (
@@ -103,6 +103,7 @@ def is_missing(problem: Exception) -> bool:
 
 def main() -> None:
     """Run the command; every error is one sentence and an exit code, never a stack trace."""
+    open_missing_streams()
     signal.signal(signal.SIGTERM, _stopped)
     sys.exit(ending(sys.argv[1:]))
 
@@ -147,6 +148,8 @@ def _told_of(problem: Exception) -> Exit | None:
     if isinstance(problem, OSError) and problem.errno in _FULL:
         where = "standard output" if is_output_full() else problem.filename or "a file"
         return told(f"{where} takes nothing more ({problem.strerror}): make room, and try again.", Exit.INCONCLUSIVE)
+    if isinstance(problem, OSError) and problem.errno == errno.EBADF and is_output_closed():
+        return told(f"{unwritten(problem)}.", Exit.INCONCLUSIVE)
     if isinstance(problem, users_mistakes()):
         return told(str(problem), Exit.INCONCLUSIVE if is_missing(problem) else Exit.USAGE)
     return None

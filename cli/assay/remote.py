@@ -19,7 +19,7 @@ import msgspec
 import typer
 from msgspec import Struct
 
-from assay.exits import CannotRunError, UsageProblem
+from assay.exits import CannotRunError, Exit, UsageProblem
 from assay_broker.core.messages.descriptor import native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk import Login
@@ -37,7 +37,15 @@ Authority = Annotated[
 
 T = TypeVar("T")
 
+
+class ForbiddenError(CannotRunError):
+    """The queue manager was reached, and the user lacks the authority (MQWB0103E)."""
+
+    code = Exit.NOT_AS_EXPECTED
+
+
 _PATH = "/ibmmq/rest/v2/admin"
+_NOT_AUTHORISED = "MQWB0103E"
 _MESSAGING = "/ibmmq/rest/v2/messaging"
 _TIMEOUT_S = 60.0
 _MOST = 256 * 1024 * 1024
@@ -87,8 +95,9 @@ class Answer(Struct, frozen=True, rename="camel", kw_only=True):
     overall_completion_code: int
 
 
-class _Fault(Struct, frozen=True):
+class _Fault(Struct, frozen=True, rename="camel"):
     message: str = ""
+    msg_id: str = ""
 
 
 class _Faults(Struct, frozen=True):
@@ -172,7 +181,8 @@ class RemoteManager:
             Whether a copy was there.
 
         Raises:
-            CannotRunError: No server answers, it does not answer as a queue manager, or the user is no administrator.
+            CannotRunError: No server answers, or it does not answer as a queue manager.
+            ForbiddenError: The user is no administrator.
         """
         name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")
         wanted = native_id(handle).hex()
@@ -189,6 +199,11 @@ class RemoteManager:
             answer = self._line.getresponse()
             octets = answer.read(_MOST)
         except (OSError, HTTPException) as error:
+            if isinstance(error, BadStatusLine) and str(error).startswith("AMQP"):
+                raise CannotRunError(
+                    f"{self._url} is the server's AMQP port: administration is over HTTP, so give the URL that the "
+                    "server names after it when it starts (assay broker --http HOST:PORT)."
+                ) from error
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise CannotRunError(f"{self._url} does not answer ({_plain(why)}): {self._remedy(error)}.") from error
         if answer.status == HTTPStatus.OK:
@@ -198,7 +213,7 @@ class RemoteManager:
         what = f"{self._url} has refused the request ({answer.status}): {_said(octets, answer.reason)}"
         if answer.status == HTTPStatus.UNAUTHORIZED and "Authorization" not in self._headers:
             what = f"{what.removesuffix('.')}; log in with --user NAME."
-        raise CannotRunError(what)
+        raise (ForbiddenError if _is_forbidden(octets) else CannotRunError)(what)
 
     def _remedy(self, error: Exception) -> str:
         """The advice for the user if no server answers over HTTP."""
@@ -217,6 +232,14 @@ class RemoteManager:
             raise CannotRunError(
                 f"{self._url} does not answer as IBM MQ's REST interface does ({error}): see what the URL leads to."
             ) from error
+
+
+def _is_forbidden(octets: bytes) -> bool:
+    """Whether a refusal's body says that the user lacks the authority; a wrong login is another refusal."""
+    try:
+        return any(one.msg_id == _NOT_AUTHORISED for one in msgspec.json.decode(octets, type=_Faults).error)
+    except msgspec.DecodeError:
+        return False
 
 
 def _said(octets: bytes, reason: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -68,6 +69,39 @@ def told(sentence: str, code: Exit) -> Exit:
     """
     note(f"assay: {sentence}")
     return code
+
+
+def open_missing_streams() -> None:
+    """Put files that refuse every access in place of standard streams that are closed; call it once, at the start.
+
+    Python has None there, and the next socket or file would get the closed stream's number, and with it the output of
+    every program that writes to this number.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
+def unwritten(error: OSError) -> str:
+    """Discard all later output, and return why standard output was not written, with what to do."""
+    hush()
+    if isinstance(error, BrokenPipeError):
+        return "the program that reads standard output has ended: see that it reads to the end"
+    if error.errno == errno.EBADF:
+        return "standard output is closed: lead it to a file or a program"
+    return f"standard output takes nothing more ({error.strerror}): make room, and try again"
+
+
+def is_output_closed() -> bool:
+    """Whether standard output is closed."""
+    try:
+        os.write(sys.stdout.fileno(), b"")
+    except OSError as error:
+        return error.errno == errno.EBADF
+    return False
 
 
 def is_output_full() -> bool:

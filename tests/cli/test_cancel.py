@@ -10,6 +10,7 @@ from tests.cli.conftest import Assay
 from tests.cli.test_broker import Running, running
 
 from assay.exits import Exit
+from assay_broker.security.users import entry
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,24 @@ def test_the_id_outlives_a_kill_of_the_server(assay: Assay, tmp_path: Path, prot
         server.process.wait()
     with running(tmp_path, "--data", tmp_path / "data") as server:
         assert assay("cancel", "--url", url_of(server, protocol), handle).code is Exit.AS_EXPECTED
+
+
+@pytest.mark.parametrize("protocol", ["amqp", "http"])
+def test_a_user_without_authority_is_refused_by_the_broker_and_a_wrong_password_by_the_login(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    users = tmp_path / "users.toml"
+    users.write_text(entry("app", "secret", iterations=4_096) + entry("mqm", "admin", iterations=4_096))
+    script = tmp_path / "closed.mqsc"
+    script.write_text("SET AUTHREC PROFILE(SECRET) OBJTYPE(QUEUE) GROUP('nobody') AUTHADD(NONE)\n")
+    with running(tmp_path, "--users", users, "--mqsc", script) as server:
+        at = url_of(server, protocol)
+        monkeypatch.setenv("ASSAY_PASSWORD", "admin")
+        sent = assay("send", "--url", server.amqp, "--user", "mqm", "SECRET", "x", "--delay", "10m")
+        for password, code in (("secret", Exit.NOT_AS_EXPECTED), ("wrong", Exit.INCONCLUSIVE)):
+            monkeypatch.setenv("ASSAY_PASSWORD", password)
+            refused = assay("cancel", "--url", at, "--user", "app", sent.out.strip())
+            assert (refused.code, refused.out, len(refused.err.splitlines())) == (code, "", 1), refused.err
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -19,9 +20,10 @@ from tests.cli.conftest import Assay, environment
 from tests.cli.test_broker import running
 
 from assay.commands.receive import receive
-from assay.exits import Exit
+from assay.exits import CannotRunError, Exit
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer
+from assay_broker.security.users import entry
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import drivers
@@ -113,6 +115,14 @@ def test_a_delay_is_given_as_people_write_it(assay: Assay, url: str, delay: str,
     assert ms - 60_000 < left_ms <= ms + 1
 
 
+@pytest.mark.parametrize("days", [9_999_999, 99_999_999_999])
+def test_a_due_time_after_the_year_9999_is_shown_in_days(assay: Assay, url: str, days: int) -> None:
+    sent = assay("send", "--url", url, "ORDERS", "x", "--delay", f"{days}d")
+    assert (sent.code, sent.out[:3]) == (Exit.AS_EXPECTED, "ID:")
+    due = days + int(time.time() // 86_400)
+    assert sent.err in {f"not before {day:,} days after 1970-01-01 UTC\n" for day in (due - 1, due)}
+
+
 @pytest.mark.parametrize("options", [(), ("--delay", "50ms")], ids=["at once", "delayed"])
 def test_a_server_with_its_defaults_takes_ten_megabytes(assay: Assay, tmp_path: Path, options: tuple[str, ...]) -> None:
     body = tmp_path / "body"
@@ -199,6 +209,27 @@ def test_a_refusal_for_lack_of_authority_is_the_brokers(assay: Assay, url: str) 
     ended = assay("send", "--url", url, "SYSTEM.ADMIN.COMMAND.QUEUE", "x")
     assert (ended.code, one_sentence(ended.err)) == (Exit.NOT_AS_EXPECTED, True)
     assert "2035" in ended.err
+
+
+@pytest.mark.parametrize("factory", [False, True], ids=["default.mqsc", "factory settings"])
+def test_the_pages_example_lets_one_user_alone_use_a_queue(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factory: bool
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mqsc.md").read_text(encoding="utf-8")
+    example = page.partition("$ cat orders.mqsc\nDEFINE QLOCAL(ORDERS)\nSET")[2].partition("$ assay broker")[0]
+    connect = next(part for part in page.split("`") if part.startswith("SET AUTHREC OBJTYPE(QMGR) PRINCIPAL"))
+    script, users = tmp_path / "orders.mqsc", tmp_path / "users.toml"
+    script.write_text(f"DEFINE QLOCAL(ORDERS)\nSET{example}{connect}\n", encoding="utf-8")
+    users.write_text("".join(entry(name, "secret", iterations=4_096) for name in ("app", "other")), encoding="utf-8")
+    monkeypatch.setenv("ASSAY_PASSWORD", "secret")
+    scripts = ("--mqsc", "none", "--mqsc", script) if factory else ("--mqsc", script)
+    with running(tmp_path, "--users", users, *scripts) as server:
+        sent = assay("send", "--url", server.amqp, "ORDERS", "x", "--user", "app")
+        refused = assay("send", "--url", server.amqp, "ORDERS", "x", "--user", "other")
+        got = assay("receive", "--url", server.amqp, "ORDERS", "--user", "app")
+    assert (sent.code, got.out) == (Exit.AS_EXPECTED, "x\n"), sent.err
+    assert refused.code is not Exit.AS_EXPECTED
+    assert "2035" in refused.err or factory
 
 
 class Full(io.RawIOBase):
@@ -292,9 +323,9 @@ def test_a_reader_that_goes_away_gets_nothing_and_nobody_loses_anything(
 
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Gone()), encoding="utf-8"))
-        patched.setattr("assay.commands.receive.hush", lambda: None)
-        patched.setattr("assay.main.hush", lambda: None)
-        assert receive(name="ORDERS", url=url, count=2) is Exit.AS_EXPECTED
+        patched.setattr("assay.terminal.hush", lambda: None)
+        with pytest.raises(CannotRunError, match="comes again"):
+            receive(name="ORDERS", url=url, count=2)
     got = assay("receive", "--url", url, "ORDERS", "--count", "2")
     assert got.out == "a\nb\n"
 
@@ -309,7 +340,8 @@ def test_what_standard_output_does_not_take_is_told_and_comes_again(
         ended = assay("receive", "--url", url, "ORDERS")
     assert ended.code is Exit.INCONCLUSIVE
     assert (
-        ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again.\n"
+        ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again; "
+        "the message comes again.\n"
     )
     assert assay("receive", "--url", url, "ORDERS").out == "kept\n"
 
@@ -319,13 +351,67 @@ def test_what_is_sent_is_sent_though_nobody_can_print_its_id(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
-        patched.setattr("assay.commands.send.hush", lambda: setattr(sys, "stdout", io.StringIO()))
+        patched.setattr("assay.terminal.hush", lambda: setattr(sys, "stdout", io.StringIO()))
         ended = assay("send", "--url", url, "ORDERS", "once")
     assert ended.code is Exit.AS_EXPECTED
     assert "the broker has the message ID:" in ended.err
     assert one_sentence(ended.err)
     got = assay("receive", "--url", url, "ORDERS", "--count", "2", "--timeout", "20ms")
     assert got.out == "once\n"
+
+
+def in_shell(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command in a process of its own, with its streams redirected as the shell does."""
+    return subprocess.run(  # noqa: S603  our own command
+        ["/bin/sh", "-c", f'"$@" {redirected}', "sh", sys.executable, "-m", "assay", *arguments],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_closed_standard_output_loses_no_message(assay: Assay, tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        sent = in_shell(">&-", "send", "--url", server.amqp, "ORDERS", "once", "--delay", "1ms")
+        assert (sent.returncode, one_sentence(sent.stderr)) == (Exit.AS_EXPECTED, True), sent.stderr
+        assert "the broker has the message ID:" in sent.stderr
+        assert "standard output is closed" in sent.stderr
+        got = in_shell(">&-", "receive", "--url", server.amqp, "ORDERS")
+        assert got.returncode == Exit.INCONCLUSIVE
+        assert got.stderr == (
+            "assay: standard output is closed: lead it to a file or a program; the message comes again.\n"
+        )
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            gone = subprocess.run(  # noqa: S603  our own command
+                [sys.executable, "-m", "assay", "receive", "--url", server.amqp, "ORDERS"],
+                env=environment(),
+                stdout=pipe,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert (gone.returncode, one_sentence(gone.stderr)) == (Exit.INCONCLUSIVE, True), gone.stderr
+        assert "the program that reads standard output has ended" in gone.stderr
+        assert assay("receive", "--url", server.amqp, "ORDERS").out == "once\n"
+
+
+@pytest.mark.parametrize("streams", [">&-", ">&- 2>&-", "<&- >&-"])
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("rules", "--json"), ("rules",), ("steps",)])
+def test_a_closed_standard_output_is_told_without_a_stack_trace(streams: str, arguments: tuple[str, ...]) -> None:
+    ended = in_shell(streams, *arguments)
+    assert ended.returncode == Exit.INCONCLUSIVE
+    told = "assay: standard output is closed: lead it to a file or a program.\n"
+    assert ended.stderr == ("" if "2>&-" in streams else told)
+
+
+def test_a_closed_standard_input_is_told_in_one_sentence(url: str) -> None:
+    ended = in_shell("<&-", "send", "--url", url, "ORDERS")
+    assert (ended.returncode, one_sentence(ended.stderr)) == (Exit.USAGE, True), ended.stderr
+    assert "Standard input cannot be read" in ended.stderr
 
 
 def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.broker.http.conftest import Guards, KnownUsers, Served
 from tests.cli.conftest import Assay
+from tests.cli.test_broker import running
 
 from assay.exits import Exit
 from assay_broker.http import HttpLimits
@@ -158,3 +159,11 @@ def test_a_queue_made_on_use_is_administered_whatever_its_name(assay: Assay, scr
     done = assay("mqsc", script, "--url", url(served))
     assert (done.code, "CURDEPTH(1)" in done.out) == (Exit.AS_EXPECTED, True)
     assert "AMQ8022I" in done.out
+
+
+def test_a_url_at_the_port_of_amqp_is_told_so(assay: Assay, script: Path, tmp_path: Path) -> None:
+    script.write_text("DISPLAY QMGR\n", encoding="utf-8")
+    with running(tmp_path) as server:
+        ended = assay("mqsc", script, "--url", server.amqp.replace("amqp:", "http:"))
+    assert (ended.code, len(ended.err.splitlines())) == (Exit.INCONCLUSIVE, 1)
+    assert "is the server's AMQP port: administration is over HTTP" in ended.err

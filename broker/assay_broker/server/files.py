@@ -26,6 +26,12 @@ LIMITS = tuple(one.name for one in fields(Settings) if one.name.startswith("max_
 """The queue manager's limits that a file may set."""
 
 _HIGHEST_LIMIT = 2**31 - 1
+_LOWEST_LIMITS: Mapping[str, int] = {"max_frame": 512, "max_performative": 512, "login_ms": 1_000, "max_name_bytes": 48}
+"""Limits below which no client could connect; others are at least 1.
+
+AMQP 1.0 demands 512 octets of a frame (2.4.1). The client's open and attach have to fit into a performative. A password
+has to be hashed within the time for the login. A client id may be a UUID, and a queue's name has 48 bytes.
+"""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -206,8 +212,9 @@ def _named(where: str, table: Mapping[str, int], known: tuple[str, ...]) -> dict
     names = {name.replace("_", "-"): name for name in known}
     for key, value in table.items():
         check_word(f"limit in {where}", key, names)
-        if not 1 <= value <= _HIGHEST_LIMIT:
-            raise OptionsError(f"the limit {key} in {where} is from 1 to {_HIGHEST_LIMIT:,}, and {value} is not")
+        lowest = _LOWEST_LIMITS.get(names[key], 1)
+        if not lowest <= value <= _HIGHEST_LIMIT:
+            raise OptionsError(f"the limit {key} in {where} is from {lowest} to {_HIGHEST_LIMIT:,}, and {value} is not")
     return {names[key]: value for key, value in table.items()}
 
 

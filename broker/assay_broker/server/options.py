@@ -98,6 +98,11 @@ def check(options: ServerOptions) -> None:
         from assay_broker.defects import DEFECTS  # only where it is asked for: a server has no use for them
 
         check_word("defect", options.defect, DEFECTS)
+    if FACTORY in options.mqsc[1:]:
+        raise OptionsError(
+            f"mqsc has {FACTORY!r} behind a script: it stands for factory settings in place of default.mqsc, so put it "
+            "in front"
+        )
     if options.amqp is None and options.http is None:
         raise OptionsError(
             "no client could reach a server without AMQP and without HTTP: leave one of the two in place"

@@ -10,10 +10,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assay.exits import Exit, UsageProblem
+from assay.exits import CannotRunError, Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
 from assay.remote import Authority, User, login
-from assay.terminal import hush, told
+from assay.terminal import told, unwritten
 from assay_sdk import AckMode, Context, Message
 from assay_sdk.model.message import Body
 
@@ -46,42 +46,36 @@ def receive(
             message = consumer.receive(left_ms)
             if message is None:
                 return told(f"{taken} of {count} messages came within {timeout}.", Exit.NOT_AS_EXPECTED)
-            if not _taken(context, message, json=json):
-                return Exit.AS_EXPECTED
+            _take(context, message, json=json)
     return Exit.AS_EXPECTED
 
 
-def _taken(context: Context, message: Message[Body], *, json: bool) -> bool:
+def _take(context: Context, message: Message[Body], *, json: bool) -> None:
     """Write a message and then acknowledge it; a message that was not written stays for another consumer.
 
-    Returns:
-        Whether the reader of standard output is still there.
-
     Raises:
-        OSError: Standard output cannot be written.
+        CannotRunError: Standard output cannot be written.
     """
     seen = False
     try:
-        seen = _written(message, json=json)
+        _write(message, json=json)
+        seen = True
     finally:
         (message.acknowledge if seen else context.recover)()
-    return seen
 
 
-def _written(message: Message[Body], *, json: bool) -> bool:
+def _write(message: Message[Body], *, json: bool) -> None:
     """Write a message to standard output.
 
-    Returns:
-        Whether the reader of standard output is still there.
+    Raises:
+        CannotRunError: It cannot be written.
     """
     octets = msgspec.json.encode(_shown(message)) if json else _octets(message.body)
     try:
         sys.stdout.buffer.write(octets + b"\n")
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        hush()
-        return False
-    return True
+    except OSError as error:
+        raise CannotRunError(f"{unwritten(error)}; the message comes again.") from error
 
 
 def _octets(body: Body) -> bytes:

@@ -11,11 +11,12 @@ import typer
 from assay.exits import Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
 from assay.remote import Authority, User, login
-from assay.terminal import Terminal, hush, note, told
+from assay.terminal import Terminal, note, told, unwritten
 from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
 
 _HIGHEST_PRIORITY = 9
+_DAY_MS = 86_400_000
 
 
 def send(
@@ -55,9 +56,8 @@ def send(
         _show(receipt)
         sys.stdout.flush()
     except OSError as error:  # the message is sent, so the exit code must not suggest sending it again
-        hush()
+        why = unwritten(error).partition(":")[0]
         if not isinstance(error, BrokenPipeError):
-            why = f"standard output takes nothing more ({error.strerror})"
             return told(f"the broker has the message {receipt.message_id}, and {why}.", Exit.AS_EXPECTED)
     return Exit.AS_EXPECTED
 
@@ -84,5 +84,13 @@ def _show(receipt: Receipt) -> None:
     """Print the id on standard output, for scripts, and the due time on standard error, for people."""
     Terminal(soft_wrap=True).print(receipt.message_id, markup=False)
     if receipt.delivery_time is not None:
-        due = datetime.fromtimestamp(receipt.delivery_time / 1_000, UTC)
-        note(f"not before {due:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC")
+        note(f"not before {_moment(receipt.delivery_time)}")
+
+
+def _moment(moment_ms: int) -> str:
+    """A time of day in UTC, or a count of days for one after the year 9999, which `datetime` does not know."""
+    try:
+        moment = datetime.fromtimestamp(moment_ms / 1_000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{moment_ms // _DAY_MS:,} days after 1970-01-01 UTC"
+    return f"{moment:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC"

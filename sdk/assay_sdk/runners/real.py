@@ -36,6 +36,9 @@ of two processors and the time of the reading, both well below a microsecond."""
 _JOBS_BETWEEN_POLLS = 64
 """Most jobs between two polls of the sockets, so that jobs which schedule jobs cannot starve the sockets."""
 
+_LONGEST_POLL_S = 86_400.0
+"""Longest timeout of a poll: epoll takes no more than 2^31 - 1 ms, which is 24.8 days, and jobs may be due later."""
+
 _CATCH_UP_S = 1.0
 """Longest time that a wait stays after its timeout, for the loop to poll its sockets once more."""
 
@@ -423,7 +426,7 @@ class RealRunner:
             if self._heap:
                 due.append(self._heap[0][0])
             self._asleep = True
-        timeout = max(0.0, (min(due) - time.monotonic_ns()) / 1e9) if due else None
+        timeout = min(max(0.0, (min(due) - time.monotonic_ns()) / 1e9), _LONGEST_POLL_S) if due else None
         self._polls_begun += 1
         number = self._polls_begun
         try:

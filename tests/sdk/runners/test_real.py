@@ -58,6 +58,13 @@ def test_many_jobs_taken_back_are_swept_from_the_heap(runner: RealRunner) -> Non
     assert len(runner._heap) < 2_000
 
 
+@pytest.mark.parametrize("days", [25, 10**12])
+def test_a_job_that_is_due_later_than_a_poll_can_wait_stops_nothing(runner: RealRunner, days: int) -> None:
+    later = runner.call_at(runner.clock.monotonic_ns() + days * 86_400 * 10**9, lambda: pytest.fail("it is not due"))
+    assert not runner.run_until(lambda: False, runner.clock.monotonic_ns() + 20_000_000)
+    later()
+
+
 def test_a_wait_ends_at_its_deadline_and_is_counted(runner: RealRunner) -> None:
     begin = runner.clock.monotonic_ns()
     assert not runner.run_until(lambda: False, begin + 30 * MS)
