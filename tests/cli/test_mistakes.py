@@ -139,7 +139,10 @@ def test_tests_without_a_scenario_are_no_run(assay: Assay, tmp_path: Path) -> No
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.USAGE
     where = f"the scenarios are in {feature_root()}"
-    assert f"No scenario was selected: what stands behind -- leaves none; {where}.\n" in ended.err
+    assert (
+        f"No scenario was selected: --rule, --profile and what stands behind -- leave none together; {where}.\n"
+        in ended.err
+    )
     assert not (tmp_path / "out").exists()
 
 
