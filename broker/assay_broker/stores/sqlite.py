@@ -14,7 +14,7 @@ from assay_broker.core.records import Record
 from assay_broker.stores import Observer, Operation, StoreError, schema
 from assay_broker.stores.database import Database
 from assay_broker.stores.disk import Disk, SystemDisk
-from assay_broker.stores.errors import FullError
+from assay_broker.stores.errors import FullError, GoneError
 from assay_broker.stores.folder import Folder
 from assay_broker.stores.search import stands_in_file
 from assay_broker.stores.slots import Newest
@@ -95,6 +95,7 @@ class SqliteStore:
 
         Raises:
             FullError: There is no room for them on the disk.
+            GoneError: The folder was deleted.
         """
         rows = [row_of(record) for record in records]
         adding = sum([row.growth for row in rows if row is not None])
@@ -222,7 +223,10 @@ class SqliteStore:
 
     def _take_room(self, adding: int) -> None:
         if self._adding == 0:  # once for each flush
-            self._free = self._disk.free_bytes(self.folder) - self._reserve
+            try:
+                self._free = self._disk.free_bytes(self.folder) - self._reserve
+            except FileNotFoundError as error:
+                raise GoneError(self.folder) from error
         if (self._adding + adding) * _COPIES > self._free:
             raise FullError(self.folder)
         self._adding += adding

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import sys
 import tracemalloc
@@ -314,6 +315,17 @@ def test_files_that_are_taken_away_are_missed_at_the_next_flush(tmp_path: Path, 
         store.write([stored(2)])
         with pytest.raises(GoneError, match=f"{name} was deleted or replaced while in use"):
             store.flush()
+    store.abandon()
+
+
+def test_a_folder_that_is_taken_away_is_missed_at_the_next_write(tmp_path: Path) -> None:
+    store = opened(tmp_path / "data")
+    store.write([stored(1)])
+    store.flush()
+    shutil.rmtree(tmp_path / "data")
+    for _ in range(2):
+        with pytest.raises(GoneError, match="data was deleted or replaced while in use"):
+            store.write([stored(2)])
     store.abandon()
 
 
