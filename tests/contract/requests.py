@@ -80,28 +80,6 @@ class RequestContract(ABC):  # noqa: B024  a part of `DriverContract`, which def
                 assert got is not None
                 assert got.body == f"{text}!"
 
-    def test_a_late_answer_is_refused_however_it_is_sent(self, world: World) -> None:
-        with world.connect() as asking, world.connect() as answering:
-            assert asking.request(world.queue(), "how many?", timeout=QUIET_MS) is None
-            late = answering.create_consumer(world.queue()).receive(SOON_MS)
-            assert late is not None
-            assert late.reply_to is not None
-            with pytest.raises(InvalidDestinationRuntimeError):
-                answering.create_producer().send_to(late.reply_to, "42")
-            with pytest.raises(InvalidDestinationRuntimeError):
-                answering.create_producer(late.reply_to).send("42")
-            with pytest.raises(InvalidDestinationRuntimeError):
-                answering.create_consumer(late.reply_to)
-
-    def test_a_deleted_temporary_destination_is_not_made_again(self, world: World) -> None:
-        with world.connect() as ctx:
-            replies = ctx.create_temporary_queue()
-            ctx.delete_temporary(replies)
-            with pytest.raises(InvalidDestinationRuntimeError):
-                ctx.create_producer(replies).send("42")
-            with pytest.raises(InvalidDestinationRuntimeError):
-                ctx.create_consumer(replies)
-
     def test_request_is_refused_where_it_cannot_work(self, world: World) -> None:
         with world.connect(mode=AckMode.TRANSACTED) as ctx:
             with pytest.raises(IllegalStateRuntimeError, match="sends only at its commit"):

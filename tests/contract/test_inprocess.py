@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.contract.cancel import CancelContract
 from tests.contract.suite import DriverContract
+from tests.contract.temporaries import TemporaryContract
 from tests.contract.world import World
 
 from assay_broker.inprocess import InProcessDriver
@@ -22,7 +23,7 @@ def world_of(runner: Runner) -> World:
     return World(url="in-process://qm", runner=runner, driver=lambda: InProcessDriver(queue_manager), token="x")
 
 
-class TestInVirtualTime(DriverContract, CancelContract):
+class TestInVirtualTime(DriverContract, CancelContract, TemporaryContract):
     """One thread, and a clock that jumps to the next event that is due."""
 
     @pytest.fixture
@@ -30,7 +31,7 @@ class TestInVirtualTime(DriverContract, CancelContract):
         return world_of(VirtualRunner())
 
 
-class TestInRealTime(DriverContract, CancelContract):
+class TestInRealTime(DriverContract, CancelContract, TemporaryContract):
     """Real time: the engine's jobs run on the loop's thread, the application on another one."""
 
     @pytest.fixture

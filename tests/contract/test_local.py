@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contract.cancel import CancelContract
 from tests.contract.suite import DriverContract
+from tests.contract.temporaries import TemporaryContract
 from tests.contract.world import World
 
 from assay_broker.inprocess import InProcessDriver
@@ -18,7 +19,7 @@ from assay_sdk.drivers.local import LocalDriver
 from assay_sdk.runners.real import RealRunner
 
 
-class TestLocal(DriverContract, CancelContract):
+class TestLocal(DriverContract, CancelContract, TemporaryContract):
     """Real time and a Unix socket; broker and client have a runner each."""
 
     @pytest.fixture

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from tests.contract.cancel import CancelContract
 from tests.contract.suite import DriverContract
+from tests.contract.temporaries import TemporaryContract
 from tests.contract.world import World
 
 from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
@@ -26,7 +27,7 @@ def endpoint() -> Iterator[Endpoint]:
     backend.close()
 
 
-class TestReferenceServer(DriverContract, CancelContract):
+class TestReferenceServer(DriverContract, CancelContract, TemporaryContract):
     """Real time, AMQP over TCP, and the server in its own process."""
 
     @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from tests.broker.amqp.serving import serving
 from tests.contract.cancel import CancelContract
 from tests.contract.suite import DriverContract
+from tests.contract.temporaries import TemporaryContract
 from tests.contract.world import World
 
 from assay_broker.stores.memory import MemoryStore
@@ -18,7 +19,7 @@ from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.runners.real import RealRunner
 
 
-class TestServer(DriverContract, CancelContract):
+class TestServer(DriverContract, CancelContract, TemporaryContract):
     """Real time and AMQP over TCP; the server is in this process."""
 
     @pytest.fixture(params=["memory", "sqlite"])
