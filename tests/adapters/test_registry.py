@@ -73,6 +73,16 @@ def test_an_entry_point_that_leads_nowhere_is_named_with_its_package(
     open_backend("reference").close()
 
 
+def test_a_package_whose_module_raises_spoils_no_other_backend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "their_broken_module.py").write_text("nonsense\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    install(monkeypatch, tmp_path, "theirs", "their-broker = their_broken_module:BACKEND")
+    with pytest.raises(UnusableBackendError, match=r"'their-broker' of theirs cannot be loaded .*'nonsense'"):
+        open_backend("their-broker")
+    assert "their-broker" not in names_with_defects()
+    open_backend("reference").close()
+
+
 def test_two_packages_that_bring_one_name_are_both_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "theirs", "artemis = tests.adapters.test_registry:THEIRS")
     with pytest.raises(UnusableBackendError, match=r"Both assay.mq and theirs bring a backend 'artemis'; uninstall"):
