@@ -86,6 +86,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
         judged: client, broker or client+broker.
         foreign: Whether it is not one of the kit's own scenarios; then it decides no rule of the catalogue.
         tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
+        role: core, control, evidence or kit: what it contributes to its rule's verdict (`assay_features.Role`).
     """
 
     id: str
@@ -94,6 +95,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
     judged: str
     foreign: bool = False
     tags: tuple[str, ...] = ()
+    role: str = "core"
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True, gc=False):
@@ -177,6 +179,7 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
     foreign: bool = False
     client: str = ""
     line: int = 0
+    role: str = "core"
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):

@@ -3,6 +3,7 @@
 from assay_features.catalogue import Catalogue, load_catalogue
 from assay_features.errors import CatalogueError, FeaturesError, UnknownProfileError, UnknownRuleError
 from assay_features.folder import feature_root
+from assay_features.role import Role
 from assay_features.rule import Citation, CitedBy, Document, Family, Judged, Profile, Rule, Strength
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "FeaturesError",
     "Judged",
     "Profile",
+    "Role",
     "Rule",
     "Strength",
     "UnknownProfileError",

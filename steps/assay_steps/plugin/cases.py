@@ -1,8 +1,9 @@
 """A scenario with its id, the rules that it tries, and its needs.
 
-Everything is read from tags: a rule's id, ``@must @may @kit`` and ``@judges-client @judges-broker`` where a scenario
-differs from its rule, ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and the kind of queue
-manager that it needs: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
+Everything is read from tags: a rule's id, the role (``@core @control @evidence @kit``), ``@must @may @kit`` and
+``@judges-client @judges-broker`` where a scenario differs from its rule, ``@needs-<capability>``, ``@own-instance``
+(implied by every fault), and the kind of queue manager that it needs: ``@platform-zos``, ``@level-7.5``,
+``@topology-cluster``.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from assay_adapters.ports.capabilities import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
-from assay_features import Catalogue, feature_root
+from assay_features import Catalogue, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
 from assay_steps.words.mistakes import NEEDS_PREFIX, of_tags
 
+ROLE_TAGS: tuple[str, ...] = tuple(Role)
 STRENGTH_TAGS = ("must", "may", "kit")
+"""``@kit`` is both: a scenario that no document asks has that role and that strength."""
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
 UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
 """Strength and judged part of a foreign scenario that names no rule, unless its tags say otherwise."""
@@ -65,6 +68,7 @@ class Case(Struct, frozen=True):
         needs: Its needs of the backend.
         foreign: Whether it belongs to a user's feature.
         tags: Of a foreign scenario: those of its tags that the kit does not know.
+        role: What it contributes to its rule's verdict.
     """
 
     id: str
@@ -77,11 +81,12 @@ class Case(Struct, frozen=True):
     needs: Needs
     foreign: bool = False
     tags: tuple[str, ...] = ()
+    role: Role = Role.CORE
 
     @property
     def planned(self) -> PlannedScenario:
         """The case as the journal's plan has it."""
-        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign, self.tags)
+        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign, self.tags, self.role)
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
@@ -157,7 +162,11 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
 
 def _misspelt(template: ScenarioTemplate, tags: set[str]) -> Iterator[str]:
     """Name tags that look like the kit's and are none, a sentence each: they would have no effect."""
-    known = (*JUDGED_TAGS, OWN_INSTANCE)
+    roles = [tag for tag in ROLE_TAGS if tag in own_tags(template, tags)]
+    if len(roles) > 1:
+        named = " and ".join(f"@{role}" for role in roles)
+        yield f"scenario {template.name!r} is tagged {named}; a scenario has one role, so keep one."
+    known = (*ROLE_TAGS, *JUDGED_TAGS, OWN_INSTANCE)
     for tag in sorted(tags - set(known)):
         close = get_close_matches(tag, known, n=1, cutoff=0.85)
         if tag.startswith("judges-") or close:
@@ -195,6 +204,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
         needs=needs_of(tags),
         foreign=foreign,
         tags=tuple(sorted(written_tags(template) & tags - known_tags(catalogue))) if foreign else (),
+        role=next((Role(tag) for tag in ROLE_TAGS if tag in own), Role.CORE),
     )
 
 
@@ -202,7 +212,7 @@ def known_tags(catalogue: Catalogue) -> set[str]:
     """Every tag that has a meaning for the kit."""
     needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
     rules = (rule.id for rule in catalogue.rules)
-    return {*rules, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE}
+    return {*rules, *ROLE_TAGS, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE}
 
 
 def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:

@@ -196,6 +196,7 @@ class AssayPlugin:
             rules=case.rules,
             judged=case.judged,
             strength=case.strength,
+            role=case.role,
             foreign=case.foreign,
             client="" if isinstance(provisioned, Unsupported) else provisioned.faces.title,
             line=template.line_number if template else 0,

@@ -27,7 +27,7 @@ from assay_evidence.judge import judge
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
 from assay_evidence.writer import JournalWriter
-from assay_features import load_catalogue
+from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
@@ -169,7 +169,9 @@ class Run:
             yield f"{rule.id}: {rule.title}"
         for profile in sorted({rule.profile.value for rule in self.catalogue.rules}):
             yield f"{profile}: rules of this profile"
-        for strength in STRENGTH_TAGS:
+        for role in Role:
+            yield f"{role}: the scenario's role: {role.meaning}"
+        for strength in sorted({*STRENGTH_TAGS} - {*Role}):
             yield f"{strength}: the scenario's strength, where it is not its rule's"
         for tag in JUDGED_TAGS:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
