@@ -14,6 +14,7 @@ STYLES = {
     Verdict.ERROR: "bold magenta",
     Verdict.INCONCLUSIVE: "yellow",
     Verdict.NOT_DEMONSTRATED: "yellow",
+    Verdict.PARTIAL: "cyan",
     Verdict.UNSUPPORTED: "dim",
 }
 
@@ -27,7 +28,9 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
         if rule.left_out:
             whole = len(rule.scenarios) + rule.left_out
             title.append(f"\n  {len(rule.scenarios)} of {whole} run, the others were left out as asked", style="yellow")
-        if rule.verdict is not Verdict.PASS:
+        if rule.verdict is Verdict.PARTIAL:
+            title.append(f"\n  {rule.passed} of {rule.asked} passed; {rule.evidence}: {rule.reason}", style="dim")
+        elif rule.verdict is not Verdict.PASS:
             for scenario in [scenario for scenario in rule.scenarios if scenario.verdict is rule.verdict][:1]:
                 title.append(f"\n  {scenario.scenario}: {scenario.reason}", style="dim")
         table.add_row(

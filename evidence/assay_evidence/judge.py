@@ -3,9 +3,9 @@
 1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
    that crashes gives `error`, never a pass.
 2. Each finding is weighed by the circumstances of its scenario (`assay_evidence.weighing`).
-3. A scenario's verdict is the worst of its findings, steps and missing capabilities; a rule's is the worst of its
-   scenarios.  A scenario stands *apart* if something is missing that is not an ability of the pair (virtual time): it
-   decides its rule only if no other scenario does.
+3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if
+   something is missing that is not an ability of the pair (virtual time).
+4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
 
@@ -17,7 +17,7 @@ Damage to a writer's journal affects the scenarios that have an event of this wr
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -37,10 +37,12 @@ from assay_evidence.events import (
     Unsupported,
 )
 from assay_evidence.history import History, visible_to
+from assay_evidence.levels import Level, levels_of, unreached
 from assay_evidence.lines import JournalDamage
 from assay_evidence.predicates import PREDICATES
 from assay_evidence.predicates.shapes import check_shape
-from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst_of
+from assay_evidence.rule_verdicts import conclude
+from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_evidence.weighing import (
     NS_PER_SECOND,
     RESTS_ON_WHOLE_JOURNAL,
@@ -53,7 +55,7 @@ from assay_evidence.weighing import (
     unfinished,
     weigh,
 )
-from assay_features import Catalogue, Rule, UnknownRuleError
+from assay_features import Catalogue, Role, Rule, UnknownRuleError
 
 NO_CLAIM = "The scenario made no claim."
 """The reason for the verdict of a scenario whose steps all ran and made no claim."""
@@ -86,8 +88,9 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     run = _Run(ordered, catalogue, damage)
     scenarios = [run.scenario(name) for name in run.names()]
-    rules = _rules([one for one in scenarios if not one.foreign], catalogue, run.left_out)
     begin = run.begin
+    own = [one for one in scenarios if not one.foreign]
+    rules = _rules(own, catalogue, run.left_out, begin.ours if begin else ())
     foreign = tuple(scenario for scenario in scenarios if scenario.foreign)
     return Verdicts(
         schema=SCHEMA,
@@ -104,7 +107,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
 
 
 def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[str, int]:
-    """The number of each of the six verdicts."""
+    """The number of each of the seven verdicts."""
     found = Counter(one.verdict for one in judged)
     return {verdict.value: found[verdict] for verdict in Verdict}
 
@@ -137,6 +140,7 @@ class _Facts(Struct, frozen=True):
     foreign: bool
     client: str
     tags: tuple[str, ...]
+    role: str
 
 
 class _Run:
@@ -201,6 +205,7 @@ class _Run:
         verdict = because.verdict
         disclosed = dict.fromkeys(finding.disclosed for finding in findings if finding.disclosed)
         ends = _of_kind(trace, ScenarioEnd)
+        unseen = unreached(trace)
         return ScenarioVerdict(
             scenario=name,
             rules=facts.rules,
@@ -218,6 +223,9 @@ class _Run:
             client=facts.client,
             tags=facts.tags,
             apart=verdict is Verdict.UNSUPPORTED and any(event.apart for event in _of_kind(trace, Unsupported)),
+            role=facts.role,
+            levels=() if verdict is Verdict.UNSUPPORTED else levels_of(trace),
+            unseen=unseen,
         )
 
     def _facts(self, name: str, trace: list[AnyEvent]) -> _Facts:
@@ -228,9 +236,9 @@ class _Run:
         rules.update(dict.fromkeys(claim.rule for claim in _of_kind(trace, Claim) if claim.rule))
         source = begins[0] if begins else planned
         foreign = any(told.foreign for told in (*begins, *([planned] if planned else ())))
-        strength, judged = (source.strength, source.judged) if source else ("", "")
+        strength, judged, role = (source.strength, source.judged, source.role) if source else ("", "", Role.CORE.value)
         client = next((begin.client for begin in begins if begin.client), "")
-        return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else ())
+        return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role)
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
         """The findings without a claim: missing capabilities, steps that were not done, scenarios that were not run."""
@@ -316,24 +324,47 @@ def _rule(catalogue: Catalogue, rule_id: str) -> Rule | None:
         return None
 
 
-def _rules(scenarios: list[ScenarioVerdict], catalogue: Catalogue, left_out: Counter[str]) -> tuple[RuleVerdict, ...]:
+def _rules(
+    scenarios: list[ScenarioVerdict], catalogue: Catalogue, left_out: Counter[str], ours: Collection[str]
+) -> tuple[RuleVerdict, ...]:
     tried: defaultdict[str, list[ScenarioVerdict]] = defaultdict(list)
     for scenario in scenarios:
         for rule_id in scenario.rules:
             tried[rule_id].append(scenario)
-    verdicts: list[RuleVerdict] = []
     unknown = sorted(tried.keys() - {rule.id for rule in catalogue.rules})
-    for rule_id in [rule.id for rule in catalogue.rules if rule.id in tried] + unknown:
-        rule = _rule(catalogue, rule_id)
-        verdicts.append(
-            RuleVerdict(
-                id=rule_id,
-                verdict=worst_of(tried[rule_id]),
-                strength=rule.strength.value if rule else "",
-                judged="+".join(part.value for part in rule.judged) if rule else "",
-                profile=rule.profile.value if rule else "",
-                scenarios=tuple(tried[rule_id]),
-                left_out=left_out[rule_id],
-            )
-        )
-    return tuple(verdicts)
+    ordered = [rule.id for rule in catalogue.rules if rule.id in tried] + unknown
+    return tuple(_rule_verdict(name, tried[name], _rule(catalogue, name), left_out[name], ours) for name in ordered)
+
+
+def _rule_verdict(
+    name: str, scenarios: list[ScenarioVerdict], rule: Rule | None, left_out: int, ours: Collection[str]
+) -> RuleVerdict:
+    concluded = conclude(scenarios, left_out, ours)
+    parts = tuple(part.value for part in rule.judged) if rule else ()
+    passed = [one for one in scenarios if one.verdict is Verdict.PASS and one.role != Role.KIT]
+    return RuleVerdict(
+        id=name,
+        verdict=concluded.verdict,
+        strength=rule.strength.value if rule else "",
+        judged="+".join(parts),
+        profile=rule.profile.value if rule else "",
+        scenarios=tuple(scenarios),
+        left_out=left_out,
+        passed=concluded.passed,
+        asked=concluded.asked,
+        reason=concluded.reason,
+        levels=_levels(level for one in passed for level in one.levels),
+        unseen=_levels(level for one in scenarios if one.role != Role.KIT for level in one.unseen),
+        parts={part: _of_part(part, scenarios, left_out, ours) for part in parts} if len(parts) > 1 else {},
+    )
+
+
+def _of_part(part: str, scenarios: list[ScenarioVerdict], left_out: int, ours: Collection[str]) -> Verdict:
+    """The verdict on one of the two parts: by the scenarios that judge it, alone or with the other part."""
+    about = [one for one in scenarios if part in one.judged.split("+")]
+    return conclude(about, left_out, ours).verdict
+
+
+def _levels(found: Iterable[Level]) -> tuple[Level, ...]:
+    reached = set(found)
+    return tuple(level for level in Level if level in reached)

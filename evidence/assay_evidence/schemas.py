@@ -38,10 +38,10 @@ def journal_schema() -> Schema:
 def verdicts_schema() -> Schema:
     """The schema of a `verdicts.json`."""
     schema = msgspec.json.schema(Verdicts)
-    return {"$schema": DIALECT, "title": "Assay verdicts, schema 1", **schema}
+    return {"$schema": DIALECT, "title": "Assay verdicts, schema 2", **schema}
 
 
-SCHEMAS: Mapping[str, Callable[[], Schema]] = {"journal-1.json": journal_schema, "verdicts-1.json": verdicts_schema}
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {"journal-1.json": journal_schema, "verdicts-2.json": verdicts_schema}
 
 
 def schema_text(schema: Schema) -> bytes:

@@ -1,8 +1,9 @@
 """Verdicts, and how they merge.
 
-From worst to best: fail, error, inconclusive, not-demonstrated, unsupported, pass.  A rule's verdict is the worst of
-its scenarios (`worst_of`), a scenario's is the worst of its findings.  Without any the verdict is not-demonstrated.
-`assay_evidence.judge` makes verdicts from claims, `assay_pipeline` makes them from histories.
+From worst to best: fail, error, inconclusive, not-demonstrated, unsupported, partial, pass.  A scenario's verdict is
+the worst of its findings, and never partial; without any it is not-demonstrated.  A rule's verdict depends on the roles
+of its scenarios (`assay_evidence.rule_verdicts`).  `assay_evidence.judge` makes verdicts from claims, `assay_pipeline`
+makes them from histories.
 """
 
 from __future__ import annotations
@@ -15,14 +16,19 @@ import msgspec
 from msgspec import Struct
 
 from assay_evidence.errors import VerdictsError
+from assay_evidence.levels import Level, in_words
 
-SCHEMA = 1
+SCHEMA = 2
+"""Schema 2 has roles, partial verdicts and levels of evidence."""
+READABLE = frozenset({1, SCHEMA})
+"""The schemas that `load_verdicts` reads: what schema 1 does not say has its default."""
 
 
 class Verdict(StrEnum):
-    """The six verdicts."""
+    """The seven verdicts."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
+    PARTIAL = "partial"
     UNSUPPORTED = "unsupported"
     NOT_DEMONSTRATED = "not-demonstrated"
     INCONCLUSIVE = "inconclusive"
@@ -31,7 +37,7 @@ class Verdict(StrEnum):
 
     @property
     def badness(self) -> int:
-        """Rank for merging: 0 is `PASS`, 5 is `FAIL`."""
+        """Rank for merging: 0 is `PASS`, 6 is `FAIL`."""
         return _BADNESS[self]
 
 
@@ -84,6 +90,9 @@ class ScenarioVerdict(Struct, frozen=True):
         client: Name, version and face of the client that ran it; empty if the journal does not say.
         apart: Whether it was not run because something is missing that is not an ability of the pair.
         tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
+        role: core, control, evidence or kit: what it contributes to its rule's verdict (`assay_features.Role`).
+        levels: The levels of evidence that it reached; empty if it was not run.
+        unseen: The levels of evidence that it would have reached if the pair had what it lacks.
     """
 
     scenario: str
@@ -102,19 +111,29 @@ class ScenarioVerdict(Struct, frozen=True):
     client: str = ""
     apart: bool = False
     tags: tuple[str, ...] = ()
+    role: str = "core"
+    levels: tuple[Level, ...] = ()
+    unseen: tuple[Level, ...] = ()
 
 
 class RuleVerdict(Struct, frozen=True):
-    """One rule's verdict: the worst of its scenarios.
+    """One rule's verdict.
 
     Args:
         id: The rule's id.
-        verdict: The worst of its scenarios; those that stand apart count only if there is no other.
+        verdict: The verdict, by the roles of its scenarios (`assay_evidence.rule_verdicts`).
         strength: must, may or kit.
         judged: ``client``, ``broker`` or ``client+broker``.
         profile: The rule's profile.
         scenarios: The scenarios that were planned or seen.
         left_out: How many more scenarios try the rule but were not selected for the run.
+        passed: How many core scenarios passed.
+        asked: How many scenarios a pass needs: the core scenarios, and those that were left out.
+        reason: Of a partial, unsupported or not-demonstrated verdict: why it is no pass; otherwise empty.
+        levels: The levels of evidence that scenarios of this rule have reached and passed, weakest first.
+        unseen: The levels that scenarios of this rule ask for and the pair could not show.
+        parts: Of a rule judged of client and broker: the verdict on each of the two.  A scenario that judges both
+            counts for both, because its evidence does not tell them apart.
     """
 
     id: str
@@ -124,10 +143,21 @@ class RuleVerdict(Struct, frozen=True):
     profile: str
     scenarios: tuple[ScenarioVerdict, ...] = ()
     left_out: int = 0
+    passed: int = 0
+    asked: int = 0
+    reason: str = ""
+    levels: tuple[Level, ...] = ()
+    unseen: tuple[Level, ...] = ()
+    parts: dict[str, Verdict] = {}
+
+    @property
+    def evidence(self) -> str:
+        """The level of evidence in words, such as ``by kill; flush not seen``; empty if no scenario passed."""
+        return in_words(self.levels, self.unseen) if self.levels else ""
 
 
 class Verdicts(Struct, frozen=True):
-    """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 1.
+    """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 2.
 
     Args:
         schema: The schema's number.
@@ -161,13 +191,6 @@ class Verdicts(Struct, frozen=True):
         return (*own.values(), *self.foreign)
 
 
-def worst_of(scenarios: Iterable[ScenarioVerdict]) -> Verdict:
-    """The worst verdict of a rule's scenarios; one that stands apart counts only if there is no other."""
-    tried = tuple(scenarios)
-    deciding = [scenario for scenario in tried if not scenario.apart]
-    return worst(scenario.verdict for scenario in deciding or tried)
-
-
 def verdicts_json(verdicts: Verdicts) -> bytes:
     """Encode verdicts as the content of a `verdicts.json`: stable, indented, with a newline at its end."""
     return msgspec.json.format(msgspec.json.encode(verdicts), indent=2) + b"\n"
@@ -185,6 +208,7 @@ def load_verdicts(path: Path) -> Verdicts:
         raise VerdictsError(f"The verdicts {path} cannot be read ({error.strerror}): name a run's output.") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise VerdictsError(f"{path} is no verdicts.json ({error}): name the one that a run wrote.") from error
-    if verdicts.schema != SCHEMA:
-        raise VerdictsError(f"{path} is of schema {verdicts.schema}, and this version reads {SCHEMA}: use a newer one.")
+    if verdicts.schema not in READABLE:
+        known = " and ".join(str(schema) for schema in sorted(READABLE))
+        raise VerdictsError(f"{path} is of schema {verdicts.schema}, and this version reads {known}: use a newer one.")
     return verdicts

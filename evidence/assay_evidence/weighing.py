@@ -52,7 +52,7 @@ class Kind(Enum):
     HELD_UP = auto()
 
 
-RESTS_ON_WHOLE_JOURNAL = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.NOT_DEMONSTRATED, Verdict.UNSUPPORTED})
+RESTS_ON_WHOLE_JOURNAL = frozenset({*Verdict} - {Verdict.INCONCLUSIVE, Verdict.ERROR})
 """Verdicts that a lost line could change; an error stands."""
 TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     **{(Kind.DAMAGED_CLAIM, verdict): Verdict.INCONCLUSIVE for verdict in RESTS_ON_WHOLE_JOURNAL},

@@ -15,13 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, structs
 
 from assay_evidence.subjects import Limits, Outcome, Subject
-from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
+from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
 from assay_evidence.weighing import Circumstance, Kind, deciding, foreign_kit, held_up, weigh
 from assay_features import Catalogue
 from assay_features.rule import Rule
 from assay_pipeline.invariant import Invariant
 
-SCHEMA = 1
 SHOWN = 20
 """How many broken or undecided subjects of a scenario are shown as findings; the tables hold all."""
 _VERDICT_OF = {

@@ -1,6 +1,6 @@
 """JUnit XML, for continuous integration.
 
-JUnit has four outcomes for the six verdicts:
+JUnit has four outcomes for the seven verdicts:
 
 - pass: a passed test; fail: a failure;
 - error and inconclusive: an error, because the result is unknown and a person must look;
@@ -21,6 +21,7 @@ _ELEMENTS = {
     Verdict.FAIL: "failure",
     Verdict.ERROR: "error",
     Verdict.INCONCLUSIVE: "error",
+    Verdict.PARTIAL: "skipped",
     Verdict.UNSUPPORTED: "skipped",
     Verdict.NOT_DEMONSTRATED: "skipped",
 }
@@ -84,6 +85,7 @@ def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdi
     properties = ET.SubElement(case, "properties")
     _property(properties, "rules", " ".join(scenario.rules))
     _property(properties, "verdict", scenario.verdict)
+    _property(properties, "role", scenario.role)
     _property(properties, "strength", scenario.strength)
     _property(properties, "judged", scenario.judged)
     if scenario.client:

@@ -1,4 +1,4 @@
-"""Symbols, words and colours of the six verdicts; colour is never the only sign."""
+"""Symbols, words and colours of the seven verdicts; colour is never the only sign."""
 
 from __future__ import annotations
 
@@ -43,6 +43,12 @@ FACES = {
         "not demonstrated",
         "The scenario ran, but nothing happened that could have broken the rule.",
     ),
+    Verdict.PARTIAL: Face(
+        "partial",
+        "◐",
+        "partial",
+        "What could be tried was kept; other core scenarios could not run or were left out, and the reason is named.",
+    ),
     Verdict.UNSUPPORTED: Face(
         "unsupported",
         "\N{EN DASH}",
@@ -58,6 +64,7 @@ READING_ORDER = (
     Verdict.INCONCLUSIVE,
     Verdict.NOT_DEMONSTRATED,
     Verdict.UNSUPPORTED,
+    Verdict.PARTIAL,
     Verdict.PASS,
 )
 """The verdicts, worst first."""

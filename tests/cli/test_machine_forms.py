@@ -70,5 +70,5 @@ def test_defects_are_the_kill_matrix(assay: Assay) -> None:
 def test_a_runs_verdicts_are_valid_by_their_schema(assay: Assay, tmp_path: Path) -> None:
     assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
     verdicts = json.loads((tmp_path / "verdicts.json").read_text())
-    validator("verdicts-1.json").validate(verdicts)
+    validator("verdicts-2.json").validate(verdicts)
     assert verdicts["backend"] == "reference"

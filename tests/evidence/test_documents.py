@@ -99,7 +99,7 @@ def test_lines_are_valid_by_the_journals_schema() -> None:
 
 
 def test_verdicts_are_valid_by_their_schema() -> None:
-    validator = jsonschema.Draft202012Validator(json.loads((DOCS / "schemas" / "verdicts-1.json").read_text()))
+    validator = jsonschema.Draft202012Validator(json.loads((DOCS / "schemas" / "verdicts-2.json").read_text()))
     verdicts = json.loads(verdicts_json(judge(told().events, load_catalogue())))
     validator.validate(verdicts)
     assert verdicts["rules"][0]["verdict"] == "pass"

@@ -327,7 +327,7 @@ def test_rules_come_in_the_catalogues_order_and_scenarios_by_id() -> None:
         ("PD-11", ["w"]),
     ]
     assert (verdicts.schema, verdicts.run, verdicts.backend, verdicts.client) == (
-        1,
+        2,
         "run-1",
         "reference",
         "assay 1 (classic)",
@@ -336,9 +336,10 @@ def test_rules_come_in_the_catalogues_order_and_scenarios_by_id() -> None:
     assert verdicts.rules[0].judged == "broker"
 
 
-def test_totals_count_rules_by_verdict_with_all_six() -> None:
+def test_totals_count_rules_by_verdict_with_all_seven() -> None:
     assert judge(run_of_three(), CATALOGUE).totals == {
         "pass": 2,
+        "partial": 0,
         "unsupported": 0,
         "not-demonstrated": 0,
         "inconclusive": 0,
@@ -354,11 +355,11 @@ def test_the_order_in_which_events_come_changes_nothing() -> None:
 
 def test_no_events_give_no_verdicts() -> None:
     assert judge([], CATALOGUE) == Verdicts(
-        schema=1, run="", backend="", client="", rules=(), totals={verdict.value: 0 for verdict in Verdict}
+        schema=2, run="", backend="", client="", rules=(), totals={verdict.value: 0 for verdict in Verdict}
     )
 
 
-def lacking(sink: Memory, name: str, *, apart: bool) -> None:
+def lacking(sink: Memory, name: str, *, apart: bool = False) -> None:
     scenario(
         sink,
         lambda story: story.tell(Unsupported, capability="virtual-time", reason="It has none.", apart=apart),
@@ -377,15 +378,23 @@ def test_a_scenario_that_stands_apart_decides_its_rule_only_where_no_other_does(
     assert [one.verdict for one in verdicts.scenarios if one.apart] == [Verdict.UNSUPPORTED]
 
 
-@pytest.mark.parametrize("apart", [False, True])
-def test_what_the_pair_lacks_decides_and_so_does_what_stands_apart_alone(*, apart: bool) -> None:
+def test_what_stands_apart_decides_its_rule_where_it_is_alone() -> None:
     sink = Memory()
     begin(sink)
-    plan(sink, planned(NAME), *(() if apart else (planned("another"),)))
-    lacking(sink, NAME, apart=apart)
-    if not apart:
-        scenario(sink, keeps, name="another")
+    plan(sink, planned(NAME))
+    lacking(sink, NAME, apart=True)
     assert [rule.verdict for rule in judge(sink.events, CATALOGUE).rules] == [Verdict.UNSUPPORTED]
+
+
+def test_what_the_pair_lacks_leaves_a_part_of_a_rule_shown() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME), planned("another"))
+    lacking(sink, NAME)
+    scenario(sink, keeps, name="another")
+    (rule,) = judge(sink.events, CATALOGUE).rules
+    assert (rule.verdict, rule.passed, rule.asked) == (Verdict.PARTIAL, 1, 2)
+    assert rule.reason == next(one.reason for one in rule.scenarios if one.scenario == NAME)
 
 
 def test_a_foreign_scenario_has_a_verdict_and_decides_no_rule() -> None:

@@ -19,7 +19,7 @@ from assay_evidence.verdicts import (
     worst,
 )
 
-FROM_BEST = ["pass", "unsupported", "not-demonstrated", "inconclusive", "error", "fail"]
+FROM_BEST = ["pass", "partial", "unsupported", "not-demonstrated", "inconclusive", "error", "fail"]
 SCENARIO = ScenarioVerdict(
     scenario="s",
     rules=("DD-02",),
@@ -29,7 +29,7 @@ SCENARIO = ScenarioVerdict(
     findings=(Finding("w:1", Verdict.FAIL),),
 )
 VERDICTS = Verdicts(
-    schema=1,
+    schema=2,
     run="r",
     backend="b",
     client="c",
@@ -38,7 +38,7 @@ VERDICTS = Verdicts(
 )
 
 
-def test_there_are_six_verdicts_ranked_from_pass_to_fail() -> None:
+def test_there_are_seven_verdicts_ranked_from_pass_to_fail() -> None:
     assert [verdict.value for verdict in sorted(Verdict, key=lambda verdict: verdict.badness)] == FROM_BEST
 
 
@@ -76,9 +76,15 @@ def test_a_file_that_holds_no_verdicts_is_named(tmp_path: Path, content: bytes) 
 
 def test_a_file_of_another_schema_is_named(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.json"
-    path.write_bytes(verdicts_json(VERDICTS).replace(b'"schema": 1', b'"schema": 2'))
-    with pytest.raises(VerdictsError, match="of schema 2"):
+    path.write_bytes(verdicts_json(VERDICTS).replace(b'"schema": 2', b'"schema": 3'))
+    with pytest.raises(VerdictsError, match="of schema 3, and this version reads 1 and 2"):
         load_verdicts(path)
+
+
+def test_a_file_of_schema_1_is_read_as_if_every_scenario_were_core(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.json"
+    path.write_bytes(verdicts_json(VERDICTS).replace(b'"schema": 2', b'"schema": 1').replace(b'"role": "core",', b""))
+    assert [one.role for one in load_verdicts(path).scenarios] == ["core"]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from assay_evidence.clients import client_title
+from assay_evidence.verdicts import RuleVerdict
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
 from assay_reports.presentation import STRENGTHS
 from assay_reports.views.matrix import Cell, cell
@@ -32,7 +33,13 @@ class DefectView(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """The rule on one pair; `client` names the faces that ran its scenarios."""
+    """The rule on one pair.
+
+    Args:
+        client: The faces that ran its scenarios.
+        grounds: What the verdict rests on, a sentence each: how many core scenarios passed, the level of evidence,
+            the verdict on each part.
+    """
 
     pair: Pair
     client: str
@@ -40,6 +47,7 @@ class Tried(Struct, frozen=True):
     whose: str
     scenarios: tuple[ScenarioView, ...]
     left_out: int
+    grounds: tuple[str, ...] = ()
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
@@ -102,7 +110,29 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
     views = tuple(scenario_view(scenario, pair, catches, names) for scenario in found.scenarios) if found else ()
     client = client_title(pair.evidence.verdicts.client, found.scenarios) if found else pair.client
     whose = _whose(rule, pair, client)
-    return Tried(pair, client, cell(rule, pair), whose, views, found.left_out if found else 0)
+    return Tried(
+        pair,
+        client,
+        cell(rule, pair),
+        whose,
+        views,
+        found.left_out if found else 0,
+        tuple(_grounds(found)) if found else (),
+    )
+
+
+def _grounds(found: RuleVerdict) -> Iterator[str]:
+    """Say what a rule's verdict rests on; nothing for a file of schema 1."""
+    if not found.asked:
+        return
+    yield f"{found.passed} of {found.asked} core scenarios passed{f', {found.evidence}' if found.evidence else ''}."
+    if found.reason:
+        yield found.reason
+    if found.parts:
+        told = ", ".join(f"{part}: {verdict}" for part, verdict in found.parts.items())
+        joint = any("+" in scenario.judged for scenario in found.scenarios)
+        apart = " Scenarios that judge both count for both: their evidence does not tell them apart." if joint else ""
+        yield f"By part: {told}.{apart}"
 
 
 def _whose(rule: Rule, pair: Pair, client: str) -> str:

@@ -1,0 +1,92 @@
+"""Levels of evidence: how hard a verdict has looked, from the client's view alone to the flush of the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
+
+from assay_evidence.events import Admin, AnyEvent, Claim, Fault, Unsupported
+
+
+class Level(StrEnum):
+    """The levels, from the weakest on."""
+
+    BLACK_BOX = "black-box"
+    """Clients saw it."""
+    ADMINISTRATION = "administration"
+    """An administrator looked at the broker."""
+    RESTART = "restart"
+    """The broker was shut down in order and started again."""
+    KILL = "kill"
+    """The broker's process was ended at once and started again."""
+    FLUSH = "flush"
+    """The storage was watched: the flush was seen."""
+
+    @property
+    def words(self) -> str:
+        """The level as a noun for a sentence."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Level.BLACK_BOX: "clients alone",
+    Level.ADMINISTRATION: "administrator's look",
+    Level.RESTART: "restart",
+    Level.KILL: "kill",
+    Level.FLUSH: "flush",
+}
+_OF_FAULT: Mapping[str, Level] = {"restart": Level.RESTART, "kill": Level.KILL}
+_OF_CAPABILITY: Mapping[str, Level] = {
+    "admin": Level.ADMINISTRATION,
+    "staging-queue": Level.ADMINISTRATION,
+    "restart": Level.RESTART,
+    "restart-at-level": Level.RESTART,
+    "kill": Level.KILL,
+    "kill-at-answer": Level.KILL,
+    "kill-at-first-sight": Level.KILL,
+    "flush-trace": Level.FLUSH,
+    "data-folder": Level.FLUSH,
+}
+"""The level that a pair cannot reach without a capability."""
+_FLUSHED = "flushed-before"
+
+
+def levels_of(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
+    """The levels that a scenario's events show, weakest first; black box is always among them."""
+    found = {Level.BLACK_BOX}
+    looks: set[str] = set()
+    for event in events:
+        if isinstance(event, Fault) and event.what in _OF_FAULT:
+            found.add(_OF_FAULT[event.what])
+        elif isinstance(event, Admin):
+            looks.add(event.ref)
+        elif isinstance(event, Claim):
+            if event.predicate == _FLUSHED:
+                found.add(Level.FLUSH)
+            if not looks.isdisjoint(event.of.values()):
+                found.add(Level.ADMINISTRATION)
+    return _ordered(found)
+
+
+def unreached(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
+    """The levels that a scenario would have reached if the pair had what it lacks."""
+    lacking = (event.capability for event in events if isinstance(event, Unsupported))
+    return _ordered({_OF_CAPABILITY[capability] for capability in lacking if capability in _OF_CAPABILITY})
+
+
+def in_words(levels: Collection[Level], unseen: Collection[Level]) -> str:
+    """``by kill; flush not seen``: the strongest level that was reached, and those that the pair could not show.
+
+    Args:
+        levels: The levels of the scenarios that passed; empty if none did.
+        unseen: The levels that scenarios asked for and the pair could not show.
+    """
+    reached = _ordered(set(levels))
+    parts = [f"by {reached[-1].words}"] if reached else []
+    lacking = _ordered(set(unseen) - set(reached))
+    parts += [f"{' and '.join(level.words for level in lacking)} not seen"] if lacking else []
+    return "; ".join(parts)
+
+
+def _ordered(levels: Collection[Level]) -> tuple[Level, ...]:
+    return tuple(level for level in Level if level in levels)
