@@ -7,15 +7,21 @@ the seams (`assay_broker.seams`), as a defect is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put, Unsubscribe
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.records import MessageMarked, MessageStored, Record
+from assay_broker.defects.sends import accepted, dropped, is_delayed, is_topic, resent
+from assay_broker.defects.shapes import commands, filters, reshown
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Message
+from assay_sdk.model.message import Address, Message
 
 
 class Variant(Struct, frozen=True, kw_only=True):
@@ -56,6 +62,114 @@ def _without_false(message: Message) -> Message:
     return replace(message, durable=None) if message.durable is False else message
 
 
+def _keeps_non_persistent() -> Seams:
+    """Filters that write non-persistent messages to disk; they stay non-persistent for whoever receives them."""
+    kept: set[str] = set()
+
+    def rewrite(command: Command, now_ms: int, _view: View) -> tuple[Command, ...] | None:
+        if not isinstance(command, Put) or command.message.durable is not False or is_delayed(command, now_ms):
+            return None
+        if command.message.message_id is None:
+            return None
+        kept.add(command.message.message_id)
+        return resent(command, durable=True)
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        if delivered.message.message_id not in kept:
+            return delivered
+        return replace(delivered, message=replace(delivered.message, durable=False))
+
+    def answer(answered: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
+        return reshown(answered, shown)
+
+    def shown(row: Described) -> Described:
+        if row.message.message_id not in kept:
+            return row
+        return replace(row, descriptor={**row.descriptor, "Persistence": 0})
+
+    return filters(rewrite, delivery=delivery, answer=answer)
+
+
+def _drops_unheard() -> Seams:
+    """Filters that drop a non-persistent message that no receiver waits for.
+
+    Queues that an administrator has defined keep theirs (DELAY:50), and so do subscriptions with a time to live
+    (AMQP:31).
+    """
+    lasting: set[Address] = set()
+
+    def rewrite(command: Command, now_ms: int, view: View) -> tuple[Command, ...] | None:
+        if isinstance(command, Attach) and command.timeout_ms is not None:
+            lasting.add(command.address)
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or command.message.durable is not False:
+            return None
+        keeps = is_delayed(command, now_ms) or view.on(target) or view.said(target.name) or target in lasting
+        return None if keeps else (dropped(command, now_ms),)
+
+    return commands(rewrite)
+
+
+def _ignores_case(command: Command, _now_ms: int) -> tuple[Command, ...]:
+    """Take names of durable subscriptions that differ in case alone for one name."""
+    if not isinstance(command, Attach | Unsubscribe) or command.name is None:
+        return (command,)
+    return (replace(command, name=command.name.casefold()),)
+
+
+def _marks_recovered(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Mark each message that is read at a start as redelivered."""
+    marks = tuple(MessageMarked(record.key, 1) for record in records if isinstance(record, MessageStored))
+    return (*records, *marks)
+
+
+def _loses_with_receiver(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
+    """Lose the non-persistent messages that a receiver had been handed and had not acknowledged when it went."""
+    if not isinstance(command, Detach | Disconnect):
+        return None
+    return accepted(command, view, lambda _attach, one: not one.message.durable and not is_topic(one.origin))
+
+
+PERSISTENCE_VARIANTS = (
+    Variant(
+        name="non-persistent-kept-through-restart",
+        rules=("PD-22", "PD-30", "PD-31"),
+        text="Non-persistent messages outlive a restart and a kill.",
+        allowed_by="PERSIST:59 and JMS 3.4.10: not guaranteed, and never more than once.",
+        apply=_keeps_non_persistent,
+    ),
+    Variant(
+        name="non-persistent-dropped-without-receiver",
+        rules=("PD-29", "PD-32"),
+        text="A non-persistent message that no receiver waits for is dropped.",
+        allowed_by="PERSIST:59 may keep it in memory, and does not guarantee that.",
+        apply=_drops_unheard,
+    ),
+    Variant(
+        name="subscription-names-without-case",
+        rules=("PD-16",),
+        text="Names of durable subscriptions that differ in case alone are one name.",
+        allowed_by="PERSIST:33 says that client id and name identify it, and not when two names are one.",
+        apply=lambda: Seams(command=_ignores_case),
+    ),
+    Variant(
+        name="recovered-marked-redelivered",
+        rules=("PD-15", "PD-20", "PD-23", "PD-24", "PD-25"),
+        text="Every message that was stored comes marked as redelivered after a restart, delivered before or not.",
+        allowed_by="JMS 3.4.7: the mark says that a message was likely delivered before.",
+        apply=lambda: Seams(read=_marks_recovered),
+    ),
+    Variant(
+        name="non-persistent-lost-with-receiver",
+        rules=("PD-18", "PD-21"),
+        text="A non-persistent message from a queue is gone with its receiver, acknowledged or not.",
+        allowed_by="PERSIST:59 and JMS 3.4.10: at most once.",
+        apply=lambda: commands(_loses_with_receiver),
+    ),
+)
+"""Variants of the rules of persistence."""
+
+
 VARIANTS: Mapping[str, Variant] = MappingProxyType(
     {
         variant.name: variant
@@ -74,6 +188,7 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
                 allowed_by='AMQP:40 says "not set", which may include false.',
                 apply=lambda: sends(_without_false),
             ),
+            *PERSISTENCE_VARIANTS,
         )
     }
 )

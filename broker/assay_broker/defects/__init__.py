@@ -29,6 +29,7 @@ from assay_broker.defects.delay.zos import ZOS_DEFECTS
 from assay_broker.defects.model import Defect, by_name
 from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
+from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
 from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
@@ -54,6 +55,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *SUBSCRIPTION_DEFECTS,
         *SUBSCRIBER_DEFECTS,
         *BACKLOG_DEFECTS,
+        *ENDING_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

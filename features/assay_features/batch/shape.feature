@@ -25,10 +25,9 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 10   | 25    |
         | 1000 | 7     |
 
-    @needs-non-persistent
     Scenario Outline: Of <count> waiting messages no more than a thousand come in a batch
       Given an empty queue
-      And <count> messages are sent to the queue with delivery mode non-persistent
+      And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 1000 within 2 s
       Then the receiver sees each of the many messages exactly once

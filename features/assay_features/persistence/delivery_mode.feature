@@ -44,7 +44,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | PERSISTENT     |
         | simplified | non-persistent | NON_PERSISTENT |
 
-    @needs-restart
+    @evidence @needs-restart
     Scenario Outline: What a <style> producer sends without a choice outlives a restart
       Given an empty queue
       And a <style> producer on the queue

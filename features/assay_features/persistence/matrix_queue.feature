@@ -130,13 +130,13 @@ Feature: What becomes of a message on a queue, through restart and kill
       And a receiver starts to wait on the queue
       Then the receiver sees each of the many messages exactly once
 
-    @needs-flush-trace
+    @evidence @needs-flush-trace
     Scenario: The flush comes before the answer when there is no consumer
       Given an empty queue
       When message "heavy" is sent to the queue
       Then "heavy" was flushed to disk before its send was answered
 
-    @needs-flush-trace
+    @evidence @needs-flush-trace
     Scenario: The flush comes before the answer when a consumer is waiting
       Given an empty queue
       And a receiver is waiting on the queue
@@ -165,6 +165,17 @@ Feature: What becomes of a message on a queue, through restart and kill
       And receiver "right" is waiting on the queue
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
       Then one of "left" and "right" sees "m1" to "m10", exactly once
+
+    Scenario: What one consumer held when its connection was lost comes once to the next, or not at all
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When message "held" is sent to the queue with delivery mode non-persistent
+      And "first" has seen "held"
+      And the connection of "first" is lost
+      And receiver "second" starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then "second" sees "after" exactly once
+      And "second" sees "held" at most once
 
     Scenario: What one consumer has taken does not come to the next
       Given an empty queue

@@ -68,7 +68,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "first" sees each of the many messages exactly once
       And "second" sees each of the many messages exactly once
 
-    @needs-flush-trace
+    @evidence @needs-flush-trace
     Scenario: Both copies are flushed before the answer
       Given a topic
       And a durable subscriber "active" on the topic
@@ -126,7 +126,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    @needs-flush-trace
+    @evidence @needs-flush-trace
     Scenario: The flush comes before the first sight
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -196,7 +196,20 @@ Feature: What becomes of a message to a topic, through restart and kill
 
   @PD-26 @needs-topic
   Rule: An active non-durable subscriber gets a copy of a persistent message, and later ones get nothing
-    Line 45: nothing is kept for those who come later, even when a durable subscription holds the message.
+    Line 45: nothing is kept for those who come later, even when a durable subscription holds the message.  Line 58: a
+    message is persisted for queues and durable subscriptions, not for non-durable ones.
+
+    @evidence @needs-data-folder
+    Scenario: The data folder has nothing of a persistent message for a non-durable subscription alone
+      Given a topic "lasting"
+      And a durable subscriber "keeper" on topic "lasting"
+      And subscriber "keeper" is inactive
+      And a topic "passing"
+      And a non-durable subscriber "passer" on topic "passing" that does not receive yet
+      When message "kept" is sent to topic "lasting"
+      And message "light" is sent to topic "passing"
+      Then the data folder holds the body of "kept"
+      And the data folder holds nothing of the body of "light"
 
     Scenario: An active non-durable subscriber gets a persistent message once
       Given a topic

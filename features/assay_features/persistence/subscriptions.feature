@@ -155,6 +155,29 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
+    @evidence @needs-admin
+    Scenario Outline: An administrator is shown nothing of a non-durable subscription whose <part> is <ended>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      When the <part> of "passer" is <ended>
+      Then in the end there is no subscription to the topic
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    @evidence @needs-admin @needs-shared-subscription
+    Scenario: An administrator is shown nothing of a shared non-durable subscription that its last sharer left
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      Then in the end there is no subscription to the topic
+
     @needs-shared-subscription
     Scenario: A shared non-durable subscription ends with the last who shared it
       Given a topic
@@ -273,6 +296,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the broker is restarted
       And subscriber "second" opens durable subscription "news" of client "reader" on the topic
       Then "second" sees "m1" to "m5" in that order
+      And "second" sees "m1" to "m5" exactly once
 
     Scenario: What was missed is delivered, each message once
       Given a topic
@@ -289,6 +313,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When messages "m1" to "m5" are sent to the topic
       And subscriber "second" opens durable subscription "news" of client "reader" on the topic
       Then "second" sees "m1" to "m5" in that order
+      And "second" sees "m1" to "m5" exactly once
 
     Scenario: What comes after the opening comes after what was missed
       Given a topic
@@ -298,6 +323,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "second" opens durable subscription "news" of client "reader" on the topic
       And message "new" is sent to the topic
       Then "second" sees "missed1", "missed2", "missed3", "new" in that order
+      And "second" sees "missed1", "missed2", "missed3", "new" exactly once
 
     Scenario: What had been received before is not delivered again
       Given a topic
@@ -314,6 +340,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: Client id and name together identify a durable subscription
     Line 33: the same name under another client id is another subscription, with copies of its own.
 
+    @kit
     Scenario: Names that differ in case alone are two subscriptions
       Given a topic
       And subscriber "upper" with durable subscription "News" of client "ann" on the topic

@@ -25,7 +25,7 @@ from msgspec import Struct, structs
 from assay_adapters.registry import open_backend
 from assay_broker.variants import VARIANTS
 from assay_evidence.verdicts import Verdict, load_verdicts
-from assay_features import feature_root, load_catalogue
+from assay_features import Strength, feature_root, load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
@@ -161,6 +161,9 @@ class Trial(Struct, frozen=True):
 def outcomes_of(trial: Trial) -> Outcomes:
     """Run a trial in a temporary folder.
 
+    A variant stands for a foreign broker, of which nothing is asked that no document asks: scenarios of strength kit
+    are left out.
+
     Raises:
         UntriedError: No scenario tries its rules.
         TrialError: Its scenarios could not be read, or not all were run. A missing verdict must not count as a defect
@@ -183,7 +186,11 @@ def outcomes_of(trial: Trial) -> Outcomes:
         if code not in DONE:
             raise TrialError(trial.defect, _why(code, result, out / LOG))
         verdicts = load_verdicts(out / VERDICTS)
-    return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in verdicts.scenarios}
+    return {
+        scenario.scenario: (scenario.verdict.value, scenario.rules)
+        for scenario in verdicts.scenarios
+        if trial.variant is None or scenario.strength != Strength.KIT
+    }
 
 
 def _why(code: pytest.ExitCode, result: RunResult, log: Path) -> str:

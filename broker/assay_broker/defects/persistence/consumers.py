@@ -61,9 +61,20 @@ def _acknowledgement_lost() -> Seams:
     return commands(rewrite)
 
 
+@defect(commands, "held-non-persistent-comes-twice", "PD-21")
+def _held_comes_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A non-persistent message that a consumer held when its connection was lost goes back to the queue twice."""
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    held = [one for one in view.held(command) if not one.message.durable and not is_topic(one.origin)]
+    copies = [sent for one in held for sent in handed_in(view, one.origin, one.message)]
+    return (command, *copies) if held else None
+
+
 CONSUMER_DEFECTS = (
     _unselected_dropped,
     _returned_consumed,
     _line_loss_consumes,
     _acknowledgement_lost,
+    _held_comes_twice,
 )

@@ -155,7 +155,6 @@ def _(
 
 
 @given(phrase("{count:Number} messages are sent to {place:Place}"))
-@given(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
 @when(phrase("{count:Number} messages are sent to {place:Place}"))
 @when(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
 def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> None:

@@ -5,11 +5,12 @@ A durable subscriber's own name is its client id and its subscription's name, un
 
 from __future__ import annotations
 
-from pytest_bdd import given, when
+from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import AckMode, Script
+from assay_steps.cast.claims import Evidence
 from assay_steps.cast.recording import Answer
-from assay_steps.cast.world import Role, World
+from assay_steps.cast.world import AGAIN_MS, Role, World
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -154,3 +155,13 @@ def _(world: World, name: str, client: str) -> None:
 @when(phrase("connection {name:Name} is closed"))
 def _(world: World, name: str) -> None:
     world.connections[name].close().needed()
+
+
+@then(phrase("in the end there is no subscription to {place:Place}"))
+def _(world: World, evidence: Evidence, place: Place) -> None:
+    deadline_ms = world.now_ms() + world.limits.expected_ms
+    look = world.administrator.subscriptions(place)
+    while look.needed() and world.now_ms() < deadline_ms:  # the broker notices a lost connection later
+        world.pass_time(AGAIN_MS)
+        look = world.administrator.subscriptions(place)
+    evidence.claim("equal-fields", {"at": look.ref, "field.subscriptions": "0"})
