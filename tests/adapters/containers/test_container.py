@@ -15,7 +15,19 @@ import requests
 
 from assay_adapters.brokers.artemis.backend import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
 from assay_adapters.containers import container as containers
-from assay_adapters.containers.container import Container, ContainerSpec, pick_port, probe_image, sweep
+from assay_adapters.containers.container import (
+    OWNER_LABEL,
+    STOP_LIMIT_S,
+    Container,
+    ContainerSpec,
+    docker_client,
+    kill_now,
+    owner,
+    pick_port,
+    probe_image,
+    process_of,
+    sweep,
+)
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_sdk.model.capabilities import Capability
@@ -171,3 +183,45 @@ class TestWithDocker:
         container.remove()
         with pytest.raises(BackendError, match="container is gone"):
             container.kill()
+
+    def test_a_kill_ends_the_process_itself_and_a_restart_has_another_one(self, runner: RealRunner) -> None:
+        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, lambda _port: True)
+        container.start()
+        try:
+            with docker_client() as client:
+                ours = client.containers.list(filters={"label": f"{OWNER_LABEL}={owner()}"})
+                pid = process_of(ours[0])
+                container.kill()
+                assert container.exit_code() == 128 + signal.SIGKILL
+                assert process_of(ours[0]) is None
+                container.resume()
+                assert process_of(ours[0]) != pid
+        finally:
+            container.remove()
+
+
+class FakeContainer:
+    """What is asked of Docker's object."""
+
+    id = "50184c6b1d5ddc40"
+
+    def __init__(self, pid: int) -> None:
+        self.attrs = {"State": {"Pid": pid}}
+        self.asked: list[str] = []
+
+    def reload(self) -> None:
+        self.asked.append("reload")
+
+    def kill(self, signal: str) -> None:
+        self.asked.append(f"kill {signal}")
+
+    def wait(self, timeout: int) -> None:
+        self.asked.append(f"wait {timeout}")
+
+
+@pytest.mark.parametrize("pid", [0, os.getpid(), 2**22 + 1])
+def test_a_process_that_is_not_the_containers_is_left_alone(pid: int) -> None:
+    container = FakeContainer(pid)
+    assert process_of(container) is None
+    kill_now(container, None)
+    assert container.asked == ["reload", "kill KILL", f"wait {STOP_LIMIT_S}"]

@@ -15,7 +15,14 @@ from assay_adapters.brokers.reference.container.fork_server import ContainerHost
 from assay_adapters.brokers.reference.server.backend import NAMES, ReferenceServerBackend
 from assay_adapters.brokers.reference.server.fork_server.hosts import Host
 from assay_adapters.brokers.reference.server.instance import OwnBroker
-from assay_adapters.containers.container import image_digest, probe_image, sweep, sweep_quietly
+from assay_adapters.containers.container import (
+    image_digest,
+    kill_now,
+    probe_image,
+    process_of,
+    sweep,
+    sweep_quietly,
+)
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
@@ -69,6 +76,7 @@ class ContainerBroker:
         self._box: ReferenceBrokerContainer = ReferenceBrokerContainer(None, *arguments, health=False)
         self._box.with_volume_mapping(etc, _ETC, "ro")
         self._made = False
+        self._pid: int | None = None
 
     @property
     def control(self) -> Callable[[Control], None] | None:
@@ -102,14 +110,13 @@ class ContainerBroker:
             else:
                 self._made = True
                 self._box.start()
+            self._pid = process_of(self._box.get_wrapped_container())
         except (docker.errors.DockerException, OSError) as error:
             raise BackendError(f"{PRODUCT} cannot be started in a container: {error}") from error
 
     def kill(self) -> None:
         """End its process at once (SIGKILL); returns when it has ended."""
-        container = self._box.get_wrapped_container()
-        container.kill(signal="KILL")
-        container.wait(timeout=STOP_LIMIT_S)
+        kill_now(self._box.get_wrapped_container(), self._pid)
 
     def stop(self) -> None:
         """Stop it in order (SIGTERM); returns when it has ended.
