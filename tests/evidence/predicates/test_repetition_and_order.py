@@ -154,6 +154,18 @@ def in_order_is_not_tried_with_one_message(story: Story) -> Finding:
 
 
 @rows.expect(Verdict.NOT_DEMONSTRATED)
+def in_order_is_not_shown_by_two_of_five(story: Story) -> Finding:
+    received(story, "a", "c")
+    return story.finds("in-order", {"kids": "a|b|c|d|e"})
+
+
+@rows.expect(Verdict.FAIL)
+def in_order_fails_an_inversion_even_if_a_message_is_missing(story: Story) -> Finding:
+    received(story, "c", "a")
+    return story.finds("in-order", {"kids": "a|b|c"})
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
 def in_order_is_not_tried_with_none(story: Story) -> Finding:
     return story.finds("in-order", {"kids": "a|b"})
 
