@@ -202,7 +202,7 @@ Feature: A delayed message is delivered once its delay is over
       And message "now" is sent to the queue with a delivery delay of 0 ms
       Then the receiver sees "now", "slow" in that order
 
-    @needs-staging-queue
+    @evidence @needs-staging-queue
     Scenario: The staging queue holds the delayed message and not the other
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 5 s
@@ -210,7 +210,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the staging queue shows "slow"
       And the staging queue does not show "now"
 
-    @needs-admin @own-instance
+    @evidence @needs-admin @own-instance
     Scenario Outline: It comes at once although the staging queue has been altered to <attributes>
       Given an empty queue
       And a receiver is waiting on the queue

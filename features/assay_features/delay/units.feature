@@ -117,7 +117,7 @@ Feature: What is put in a unit of work and not committed
     Line 21: the message is placed on the staging queue when the unit of work is committed, so it has not reached its
     target before, however long ago its delay was over.
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: Nothing is staged before the commit
       Given an empty queue
       And session "work" in transacted mode
@@ -126,7 +126,7 @@ Feature: What is put in a unit of work and not committed
       Then the staging queue holds "control"
       And the staging queue does not hold "slow"
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: One message is staged after the commit
       Given an empty queue
       And session "work" in transacted mode
@@ -134,7 +134,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then the staging queue holds "slow"
 
-    @needs-admin @needs-topic
+    @evidence @needs-admin @needs-topic
     Scenario: A publication is staged for each subscriber after the commit
       Given a topic
       And a non-durable subscriber "one" on the topic
@@ -144,7 +144,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then the staging queue holds 2 copies of "slow"
 
-    @needs-admin @needs-topic
+    @evidence @needs-admin @needs-topic
     Scenario: Nothing of a publication is staged before the commit
       Given a topic
       And a non-durable subscriber "one" on the topic
@@ -188,7 +188,7 @@ Feature: What is put in a unit of work and not committed
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
       Then the receiver sees nothing of "slow" for 3 s
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario Outline: Backed out <when> its delay is over, it is on no queue
       Given an empty queue
       And a receiver is waiting on the queue
@@ -207,7 +207,7 @@ Feature: What is put in a unit of work and not committed
         | before | 0 ms |
         | after  | 2 s  |
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: When the connection is lost before the commit, it is on no queue
       Given an empty queue
       And session "work" in transacted mode
@@ -221,7 +221,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver sees "control" exactly once
       And the receiver never sees "slow"
 
-    @needs-admin @own-instance
+    @evidence @needs-admin @own-instance
     Scenario: Backed out, it leaves no place on the staging queue taken
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
@@ -233,7 +233,7 @@ Feature: What is put in a unit of work and not committed
       And the staging queue holds "slow"
       And the staging queue holds 1 message
 
-    @needs-admin @needs-kill
+    @evidence @needs-admin @needs-kill
     Scenario: When the broker is killed before the commit, it is on no queue
       Given an empty queue
       And session "work" in transacted mode

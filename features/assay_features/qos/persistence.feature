@@ -72,7 +72,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario Outline: The subscription of a client that does not come back is gone after the broker <event>
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
@@ -99,7 +99,7 @@ Feature: Which messages are persistent on a subscriber's queue
   Rule: A message with the durable header true is persistent on the subscribers' queues
     Lines 38 and 39.
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario Outline: It is persistent on the queue of a subscriber with <terms> although the topic says NO
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with <terms> that does not receive yet

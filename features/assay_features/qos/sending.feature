@@ -129,7 +129,7 @@ Feature: What a sender knows of its message, by quality of service
       And "first" sees "m1" at least once
       And "second" sees "m1" at least once
 
-    @needs-admin @needs-block-write @needs-flush-trace
+    @evidence @needs-admin @needs-block-write @needs-flush-trace
     Scenario Outline: While the write to the <which> of three queues waits there is no answer
       Given a topic with DEFPSIST(YES)
       And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -148,7 +148,7 @@ Feature: What a sender knows of its message, by quality of service
         | second |
         | third  |
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: As soon as the answer is there, the message is on the queue of every subscriber
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h

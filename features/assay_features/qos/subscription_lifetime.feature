@@ -6,7 +6,7 @@ Feature: A subscription outlives its application for a time, and no longer
   Rule: The time to live of a subscription counts from its disconnection; with none, the subscription ends at once
     Line 31.  A connection that is closed and one that is lost both start the count; being connected does not.
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario Outline: After its connection was <ended> a subscription that lives for <ttl> is there for just so long
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
@@ -27,7 +27,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed | 4 s | 2 s    | 8 s  |
         | lost   | 4 s | 2 s    | 8 s  |
 
-    @needs-admin @needs-virtual-time
+    @evidence @needs-admin @needs-virtual-time
     Scenario Outline: A subscription that lives for <ttl> lives neither shorter nor longer
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
@@ -43,7 +43,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | 2 h     | 7199999 ms    |
         | 720 h   | 2591999999 ms |
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: A subscription that lives for a month is there after a while
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 720 h
