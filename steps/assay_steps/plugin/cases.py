@@ -166,7 +166,7 @@ def _misspelt(template: ScenarioTemplate, tags: set[str]) -> Iterator[str]:
     if len(roles) > 1:
         named = " and ".join(f"@{role}" for role in roles)
         yield f"scenario {template.name!r} is tagged {named}; a scenario has one role, so keep one."
-    known = (*ROLE_TAGS, *JUDGED_TAGS, OWN_INSTANCE)
+    known = (*JUDGED_TAGS, OWN_INSTANCE)
     for tag in sorted(tags - set(known)):
         close = get_close_matches(tag, known, n=1, cutoff=0.85)
         if tag.startswith("judges-") or close:

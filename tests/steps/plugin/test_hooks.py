@@ -89,13 +89,14 @@ def test_tests_that_are_no_scenarios_run_beside_them(pytester: pytest.Pytester) 
 
 
 def test_strength_judged_and_needs_come_from_a_scenarios_own_tags(pytester: pytest.Pytester) -> None:
-    tagged = KEPT.replace("    Scenario:", "    @may @judges-client @needs-cancel\n    Scenario:")
+    tagged = KEPT.replace("    Scenario:", "    @may @evidence @judges-client @needs-cancel\n    Scenario:")
     plain = "    Scenario: It arrives too\n" + "".join(KEPT.splitlines(keepends=True)[4:])
     own(pytester, tagged + plain)
     run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1, skipped=1)
     first, second = judged(pytester)["It arrives"], judged(pytester)["It arrives too"]
     assert (first["strength"], first["judged"], first["verdict"]) == ("may", "client", "unsupported")
     assert "no call that takes a delayed message back" in first["reason"]
+    assert (first["role"], second["role"]) == ("evidence", "core")
     assert (second["strength"], second["judged"], second["verdict"]) == ("must", "broker", "pass")
 
 
@@ -114,6 +115,7 @@ def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester)
         ("@needs-telport", 5, "there is no capability telport; "),
         ("@needs-restat", 5, "there is no capability restat; the nearest is restart; docs/vocabulary.md lists them"),
         ("@judges-nobody", 5, "is tagged @judges-nobody, which the kit does not know; there are @judges-client"),
+        ("@evidence @control", 5, "is tagged @control and @evidence; a scenario has one role, so keep one."),
         ("@level-1.0", 5, "@level-1.0 is unknown: after 'level-' stands one of 7.0"),
     ],
 )
