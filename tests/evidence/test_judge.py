@@ -397,6 +397,40 @@ def test_what_the_pair_lacks_leaves_a_part_of_a_rule_shown() -> None:
     assert rule.reason == next(one.reason for one in rule.scenarios if one.scenario == NAME)
 
 
+def test_a_rule_of_both_parts_has_a_verdict_for_each() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(
+        sink,
+        scenario(sink, breaks, name="x", rule="DD-11", judged="client"),
+        scenario(sink, keeps, name="y", rule="DD-11", judged="broker"),
+    )
+    (rule,) = judge(sink.events, CATALOGUE).rules
+    assert (rule.verdict, rule.parts) == (Verdict.FAIL, {"client": Verdict.FAIL, "broker": Verdict.PASS})
+
+
+def test_a_scenario_that_judges_both_parts_counts_for_both() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, scenario(sink, breaks, name="x", rule="DD-11", judged="client+broker"))
+    (rule,) = judge(sink.events, CATALOGUE).rules
+    assert rule.parts == {"client": Verdict.FAIL, "broker": Verdict.FAIL}
+
+
+def test_a_rule_states_the_level_of_what_passed_and_what_was_not_seen() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME), planned("another"))
+    scenario(sink, keeps)
+
+    def lacks_the_flush(story: Story) -> None:
+        story.tell(Unsupported, capability="flush-trace", reason="It has none.")
+
+    scenario(sink, lacks_the_flush, name="another")
+    (rule,) = judge(sink.events, CATALOGUE).rules
+    assert rule.evidence == "by clients alone; flush not seen"
+
+
 def test_a_foreign_scenario_has_a_verdict_and_decides_no_rule() -> None:
     sink = Memory()
     begin(sink)
