@@ -31,6 +31,7 @@ from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
+from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
 from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
@@ -56,6 +57,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *SUBSCRIBER_DEFECTS,
         *BACKLOG_DEFECTS,
         *ENDING_DEFECTS,
+        *RESTART_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

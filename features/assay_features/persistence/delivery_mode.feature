@@ -44,6 +44,18 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | PERSISTENT     |
         | simplified | non-persistent | NON_PERSISTENT |
 
+    Scenario Outline: What a <style> producer without a destination sends without a choice arrives as persistent
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer without a destination
+      When the producer sends message "plain" to the queue
+      Then message "plain" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
     @evidence @needs-restart
     Scenario Outline: What a <style> producer sends without a choice outlives a restart
       Given an empty queue
@@ -109,6 +121,17 @@ Feature: The sender chooses whether a message is persistent
         | style      |
         | classic    |
         | simplified |
+
+    @needs-local-transaction
+    Scenario: A mode set on a producer of a transacted session is that of what the commit delivers
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the queue with delivery mode non-persistent
+      And message "heavy" is sent in session "work" to the queue with delivery mode persistent
+      And session "work" is committed
+      Then message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "heavy" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
     Scenario: Setting it on one producer leaves the others as they are
       Given an empty queue
@@ -181,6 +204,51 @@ Feature: The sender chooses whether a message is persistent
         | style      |
         | classic    |
         | simplified |
+
+    @needs-priority
+    Scenario Outline: A priority of <given> given with one <style> send goes before the producer's <own>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer's priority is set to <own>
+      And the producer sends message "special" with priority <given> for this send only
+      Then message "special" as seen by "receiver" shows JMSPriority "<given>"
+
+      Examples:
+        | style      | own | given |
+        | classic    | 7   | 0     |
+        | classic    | 0   | 9     |
+        | simplified | 7   | 0     |
+        | simplified | 0   | 9     |
+
+    @needs-time-to-live
+    Scenario Outline: A time to live of 0 given with one <style> send lets that message live for ever
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's time to live is 60 s
+      When the producer sends message "lasting" with a time to live of 0 ms for this send only
+      And the producer sends message "next"
+      Then message "lasting" shows JMSExpiration "0" after the send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-time-to-live @needs-priority
+    Scenario Outline: All three given with one <style> send show as <field> "<value>"
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "special" with delivery mode non-persistent for this send only, priority 7 for this send only and a time to live of 60 s for this send only
+      Then message "special" as seen by "receiver" shows <field> "<value>"
+
+      Examples:
+        | style      | field           | value          |
+        | classic    | JMSDeliveryMode | NON_PERSISTENT |
+        | classic    | JMSPriority     | 7              |
+        | simplified | JMSDeliveryMode | NON_PERSISTENT |
+        | simplified | JMSPriority     | 7              |
 
     @needs-time-to-live
     Scenario Outline: A time to live given with one <style> send ends that message alone

@@ -18,6 +18,65 @@ Feature: What becomes of a message on a queue, through restart and kill
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
+    @needs-local-transaction @needs-kill
+    Scenario: What a unit of work sent to two queues is there after a kill
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to queue "one"
+      And message "m2" is sent in session "work" to queue "two"
+      And session "work" is committed
+      And the broker is killed and comes back
+      And receiver "first" starts to wait on queue "one"
+      And receiver "second" starts to wait on queue "two"
+      Then "first" sees "m1" exactly once
+      And "second" sees "m2" exactly once
+
+    @needs-local-transaction
+    Scenario Outline: What a committed unit of work received does not come back after the broker <event>
+      Given an empty queue
+      And receiver "first" is waiting on the queue in transacted mode
+      When messages "m1" to "m3" are sent to the queue
+      And "first" has seen "m1" to "m3"
+      And session "first" is committed
+      And the broker <event>
+      And message "left" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "left" exactly once
+      And "second" never sees "m1" to "m3"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: What one acknowledgement covers does not come back after the broker <event>
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When messages "m1" to "m3" are sent to the queue
+      And "first" has seen "m1" to "m3"
+      And "first" acknowledges message "m3"
+      And the broker <event>
+      And message "left" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "left" exactly once
+      And "second" never sees "m1" to "m3"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-time-to-live @needs-restart
     Scenario: A message with a time to live outlives a restart within it
       Given an empty queue
@@ -102,6 +161,47 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: A persistent message with <body> is unaltered after the broker <event>
+      Given an empty queue
+      When message "heavy" is sent to the queue with <body>
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" exactly once
+      And "receiver" sees the body of "heavy" unaltered
+
+      @needs-restart
+      Examples: In order
+        | body                           | event        |
+        | an empty body                  | is restarted |
+        | a body of non-ASCII characters | is restarted |
+        | a body of 300 KB               | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | body                           | event                    |
+        | an empty body                  | is killed and comes back |
+        | a body of non-ASCII characters | is killed and comes back |
+        | a body of 300 KB               | is killed and comes back |
+
+    @needs-restart
+    Scenario Outline: A persistent message still shows <field> "<value>" after a restart
+      Given an empty queue
+      When message "heavy" is sent to the queue with <option>
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then message "heavy" as seen by "receiver" shows <field> "<value>"
+
+      Examples:
+        | option                   | field            | value      |
+        | delivery mode persistent | JMSDeliveryMode  | PERSISTENT |
+        | correlation id "order 7" | JMSCorrelationID | order 7    |
+        | property colour = "red"  | colour           | red        |
+
+      @needs-priority
+      Examples: A header that not every client has
+        | option     | field       | value |
+        | priority 7 | JMSPriority | 7     |
+
     Scenario Outline: What a consumer has taken does not come back after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue
@@ -129,6 +229,16 @@ Feature: What becomes of a message on a queue, through restart and kill
       When many messages are sent to the queue and the broker is killed at the answer to each
       And a receiver starts to wait on the queue
       Then the receiver sees each of the many messages exactly once
+
+    @needs-kill-at-answer
+    Scenario: A kill at the answer to a producer's later send loses nothing
+      Given an empty queue
+      And a producer on the queue
+      When the producer sends message "m1"
+      And the producer sends message "m2"
+      And the producer sends message "m3" and the broker is killed at its answer
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
 
     @evidence @needs-flush-trace
     Scenario: The flush comes before the answer when there is no consumer
@@ -158,6 +268,15 @@ Feature: What becomes of a message on a queue, through restart and kill
       And a receiver is waiting on the queue
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
       Then the receiver sees "m1" to "m10" exactly once
+
+    @needs-local-transaction
+    Scenario: A waiting consumer gets what a unit of work sent, once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the queue with delivery mode non-persistent
+      And session "work" is committed
+      Then the receiver sees "light" exactly once
 
     Scenario: Two waiting consumers get no message twice between them
       Given an empty queue
@@ -263,6 +382,24 @@ Feature: What becomes of a message on a queue, through restart and kill
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And message "heavy" is sent to the queue
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder
+    Scenario: The data folder has nothing of a large one on a queue
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent and a body of 300 KB
+      And message "heavy" is sent to the queue
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-local-transaction
+    Scenario: The data folder has nothing of one that was committed with a persistent one
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "heavy" is sent in session "work" to the queue with delivery mode persistent
+      And message "light" is sent in session "work" to the queue with delivery mode non-persistent
+      And session "work" is committed
       Then the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 

@@ -15,6 +15,40 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
+    @needs-local-transaction @needs-kill
+    Scenario: All that a unit of work sent is there for two durable subscriptions after a kill
+      Given a topic
+      And a durable subscriber "first" on the topic
+      And a durable subscriber "second" on the topic
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the topic
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      And the broker is killed and comes back
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then "first" sees "m1", "m2" exactly once
+      And "second" sees "m1", "m2" exactly once
+
+    @needs-restart
+    Scenario Outline: A copy with <body> is unaltered after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic with <body>
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+      And "keeper" sees the body of "heavy" unaltered
+
+      Examples:
+        | body                           |
+        | an empty body                  |
+        | a body of non-ASCII characters |
+        | a body of 300 KB               |
+
     Scenario Outline: What an active durable subscriber has not taken yet is there after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
@@ -105,6 +139,38 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" again
 
+    @needs-local-transaction
+    Scenario: What a unit of work received and rolled back comes again
+      Given a topic
+      And a durable subscriber "keeper" on the topic in transacted mode
+      When message "heavy" is sent to the topic
+      And "keeper" has seen "heavy"
+      And session "keeper" is rolled back
+      Then "keeper" sees "heavy" again
+
+    @needs-local-transaction
+    Scenario Outline: What a committed unit of work received does not come again after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic in transacted mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And session "keeper" is committed
+      And the broker <event>
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: What it has received and acknowledged does not come again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -147,6 +213,44 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "member" comes back
       Then "member" sees "heavy" exactly once
 
+    @needs-selector @needs-restart
+    Scenario: Its subscription selects after a restart as before
+      Given a topic
+      And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      And subscriber "picky" is inactive
+      When the broker is restarted
+      And message "blue" is sent to the topic with property colour = "blue"
+      And message "red" is sent to the topic with property colour = "red"
+      And subscriber "picky" comes back
+      Then "picky" sees "red" exactly once
+      And "picky" never sees "blue"
+
+    @needs-restart
+    Scenario: Its subscription can be opened again after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When the broker is restarted
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+
+    @needs-restart @needs-shared-subscription
+    Scenario: A shared subscription can be shared again after a restart
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When the broker is restarted
+      And subscriber "member" tries to come back
+      Then it is accepted
+
+    Scenario: A large one is there
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic with a body of 300 KB
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
     Scenario: It is there when nothing happens to the broker
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -178,8 +282,10 @@ Feature: What becomes of a message to a topic, through restart and kill
     Scenario Outline: Its subscription collects again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
-      And subscriber "keeper" is inactive
-      When the broker <event>
+      When message "earlier" is sent to the topic
+      Then "keeper" sees "earlier" exactly once
+      When subscriber "keeper" goes away
+      And the broker <event>
       And message "later" is sent to the topic
       And subscriber "keeper" comes back
       Then "keeper" sees "later" exactly once
@@ -285,6 +391,27 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @needs-shared-subscription
+    Scenario Outline: A shared one collects nothing after the broker <event>
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      When the broker <event>
+      And message "missed" is sent to the topic
+      And subscriber "left" comes back
+      And message "after" is sent to the topic
+      Then "left" sees "after" exactly once
+      And "left" never sees "missed"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-non-persistent @needs-durable-subscription
     Scenario Outline: A new subscriber gets no <mode> message from before the broker <event>
       Given a topic
@@ -317,6 +444,15 @@ Feature: What becomes of a message to a topic, through restart and kill
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "light" exactly once
+
+    @needs-local-transaction
+    Scenario: An active durable subscriber gets what a unit of work sent, once
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
       Then "keeper" sees "light" exactly once
 
     Scenario: Each of three active durable subscribers gets a copy of its own
@@ -403,8 +539,10 @@ Feature: What becomes of a message to a topic, through restart and kill
     Scenario Outline: The subscription survives and collects again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
-      And subscriber "keeper" is inactive
-      When message "light" is sent to the topic with delivery mode non-persistent
+      When message "earlier" is sent to the topic
+      Then "keeper" sees "earlier" exactly once
+      When subscriber "keeper" goes away
+      And message "light" is sent to the topic with delivery mode non-persistent
       And the broker <event>
       And message "heavy" is sent to the topic
       And subscriber "keeper" comes back
@@ -428,6 +566,15 @@ Feature: What becomes of a message to a topic, through restart and kill
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
+      Then "live" sees "light" exactly once
+
+    @needs-local-transaction
+    Scenario: An active non-durable subscriber gets what a unit of work sent, once
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
       Then "live" sees "light" exactly once
 
     Scenario: A later non-durable subscriber gets no non-persistent message that an active one got

@@ -62,6 +62,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "leaver" sees "after" exactly once
       And "leaver" never sees "missed"
 
+    @needs-restart
+    Scenario: A durable subscription that has been removed does not come back with a restart
+      Given a topic
+      And a durable subscriber "leaver" on the topic
+      When subscriber "leaver" unsubscribes
+      And the broker is restarted
+      And message "missed" is sent to the topic
+      And subscriber "leaver" comes back
+      And message "after" is sent to the topic
+      Then "leaver" sees "after" exactly once
+      And "leaver" never sees "missed"
+
   @PD-11 @needs-topic @needs-durable-subscription
   Rule: While they are open, both kinds of subscription get a copy of each message
     Line 28.
@@ -80,6 +92,28 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | durable     | non-persistent |
         | non-durable | persistent     |
         | non-durable | non-persistent |
+
+    Scenario Outline: A <kind> subscriber gets what its own connection publishes
+      Given a topic
+      And a <kind> subscriber "speaker" on the topic
+      And session "own" in auto mode on connection "speaker"
+      When message "said" is sent in session "own" to the topic
+      Then "speaker" sees "said" exactly once
+
+      Examples:
+        | kind        |
+        | durable     |
+        | non-durable |
+
+    @needs-session
+    Scenario: Each of two non-durable subscribers of one session gets a copy of its own
+      Given a topic
+      And session "both" in auto mode
+      And receiver "first" of session "both" on the topic
+      And receiver "second" of session "both" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      Then "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
 
     Scenario: Each of two durable subscribers gets a copy of its own
       Given a topic
@@ -178,6 +212,25 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "right" goes away
       Then in the end there is no subscription to the topic
 
+    @needs-session
+    Scenario: Closing one subscriber leaves the other of the same session
+      Given a topic
+      And session "both" in auto mode
+      And receiver "first" of session "both" on the topic
+      And receiver "second" of session "both" on the topic
+      When "first" is closed
+      And messages "m1" to "m3" are sent to the topic
+      Then "second" sees "m1" to "m3" exactly once
+
+    @needs-shared-subscription
+    Scenario: A shared non-durable subscription goes on while somebody shares it
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When subscriber "left" goes away
+      And messages "m1" to "m3" are sent to the topic
+      Then "right" sees "m1" to "m3" exactly once
+
     @needs-shared-subscription
     Scenario: A shared non-durable subscription ends with the last who shared it
       Given a topic
@@ -231,6 +284,16 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | consumer   | closed |
         | connection | closed |
         | connection | lost   |
+
+    Scenario: What waited in the client for a busy subscriber stays when its consumer is closed
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When messages "m1" to "m5" are sent to the topic
+      And subscriber "keeper" starts to receive and works 1 s on each
+      And "keeper" has seen "m1"
+      And the consumer of "keeper" is closed
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m5" exactly once
 
     Scenario: It collects through several absences
       Given a topic
@@ -454,6 +517,21 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
       Then it is refused, or receives no message
+
+    @judges-broker @needs-client-id
+    Scenario: A client id in use is not given to a third connection after a second asked
+      Given a connection "first" with client id "twin"
+      When a connection "second" asks for client id "twin"
+      And a connection "third" asks for client id "twin"
+      Then it is refused, or receives no message
+
+    @judges-broker @needs-client-id
+    Scenario: A client id is free again once its connection is lost
+      Given a topic
+      And a durable subscriber "twin" on the topic
+      When the connection of "twin" is lost
+      And a connection "second" asks for client id "twin"
+      Then it is accepted
 
     @judges-broker @needs-client-id
     Scenario: Asking for a client id in use does not disturb its owner

@@ -322,9 +322,10 @@ class World(Waiting):
         """A message with the kit's id in its body, and with what a send's options say of the message itself."""
         key = self.coming_kid(label)
         self._drafted.add(label)
+        usual = BODY.format(key=key)
         return Draft(
             key=key,
-            body=BODY.format(key=key),
+            body=usual if options.ending is None else f"{usual} {options.ending}",
             size=options.size,
             properties=dict(options.properties),
             correlation_id=options.correlation_id,

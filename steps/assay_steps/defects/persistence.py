@@ -72,6 +72,21 @@ class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
         return Sending(message=asked.message, to=asked.to).through(self.behind)
 
 
+class _ZeroIsNothing(ProducerFilter):
+    """A priority or time to live of 0 given with a send counts as not given."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return replace(asked, priority=asked.priority or None, ttl_ms=asked.ttl_ms or None).through(self.behind)
+
+
+class _ModeAloneCounts(ProducerFilter):
+    """A delivery mode given with a send is ignored if priority or time to live are given too."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        alone = asked.priority is None and asked.ttl_ms is None
+        return replace(asked, mode=asked.mode if alone else None).through(self.behind)
+
+
 class _MessageDecides(ProducerFilter):
     """A delivery mode set on the message goes before the producer's and the send's."""
 
@@ -126,6 +141,8 @@ PERSISTENCE_DEFECTS = (
     ),
     at_port(twisted, _IgnoresWhatIsGivenWithTheSend, "given-with-send-ignored", "PD-03"),
     at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
+    at_port(twisted, _ZeroIsNothing, "zero-given-counts-as-nothing", "PD-03"),
+    at_port(twisted, _ModeAloneCounts, "mode-given-alone-counts", "PD-03"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
     Defect(

@@ -36,6 +36,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         send_priority: Priority of this send alone.
         own_mode: Delivery mode set on the message object before the send (PD-04).
         size: Length of the body in bytes; 0 for an empty one.
+        ending: Text behind the usual body; None for none.
         reply_to: JMSReplyTo.
         correlation_id: JMSCorrelationID.
         group_id: JMSXGroupID.
@@ -54,6 +55,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     send_priority: int | None = None
     own_mode: Mode | None = None
     size: int | None = None
+    ending: str | None = None
     reply_to: Place | None = None
     correlation_id: str | None = None
     group_id: str | None = None
@@ -62,6 +64,9 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     face: str | None = None
     properties: dict[str, str | int] = {}
 
+
+NON_ASCII = "Zażółć gęślą jaźń, ταχίστη ἀλώπηξ, 注文番号, 🐇"
+"""Characters of two, three and four octets in UTF-8."""
 
 _CLASSIC = "classic"
 HEADERS: dict[str, dict[str, Any]] = {
@@ -87,6 +92,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"priority (\d)", lambda match: {"priority": int(match[1])}),
     (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),
     (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),
+    (r"a body of non-ASCII characters", lambda _: {"ending": NON_ASCII}),
     (r"an empty body", lambda _: {"size": 0}),
     (rf"reply-to ({PLACE})", lambda match: {"reply_to": read_place(match[1])}),
     (r'correlation id "([^"]+)"', lambda match: {"correlation_id": match[1]}),

@@ -1,10 +1,12 @@
-"""Defects of subscriptions that have ended, and of what is left of them."""
+"""Defects of ends: of subscriptions, of units of work and connections, and of what is left of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Connect, Put
+from assay_broker.core.commands import Attach, Backout, Command, Commit, Connect, Detach, Disconnect, Put
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import HOLD, dropped, handed_in, is_delayed, is_durable, is_topic
 from assay_broker.defects.shapes import Commands, commands, puts
@@ -29,6 +31,53 @@ def _never_deleted() -> Seams:
         return (command, Connect(view.agent, None), *heirs) if heirs else None
 
     return commands(rewrite)
+
+
+def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach], bool]) -> Commands | None:
+    """The command, and the end of each receiver that `others` chooses, told one that leaves and one that stays."""
+    left = [one for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)]
+    taken = [
+        Detach(connection, None, link)
+        for (connection, link), attach in view.receivers.items()
+        if not any(attach is one for one in left) and any(others(one, attach) for one in left)
+    ]
+    return (command, *taken) if taken else None
+
+
+@defect(commands, "shared-ends-with-first", "PD-12")
+def _shared_ends_with_first(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A shared non-durable subscription ends for all with the first who leaves it."""
+    return _takes_along(command, view, lambda gone, stays: gone.shared and stays.shared and stays.name == gone.name)
+
+
+@defect(commands, "closing-one-closes-its-neighbours", "PD-12")
+def _neighbours_close(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A non-durable subscriber that is closed takes those of the same connection along."""
+    return _takes_along(command, view, lambda gone, stays: stays.connection == gone.connection)
+
+
+@defect(commands, "rolled-back-consumed", "PD-24")
+def _rolled_back_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A publication that a unit of work received is gone although the unit is rolled back."""
+    if not isinstance(command, Backout):
+        return None
+    taken = any(is_topic(one.origin) for unit in view.ended(command) for one in unit.taken)
+    return (Commit(command.connection, command.token, command.unit),) if taken else None
+
+
+@defect(commands, "own-publications-left-out", "PD-11")
+def _own_left_out(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscriber gets nothing of what its own connection publishes, although it did not ask for that."""
+    if not isinstance(command, Attach) or not is_topic(command.address) or command.shared:
+        return None
+    return (replace(command, no_local=True),)
+
+
+@defect(commands, "lost-connection-keeps-client-id", "PD-17")
+def _lost_keeps_id(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A client id stays taken when its connection is lost."""
+    client = view.client_id(command.connection) if isinstance(command, Disconnect) and not command.clean else None
+    return (command, Connect(view.own_number(), None, client)) if client is not None else None
 
 
 @defect(puts, "live-publication-persisted", "PD-26")
@@ -57,6 +106,11 @@ def _every_other_dropped() -> Seams:
 
 ENDING_DEFECTS = (
     _never_deleted,
+    _shared_ends_with_first,
+    _neighbours_close,
+    _rolled_back_consumed,
+    _own_left_out,
+    _lost_keeps_id,
     _live_persisted,
     _every_other_dropped,
 )

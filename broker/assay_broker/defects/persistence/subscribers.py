@@ -45,7 +45,7 @@ def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
 # PD-12, PD-16, PD-17: which subscription it is
 
 
-@defect(commands, "shared-non-durable-goes-on", "PD-12")
+@defect(commands, "shared-non-durable-goes-on", "PD-12", "PD-27")
 def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """A shared non-durable subscription goes on when nobody shares it any more."""
     if isinstance(command, Attach) and command.shared and not is_durable(command):

@@ -45,9 +45,15 @@ def producer_for(
 
 
 def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
-    """Send one message through a producer; the options for this send alone go with the call."""
+    """Send one message through a producer; the options for this send alone go with the call.
+
+    A producer without a destination is given the place with the call.
+    """
     draft = world.draft(label, options)
-    answer = producer.send(draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms)
+    to = world.address(place) if producer.to is None else None
+    answer = producer.send(
+        draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms, to=to
+    )
     world.note_sent(label, draft, answer, world.address(place))
     world.last = Answer(answer.ref, answer.outcome)
     return world.last
@@ -59,6 +65,16 @@ def send(world: World, producer: Producer, label: str, place: Place, options: Se
 def _(world: World, place: Place, style: str | None = None, name: str = "sender") -> None:
     world.producer(place, name, face=style)
     world.places[name] = place
+
+
+@given(phrase("a {style:Style} producer without a destination"))
+def _(world: World, style: str) -> None:
+    world.producer(None, face=style)
+
+
+@when(phrase("the producer sends message {label:Name} to {place:Place}"))
+def _(world: World, label: str, place: Place) -> None:
+    send(world, world.producers["sender"], label, place)
 
 
 @given(phrase("the producer's {setting:Setting} is {value:Duration}"))

@@ -104,6 +104,12 @@ def _(world: World, name: str) -> None:
     world.play(name, world.roles[name]).needed().listen(Script()).needed()
 
 
+@when(phrase("subscriber {name:Name} tries to come back"))
+def _(world: World, name: str) -> None:
+    answer = world.play(name, world.roles[name])
+    world.last = Answer(answer.ref, answer.outcome)
+
+
 @when(phrase("subscriber {name:Name} comes back to take batches of at most {size:Number} within {timeout:Duration}"))
 def _(world: World, name: str, size: int, timeout: int) -> None:
     world.play(name, world.roles[name]).needed().listen_batch(Script(), size, timeout).needed()

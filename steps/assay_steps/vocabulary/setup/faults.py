@@ -118,6 +118,13 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     world.faults.wait_for(Kill(), injection)
 
 
+@when(phrase("the producer sends message {label:Name} and the broker is killed at its answer"))
+def _(world: World, label: str) -> None:
+    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_kid(label)))
+    send(world, world.producers["sender"], label, world.places["sender"])
+    world.faults.wait_for(Kill(), injection)
+
+
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
 @when(
     phrase(

@@ -1,0 +1,109 @@
+"""Defects of what a restart changes in stored messages and subscriptions, and of what is not written at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Put
+from assay_broker.core.messages.bodies import opened
+from assay_broker.core.records import MessageStored, Record, SubscriptionDefined, SubscriptionRemoved
+from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.sends import dropped, is_delayed, is_topic
+from assay_broker.defects.shapes import Commands, puts, read, written
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_LARGE = 1 << 16
+"""Octets of a body from which it counts as large."""
+
+
+def _text(message: Message) -> str:
+    body = opened(message).body
+    return body if isinstance(body, str) else ""
+
+
+def _read_altered(alter: Callable[[Message], Message]) -> Seams:
+    """Filters that alter each message that is read at a start, unless it is staged."""
+
+    def record_read(record: Record) -> tuple[Record, ...]:
+        if isinstance(record, MessageStored) and record.due_ms is None:
+            return (replace(record, message=alter(opened(record.message))),)
+        return (record,)
+
+    return read(record_read)
+
+
+def _ascii_only(message: Message) -> Message:
+    return replace(message, body=_text(message).encode("ascii", "replace").decode())
+
+
+def _cut(message: Message) -> Message:
+    return replace(message, body=_text(message)[:_LARGE])
+
+
+def _without_headers(message: Message) -> Message:
+    """The message with no more of its headers than the kit's own property."""
+    own = {name: value for name, value in message.properties.items() if name.startswith("assay")}
+    return replace(message, durable=False, priority=None, correlation_id=None, properties=own)
+
+
+@defect(written, "unsubscribing-unwritten", "PD-10")
+def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
+    """That a durable subscription was removed is not written, so it is back after a restart."""
+    return () if isinstance(record, SubscriptionRemoved) else (record,)
+
+
+@defect(read, "selector-lost-at-restart", "PD-25")
+def _selector_lost(record: Record) -> tuple[Record, ...]:
+    """A durable subscription selects nothing any more after a restart: it gets every message."""
+    return (replace(record, selector=None),) if isinstance(record, SubscriptionDefined) else (record,)
+
+
+@defect(read, "kind-swapped-at-restart", "PD-25")
+def _kind_swapped(record: Record) -> tuple[Record, ...]:
+    """A restart makes shared durable subscriptions unshared and the others shared, so nobody can open them again."""
+    return (replace(record, shared=not record.shared),) if isinstance(record, SubscriptionDefined) else (record,)
+
+
+@defect(written, "empty-body-unwritten", "PD-20", "PD-23")
+def _empty_unwritten(record: Record) -> tuple[Record, ...]:
+    """A persistent message with an empty body is not written."""
+    return () if isinstance(record, MessageStored) and not opened(record.message).body else (record,)
+
+
+@defect(puts, "large-missed-dropped", "PD-25")
+def _large_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A large publication that no subscriber waits for is dropped."""
+    if not is_topic(target) or view.on(target) or is_delayed(put, now_ms):
+        return None
+    return (dropped(put, now_ms),) if len(_text(put.message)) > _LARGE else None
+
+
+RESTART_DEFECTS = (
+    _unsubscribing_unwritten,
+    _selector_lost,
+    _kind_swapped,
+    _empty_unwritten,
+    _large_dropped,
+    Defect(
+        name="non-ascii-damaged-at-restart",
+        rules=("PD-20", "PD-23"),
+        text="A restart turns every character beyond ASCII of a stored message into a question mark.",
+        apply=lambda: _read_altered(_ascii_only),
+    ),
+    Defect(
+        name="large-body-cut-at-restart",
+        rules=("PD-20", "PD-23"),
+        text="A restart cuts stored bodies at 64 KB.",
+        apply=lambda: _read_altered(_cut),
+    ),
+    Defect(
+        name="headers-lost-at-restart",
+        rules=("PD-20",),
+        text="A stored message has neither its headers nor its properties after a restart.",
+        apply=lambda: _read_altered(_without_headers),
+    ),
+)
