@@ -68,6 +68,13 @@ class RuleDefects(Struct, frozen=True):
     defects: tuple[KilledDefect, ...] = ()
 
 
+class DefectError(Struct, frozen=True):
+    """A defect whose own code raised, and the exception."""
+
+    name: str
+    reason: str = ""
+
+
 class KillMatrix(Struct, frozen=True):
     """The content of `defects.json`, as `assay defects --json` writes it."""
 
@@ -75,6 +82,7 @@ class KillMatrix(Struct, frozen=True):
     alarms: tuple[str, ...] = ()
     unkilled: tuple[str, ...] = ()
     too_broad: dict[str, float] = {}
+    errors: tuple[DefectError, ...] = ()
 
 
 class RunEvidence(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ from assay_evidence.lines import JournalDamage
 from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
 from assay_features import Catalogue, load_catalogue
 from assay_reports import KillMatrix, KnownOutcome, RunEvidence
-from assay_reports.sources import KilledDefect, RuleDefects
+from assay_reports.sources import DefectError, KilledDefect, RuleDefects
 
 E = TypeVar("E", bound=Event)
 DAMAGE = JournalDamage("gap", "worker-2", "worker-2.jsonl", 118, "Lines 117 to 119 are missing.")
@@ -469,8 +469,9 @@ def _evidence(run: Scenarios, backend: str, catalogue: Catalogue, *, damage: boo
                     "DD-02",
                     (KilledDefect("early-delivery", (WAITING, KILLED)), KilledDefect("fifo-staging", (OVERTAKE,))),
                 ),
-                RuleDefects("PD-20", (KilledDefect("loses-on-kill", (KEPT,)),)),
+                RuleDefects("PD-20", (KilledDefect("loses-on-kill", (KEPT,)), KilledDefect("loses-a-line"))),
             ),
             unkilled=(NONE,),
+            errors=(DefectError("loses-a-line", "TypeError: not a line"),),
         ),
     )

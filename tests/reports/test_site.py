@@ -95,6 +95,12 @@ def test_the_rule_page_tells_the_story_of_a_scenario(site: Path) -> None:
         assert said in text, said
 
 
+def test_a_defect_whose_own_code_raises_has_its_exception(site: Path) -> None:
+    text = Page(site / "rules" / "PD-20.html").text
+    assert "loses-a-line" in text
+    assert "Error in the defect's own code: TypeError: not a line" in text
+
+
 def test_a_client_rule_is_a_verdict_on_the_client_only(site: Path) -> None:
     text = Page(site / "rules" / "DD-12.html").text
     assert "A verdict on our own client, Assay SDK 0.1.0 (classic); it says nothing about the broker." in text

@@ -65,7 +65,14 @@ def defects(
         show(matrix, Terminal(soft_wrap=True))
         if written is not None:
             show_place(written, Terminal(soft_wrap=True))
-    return Exit.AS_EXPECTED if matrix.sound else Exit.NOT_AS_EXPECTED
+    return exit_code(matrix)
+
+
+def exit_code(matrix: KillMatrix) -> Exit:
+    """The exit code; a defect whose own code raises counts as an error of the kit does."""
+    if matrix.wrong:
+        return Exit.NOT_AS_EXPECTED
+    return Exit.INCONCLUSIVE if matrix.errors else Exit.AS_EXPECTED
 
 
 def show(matrix: KillMatrix, console: Console) -> None:
@@ -84,11 +91,27 @@ def show(matrix: KillMatrix, console: Console) -> None:
     if matrix.variants:
         passed = sorted(variant.name for variant in matrix.variants if not variant.convicted_by)
         console.print(f"tolerated variants that pass: {', '.join(passed) or 'none'}", markup=False)
+    console.print(_summary(matrix), markup=False)
+
+
+def _summary(matrix: KillMatrix) -> str:
+    """One line: what is proven, what is caught, and everything for which the command does not end with 0."""
     proven = sum(rule.proven for rule in matrix.rules)
-    rules, defects = counted(len(matrix.rules), "rule"), len(matrix.caught) + len(matrix.missed)
-    console.print(
-        f"{proven} of {rules} proven able to fail; {len(matrix.caught)} of {counted(defects, 'defect')} caught."
-    )
+    tried = len(matrix.caught) + len(matrix.missed) + len(matrix.errors)
+    parts = [
+        f"{proven} of {counted(len(matrix.rules), 'rule')} proven able to fail",
+        f"{len(matrix.caught)} of {counted(tried, 'defect')} caught",
+    ]
+    for number, noun, what in (
+        (len(matrix.errors), "defect", "in error"),
+        (len(matrix.too_broad), "defect", "too broad to count"),
+        (len(matrix.unbroken), "scenario", "broken by no defect"),
+        (len(matrix.alarms), "scenario", "without a pass when no defect is on"),
+        (len(matrix.convicted), "tolerated variant", "failed"),
+    ):
+        if number:
+            parts.append(f"{counted(number, noun)} {what}")
+    return f"{'; '.join(parts)}."
 
 
 def _show_rule(rule: RuleKills, console: Console) -> None:
@@ -101,8 +124,12 @@ def _show_rule(rule: RuleKills, console: Console) -> None:
 
 def _show_wrong(matrix: KillMatrix, console: Console) -> None:
     for title, names in (
+        (
+            "Defects whose own code raises, so that nothing is known of them",
+            [f"{error.name}: {error.reason} ({error.scenario})" for error in matrix.errors],
+        ),
         ("Scenarios that do not pass without a defect", matrix.alarms),
-        ("Scenarios that no defect breaks", () if matrix.real_time else matrix.unkilled),
+        ("Scenarios that no defect breaks", matrix.unbroken),
         (
             "Scenarios that a tolerated variant does not pass",
             [f"{scenario} ({variant.name})" for variant in matrix.variants for scenario in variant.convicted_by],

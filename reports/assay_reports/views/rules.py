@@ -10,6 +10,7 @@ from assay_evidence.clients import client_title
 from assay_evidence.verdicts import RuleVerdict
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
 from assay_reports.presentation import STRENGTHS
+from assay_reports.sources import KillMatrix
 from assay_reports.views.matrix import Cell, cell
 from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view
@@ -26,10 +27,11 @@ class BasisView(Struct, frozen=True):
 
 
 class DefectView(Struct, frozen=True):
-    """A defect and the scenarios of this rule that catch it."""
+    """A defect and the scenarios of this rule that catch it, or the exception that its own code raised."""
 
     name: str
     caught_by: tuple[str, ...]
+    error: str
 
 
 class Tried(Struct, frozen=True):
@@ -64,12 +66,17 @@ class RulePage(Struct, frozen=True, kw_only=True):
     after: Rule | None
 
 
+def _defects(rule: Rule, kills: KillMatrix) -> Iterator[DefectView]:
+    errors = {error.name: error.reason for error in kills.errors}
+    for entry in kills.rules:
+        if entry.id == rule.id:
+            yield from (DefectView(one.name, one.caught_by, errors.get(one.name, "")) for one in entry.defects)
+
+
 def rule_page(rule: Rule, pairs: Sequence[Pair], catalogue: Catalogue) -> RulePage:
     """Lay out a rule's page."""
     # The matrix is the same for every pair of one output folder, so the first one with the rule is used.
-    per_run = [[entry for entry in pair.evidence.kills.rules if entry.id == rule.id] for pair in pairs]
-    entries = next((found for found in per_run if found), [])
-    defects = tuple(DefectView(defect.name, defect.caught_by) for entry in entries for defect in entry.defects)
+    defects = next((found for pair in pairs if (found := tuple(_defects(rule, pair.evidence.kills)))), ())
     catches: dict[str, tuple[str, ...]] = {}
     for defect in defects:
         for scenario in defect.caught_by:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from msgspec import Struct
 
 from assay_evidence.verdicts import Verdict
 
@@ -21,8 +22,23 @@ SAMPLED = 7
 SUSPECT = TOO_BROAD / 2
 """A defect with this share of the sample runs all scenarios: more than two standard deviations below `TOO_BROAD`."""
 
-Outcomes = Mapping[str, tuple[str, tuple[str, ...]]]
-"""Scenario id -> its verdict and its rules."""
+
+class Outcome(Struct, frozen=True):
+    """The outcome of one scenario in one trial.
+
+    Args:
+        verdict: Its verdict.
+        rules: The ids of the rules that it tries.
+        reason: The reason of the verdict.
+    """
+
+    verdict: str
+    rules: tuple[str, ...]
+    reason: str = ""
+
+
+Outcomes = Mapping[str, Outcome]
+"""Scenario id -> its outcome."""
 
 
 class Sample:
@@ -43,5 +59,5 @@ class Sample:
 
 def share_of(outcomes: Outcomes) -> float:
     """The share of these scenarios that fail; 0 of none."""
-    failed = sum(verdict == Verdict.FAIL for verdict, _ in outcomes.values())
+    failed = sum(outcome.verdict == Verdict.FAIL for outcome in outcomes.values())
     return failed / len(outcomes) if outcomes else 0.0

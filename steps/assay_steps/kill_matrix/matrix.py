@@ -1,9 +1,10 @@
 """The kill matrix: which scenario catches which named defect.
 
 First all scenarios run without a defect; one that fails then is an *alarm*.  Then each defect runs on the scenarios of
-its rules; one that fails has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can
-fail.  A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.  A
-tolerated variant (`assay_broker.variants`) must pass the scenarios of its rules.
+its rules; one that fails has *caught* it.  If none fails, but one ends in an error that it does not have without the
+defect, the trial is an *error* of the defect: its own code has raised.  A scenario that catches nothing is *unkilled*:
+nothing shows that it can fail.  A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing
+and does not count.  A tolerated variant (`assay_broker.variants`) must pass the scenarios of its rules.
 
 In virtual time a trial computes, so one trial for each core runs at a time.  In real time a trial mostly waits, so many
 run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,7 +31,15 @@ from assay_sdk.model.capabilities import Capability
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
 from assay_steps.defects.wire import BEYOND_THE_WIRE
-from assay_steps.kill_matrix.failure_share import SAMPLED, SUSPECT, TOO_BROAD, Outcomes, Sample, share_of
+from assay_steps.kill_matrix.failure_share import (
+    SAMPLED,
+    SUSPECT,
+    TOO_BROAD,
+    Outcome,
+    Outcomes,
+    Sample,
+    share_of,
+)
 from assay_steps.plugin.checks import written
 from assay_steps.plugin.folder import LOG, VERDICTS
 from assay_steps.plugin.run_result import RunResult, usage_error
@@ -85,6 +94,20 @@ class RuleKills(Struct, frozen=True):
         return any(defect.caught_by for defect in self.defects)
 
 
+class DefectError(Struct, frozen=True):
+    """One defect that no scenario catches, because its own code raises.
+
+    Args:
+        name: The defect.
+        scenario: The first scenario that ends in an error with it, but not without it.
+        reason: The step and the exception.
+    """
+
+    name: str
+    scenario: str
+    reason: str
+
+
 class TriedVariant(Struct, frozen=True):
     """One tolerated variant, and the scenarios of its rules that convict it, though they pass without it."""
 
@@ -105,6 +128,7 @@ class KillMatrix(Struct, frozen=True):
         real_time: Whether the backend's time is real. Then a scenario may be unkilled: the backend cannot show its
             defect, or its clock is not exact enough. In virtual time each scenario must be killed.
         variants: The tolerated variants of these rules; none in real time, since those backends have no variants.
+        errors: Defects whose own code raises, so that nothing is known of what catches them.
     """
 
     rules: tuple[RuleKills, ...]
@@ -115,6 +139,7 @@ class KillMatrix(Struct, frozen=True):
     beyond: dict[str, str] = {}
     real_time: bool = False
     variants: tuple[TriedVariant, ...] = ()
+    errors: tuple[DefectError, ...] = ()
 
     @property
     def caught(self) -> frozenset[str]:
@@ -123,8 +148,14 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def missed(self) -> frozenset[str]:
-        """Defects that none does."""
-        return frozenset(defect.name for rule in self.rules for defect in rule.defects) - self.caught
+        """Defects that ran without an error, and that no scenario of their rules catches."""
+        tried = frozenset(defect.name for rule in self.rules for defect in rule.defects)
+        return tried - self.caught - {error.name for error in self.errors}
+
+    @property
+    def unbroken(self) -> tuple[str, ...]:
+        """Scenarios that some defect should break and none does; empty in real time, where a backend may hide it."""
+        return () if self.real_time else self.unkilled
 
     @property
     def convicted(self) -> frozenset[str]:
@@ -132,10 +163,19 @@ class KillMatrix(Struct, frozen=True):
         return frozenset(variant.name for variant in self.variants if variant.convicted_by)
 
     @property
+    def wrong(self) -> bool:
+        """Whether something is not as expected, whatever the defects in error would show."""
+        known = self.alarms or self.too_broad or self.missed or self.convicted
+        return bool(known) or (not self.errors and not self._all_shown)
+
+    @property
     def sound(self) -> bool:
         """Whether every defect is caught, every rule proven able to fail, and nothing fails without a cause."""
-        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time) or self.convicted
-        return not wrong and all(rule.proven for rule in self.rules)
+        return not self.wrong and not self.errors
+
+    @property
+    def _all_shown(self) -> bool:
+        return not self.unbroken and all(rule.proven for rule in self.rules)
 
 
 class Trial(Struct, frozen=True):
@@ -187,7 +227,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
             raise TrialError(trial.defect, _why(code, result, out / LOG))
         verdicts = load_verdicts(out / VERDICTS)
     return {
-        scenario.scenario: (scenario.verdict.value, scenario.rules)
+        scenario.scenario: Outcome(scenario.verdict.value, scenario.rules, scenario.reason)
         for scenario in verdicts.scenarios
         if trial.variant is None or scenario.strength != Strength.KIT
     }
@@ -275,7 +315,7 @@ def _chosen(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
 
 def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
     """Sort trials by their number of scenarios, the largest first, so that no long trial runs alone at the end."""
-    scenarios = Counter(rule for _, rules in unbroken.values() for rule in rules)
+    scenarios = Counter(rule for outcome in unbroken.values() for rule in outcome.rules)
     return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
 
 
@@ -298,19 +338,19 @@ def _matrix(
 ) -> KillMatrix:
     """Build the matrix from the trials' outcomes; `measured` holds shares of all scenarios that fail, by defect."""
     failed = {
-        name: {scenario for scenario, (verdict, _) in outcomes.items() if verdict == Verdict.FAIL}
+        name: {scenario for scenario, outcome in outcomes.items() if outcome.verdict == Verdict.FAIL}
         for name, outcomes in broken.items()
     }
     everything = written(feature_root().rglob("*.feature")).total()
     shares = {name: len(scenarios) / everything for name, scenarios in failed.items()} | dict(measured)
     too_broad = {name: round(share, 3) for name, share in sorted(shares.items()) if share >= TOO_BROAD}
     counted = [defect for defect in defects if defect.name not in too_broad]
-    rules = sorted({rule for _, tried in unbroken.values() for rule in tried}, key=_catalogue_order())
-    unsupported = {name for name, (verdict, _) in unbroken.items() if verdict == Verdict.UNSUPPORTED}
+    rules = sorted({rule for outcome in unbroken.values() for rule in outcome.rules}, key=_catalogue_order())
+    unsupported = {name for name, outcome in unbroken.items() if outcome.verdict == Verdict.UNSUPPORTED}
     killed: set[str] = set()
     rows: list[RuleKills] = []
     for rule in rules:
-        own = {scenario for scenario, (_, tried) in unbroken.items() if rule in tried}
+        own = {scenario for scenario, outcome in unbroken.items() if rule in outcome.rules}
         caught = [
             CaughtDefect(defect.name, tuple(sorted(failed[defect.name] & own)))
             for defect in counted
@@ -322,13 +362,25 @@ def _matrix(
         rules=tuple(rows),
         alarms=tuple(
             sorted(
-                name for name, (verdict, _) in unbroken.items() if verdict != Verdict.PASS and name not in unsupported
+                name
+                for name, outcome in unbroken.items()
+                if outcome.verdict != Verdict.PASS and name not in unsupported
             )
         ),
         unkilled=tuple(sorted(unbroken.keys() - killed - unsupported)),
         too_broad=too_broad,
         unsupported=tuple(sorted(unsupported)),
+        errors=tuple(_errors(unbroken, {name: broken[name] for name, scenarios in failed.items() if not scenarios})),
     )
+
+
+def _errors(unbroken: Outcomes, uncaught: Mapping[str, Outcomes]) -> Iterator[DefectError]:
+    """The first error of each uncaught defect that a scenario ends in; one that it also has without does not count."""
+    for name, outcomes in sorted(uncaught.items()):
+        for scenario, outcome in sorted(outcomes.items()):
+            if outcome.verdict == Verdict.ERROR != unbroken[scenario].verdict:
+                yield DefectError(name, scenario, outcome.reason)
+                break
 
 
 def _convicted(unbroken: Outcomes, tried: Mapping[str, Outcomes]) -> tuple[TriedVariant, ...]:
@@ -339,8 +391,8 @@ def _convicted(unbroken: Outcomes, tried: Mapping[str, Outcomes]) -> tuple[Tried
             tuple(
                 sorted(
                     scenario
-                    for scenario, (verdict, _) in outcomes.items()
-                    if verdict != Verdict.PASS and unbroken[scenario][0] == Verdict.PASS
+                    for scenario, outcome in outcomes.items()
+                    if outcome.verdict != Verdict.PASS and unbroken[scenario].verdict == Verdict.PASS
                 )
             ),
         )

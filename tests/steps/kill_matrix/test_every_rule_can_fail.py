@@ -15,5 +15,5 @@ FIRST = {rule: defect.name for defect in reversed(all_defects().values()) for ru
 
 @pytest.mark.parametrize(("rule", "defect"), sorted(FIRST.items()))
 def test_a_defect_of_the_rule_fails_its_scenarios(rule: str, defect: str) -> None:
-    verdicts = [verdict for verdict, _ in outcomes_of(Trial("reference", defect, (rule,))).values()]
+    verdicts = [outcome.verdict for outcome in outcomes_of(Trial("reference", defect, (rule,))).values()]
     assert "fail" in verdicts

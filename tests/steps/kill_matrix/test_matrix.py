@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from assay_broker.core.commands import Put
+from assay_broker.defects import DEFECTS as DEFECTS_OF_THE_BROKER
+from assay_broker.defects.model import Defect as BrokerDefect
+from assay_broker.defects.shapes import Commands, puts
+from assay_broker.defects.view import View
+from assay_sdk.model.message import Address
 from assay_steps.defects import all_defects, find_defect
 from assay_steps.defects.model import Defect
 from assay_steps.defects.wire import BEYOND_THE_WIRE
-from assay_steps.kill_matrix.failure_share import Outcomes, share_of
+from assay_steps.kill_matrix.failure_share import Outcome, Outcomes, share_of
 from assay_steps.kill_matrix.matrix import (
     Trial,
     TrialError,
@@ -32,7 +38,7 @@ DEFECTS = [
 
 
 def outcomes(**verdicts: str) -> Outcomes:
-    return {name: (verdict, ("DD-02",)) for name, verdict in verdicts.items()}
+    return {name: Outcome(verdict, ("DD-02",)) for name, verdict in verdicts.items()}
 
 
 def test_a_scenario_that_fails_has_caught_the_defect_and_one_in_error_has_not() -> None:
@@ -97,7 +103,7 @@ def test_a_sample_is_every_so_many_th_scenario_and_all_of_them_are_judged() -> N
     sampled = outcomes_of(Trial("reference", None, ("PD-21", "PD-34"), every=3))
     assert 0 < len(sampled) == -(-len(everything) // 3)
     assert sampled.keys() <= everything.keys()
-    assert {verdict for verdict, _ in sampled.values()} == {"pass"}
+    assert {outcome.verdict for outcome in sampled.values()} == {"pass"}
 
 
 def test_a_scenario_that_the_backend_cannot_run_is_neither_an_alarm_nor_unkilled() -> None:
@@ -115,7 +121,11 @@ def test_rules_are_chosen_by_id_and_by_any_of_several_profiles() -> None:
 
 
 def test_trials_with_many_scenarios_begin_first() -> None:
-    unbroken: Outcomes = {"a": ("pass", ("DD-02",)), "b": ("pass", ("DD-02", "PD-21")), "c": ("pass", ("QS-02",))}
+    unbroken: Outcomes = {
+        "a": Outcome("pass", ("DD-02",)),
+        "b": Outcome("pass", ("DD-02", "PD-21")),
+        "c": Outcome("pass", ("QS-02",)),
+    }
     trials = {
         name: Trial("reference", name, (rule,)) for name, rule in {"x": "QS-02", "y": "PD-21", "z": "DD-02"}.items()
     }
@@ -125,6 +135,48 @@ def test_trials_with_many_scenarios_begin_first() -> None:
 def test_every_defect_that_no_wire_shows_is_there_and_has_its_reason() -> None:
     assert BEYOND_THE_WIRE.keys() <= all_defects().keys()
     assert all(reason.endswith(".") for reason in BEYOND_THE_WIRE.values())
+
+
+def raising_defect(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
+    """Add a broker's defect of DD-39 to all others, whose code raises a `RuntimeError`."""
+
+    def rewrite(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
+        if put.message.delivery_time_ms:
+            raise RuntimeError(text)
+        return None
+
+    raising = BrokerDefect(name="raises", rules=("DD-39",), text="It raises.", apply=lambda: puts(rewrite))
+    more = {**DEFECTS_OF_THE_BROKER, raising.name: raising}
+    monkeypatch.setattr("assay_steps.defects.BROKER_DEFECTS", more)
+    monkeypatch.setattr("assay_adapters.brokers.reference.inprocess.backend.DEFECTS", more)
+    return raising.name
+
+
+def test_a_defect_whose_own_code_raises_is_in_error_and_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = raising_defect(monkeypatch, "no such field")
+    unbroken, broken = (outcomes_of(Trial("reference", defect, ("DD-39",))) for defect in (None, name))
+    matrix = _matrix(unbroken, {name: broken}, [find_defect(name)], {})
+    (error,) = matrix.errors
+    assert error.name == name
+    assert broken[error.scenario].verdict == "error"
+    assert "RuntimeError: no such field" in error.reason
+    assert (matrix.caught, matrix.missed) == (frozenset(), frozenset())
+    assert (matrix.wrong, matrix.sound) == (False, False)
+
+
+def test_an_error_that_a_scenario_has_without_the_defect_too_is_none_of_the_defect() -> None:
+    unbroken = outcomes(a="error", b="pass")
+    matrix = _matrix(unbroken, dict.fromkeys(("early", "late"), unbroken), DEFECTS, {})
+    assert matrix.errors == ()
+    assert matrix.missed == {"early", "late"}
+
+
+def test_an_error_of_one_defect_hides_no_other_that_is_missed() -> None:
+    broken = {"early": outcomes(a="error"), "late": outcomes(a="pass")}
+    matrix = _matrix(outcomes(a="pass"), broken, DEFECTS, {})
+    assert [error.name for error in matrix.errors] == ["early"]
+    assert matrix.missed == {"late"}
+    assert matrix.wrong
 
 
 def test_everything_sound_says_so() -> None:
@@ -185,4 +237,4 @@ def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing
 
 
 def test_a_trial_that_is_done_tells_every_scenarios_verdict() -> None:
-    assert {verdict for verdict, _ in outcomes_of(TRIAL).values()} == {"pass"}
+    assert {outcome.verdict for outcome in outcomes_of(TRIAL).values()} == {"pass"}

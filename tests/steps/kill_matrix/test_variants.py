@@ -11,7 +11,7 @@ from assay_evidence.events import Seen
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_features import Strength
-from assay_steps.kill_matrix.failure_share import Outcomes
+from assay_steps.kill_matrix.failure_share import Outcome, Outcomes
 from assay_steps.kill_matrix.matrix import DONE, KillMatrix, TriedVariant, _convicted, kill_matrix
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
@@ -52,8 +52,10 @@ def test_a_variant_passes_the_whole_suite(name: str, tmp_path: Path) -> None:
 
 
 def test_a_scenario_that_a_variant_does_not_pass_convicts_it() -> None:
-    unbroken: Outcomes = {"a": ("pass", ("DD-56",)), "b": ("pass", ("DD-56",)), "c": ("error", ("DD-56",))}
-    (variant,) = _convicted(unbroken, {"other": {**unbroken, "b": ("fail", ("DD-56",))}})
+    unbroken: Outcomes = {
+        name: Outcome(verdict, ("DD-56",)) for name, verdict in {"a": "pass", "b": "pass", "c": "error"}.items()
+    }
+    (variant,) = _convicted(unbroken, {"other": {**unbroken, "b": Outcome("fail", ("DD-56",))}})
     assert variant == TriedVariant("other", ("b",))
     matrix = KillMatrix(rules=(), alarms=(), unkilled=(), too_broad={}, variants=(variant,))
     assert not matrix.sound
