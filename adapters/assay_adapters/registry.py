@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
 
+from assay_adapters.members import lacking
 from assay_adapters.ports.backend import Backend
 from assay_adapters.ports.entry import GROUP, BackendEntry, BackendOptions
 from assay_adapters.suggestions import unknown
@@ -23,7 +24,7 @@ class UnknownBackendError(LookupError):
 
 
 class UnusableBackendError(LookupError):
-    """A backend's entry point fails to load, or two packages bring the same name."""
+    """A backend's entry point fails to load, its backend lacks a member, or two packages bring the same name."""
 
 
 class NotOursError(LookupError):
@@ -67,7 +68,10 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     if not entry.has_variants and asked.variant is not None:
         others = ", ".join(other for other in backend_names() if _load(other).has_variants)
         raise NotOursError(f"Backend {name!r} has no variants; those with variants: {others}.")
-    return entry.open(asked)
+    backend = entry.open(asked)
+    if lack := lacking(backend, Backend):
+        raise UnusableBackendError(f"Backend {name!r}: {lack}")
+    return backend
 
 
 def _load(name: str) -> BackendEntry:

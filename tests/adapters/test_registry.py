@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from assay_adapters import registry
 from assay_adapters.brokers.reference.inprocess import BACKEND
-from assay_adapters.ports.entry import GROUP, BackendOptions
+from assay_adapters.ports.backend import Backend
+from assay_adapters.ports.client import Source
+from assay_adapters.ports.entry import GROUP, BackendEntry, BackendOptions
 from assay_adapters.registry import (
     NotOursError,
     UnknownBackendError,
@@ -20,9 +23,28 @@ from assay_adapters.registry import (
     open_backend,
 )
 from assay_adapters.suggestions import SHOWN, unknown
+from assay_sdk.model.capabilities import Capability
 
 THEIRS = BACKEND
 NO_ENTRY = "no entry"
+
+
+class Lame:
+    """A backend without `provision`."""
+
+    name = "their-broker"
+    capabilities: Mapping[Capability, Source] = {}
+    lacks = capabilities
+    reuses_faulted = False
+
+    def __getattr__(self, name: str) -> object:
+        """Have the members that are passed on, such as `probe`."""
+        if name in {"environment", "identity", "probe", "close"}:
+            return None
+        raise AttributeError(name)
+
+
+LAME = BackendEntry(open=lambda _options: cast("Backend", Lame()))
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, package: str, *points: str) -> None:
@@ -81,6 +103,14 @@ def test_a_package_whose_module_raises_spoils_no_other_backend(monkeypatch: pyte
         open_backend("their-broker")
     assert "their-broker" not in names_with_defects()
     open_backend("reference").close()
+
+
+def test_a_backend_that_lacks_a_member_is_refused_and_the_member_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    install(monkeypatch, tmp_path, "theirs", "their-broker = tests.adapters.test_registry:LAME")
+    with pytest.raises(UnusableBackendError, match=r"'their-broker': its Lame lacks `provision` of Backend \("):
+        open_backend("their-broker")
 
 
 def test_two_packages_that_bring_one_name_are_both_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

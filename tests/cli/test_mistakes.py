@@ -373,3 +373,47 @@ def test_a_kill_matrix_goes_into_no_foreign_folder(
     assert ended.code is Exit.USAGE
     assert "it holds 'thesis.tex', which no run wrote" in sentence(ended.err)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+LAME = """
+from assay_adapters.brokers.base import SdkBackend
+from assay_adapters.ports.backend import Available, Environment
+from assay_adapters.ports.entry import BackendEntry
+
+
+class LameInstance:
+    members = ("lame",)
+
+
+class Lame(SdkBackend):
+    name = "lame"
+    capabilities = lacks = {}
+    environment = Environment(product="Lame MQ", version="1", details={}, ours=False)
+    reuses_faulted = False
+
+    def probe(self):
+        return Available()
+
+    def provision(self, needs):
+        return LameInstance()
+
+    def close(self):
+        pass
+
+
+BACKEND = BackendEntry(open=lambda options: Lame())
+"""
+
+
+def test_the_missing_members_of_an_instance_are_named(tmp_path: Path) -> None:
+    told = tmp_path / "lame-1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: lame\nVersion: 1\n")
+    (told / "entry_points.txt").write_text("[assay.backends]\nlame = lame_backend:BACKEND\n")
+    (tmp_path / "lame_backend.py").write_text(LAME)
+    env = environment()
+    env["PYTHONPATH"] = os.pathsep.join((str(tmp_path), env["PYTHONPATH"]))
+    command = [sys.executable, "-m", "assay", "run", "--backend", "lame", "--rule", "PD-34", "--out", tmp_path / "out"]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert ended.returncode == Exit.INCONCLUSIVE
+    assert "Backend 'lame': its LameInstance lacks `admin`, `clients`, `clock`," in sentence(ended.stderr)

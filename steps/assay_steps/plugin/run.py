@@ -19,7 +19,8 @@ from msgspec import Struct, convert, structs, to_builtins
 
 from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.ports.backend import Backend, Instance
+from assay_adapters.members import lacking
+from assay_adapters.ports.backend import Backend, BackendError, Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_evidence import events
@@ -145,6 +146,8 @@ class Run:
         self.defect: Defect | None = pair.defect
         self.backend: Backend = pair.backend
         self._left: Backend | None = None
+        self._whole: set[type] = set()
+        """The classes of instances that lack no member."""
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         if options.writer == MAIN:
@@ -200,7 +203,7 @@ class Run:
         """
         if self.virtual:
             return
-        provisioned = self.backend.provision(Needs())
+        provisioned = self._provisioned(Needs())
         if isinstance(provisioned, Unsupported):
             raise LookupError(f"Backend {self.backend.name!r} has no broker to share: {provisioned.source.text}")
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
@@ -266,7 +269,20 @@ class Run:
 
     def _instance(self, needs: Needs) -> Instance | Unsupported:
         unmet = missing(needs, self.backend.capabilities, self.backend.lacks, self.options.backend)
-        return unmet or self.backend.provision(needs)
+        return unmet or self._provisioned(needs)
+
+    def _provisioned(self, needs: Needs) -> Instance | Unsupported:
+        """Take an instance from the backend, which may be of another package.
+
+        Raises:
+            BackendError: It cannot be started, or lacks a member.
+        """
+        provisioned = self.backend.provision(needs)
+        if not isinstance(provisioned, Unsupported) and type(provisioned) not in self._whole:
+            if lack := lacking(provisioned, Instance):
+                raise BackendError(f"Backend {self.options.backend!r}: {lack}")
+            self._whole.add(type(provisioned))
+        return provisioned
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
         """The missing capability, with the catalogue's reason if no single server can have it."""
