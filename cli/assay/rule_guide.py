@@ -102,8 +102,13 @@ def guide_to(rule: Rule) -> Guide:
             for defect in all_defects().values()
             if rule.id in defect.rules
         ),
-        invariant=_invariants().get(rule.id),
+        invariant=invariant_of(rule),
     )
+
+
+def invariant_of(rule: Rule) -> Examined | None:
+    """The invariant of a rule; None without one."""
+    return _invariants().get(rule.id)
 
 
 @cache
