@@ -25,7 +25,7 @@ from assay_broker.life import Life
 from assay_broker.log import FLUSH_NS, Flushes, Held
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
-from assay_broker.stores import Store
+from assay_broker.stores import FileStore, Store
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
 from assay_sdk.model.message import AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
@@ -264,6 +264,10 @@ class QueueManager:
     def up(self) -> bool:
         """Whether it runs."""
         return self._up
+
+    def has_store(self) -> bool:
+        """Whether its store's files are still there; always true of a store without files."""
+        return not isinstance(self._store, FileStore) or self._store.is_there()
 
     def worker_dies(self) -> None:
         """Kill the delivery delay processor's worker (DD-65)."""

@@ -83,3 +83,12 @@ class PartedStore(Store, Protocol):
             failed: What it has raised: then what was written meanwhile is dropped, too.
         """
         ...
+
+
+@runtime_checkable
+class FileStore(Store, Protocol):
+    """A store in files that another program can take away."""
+
+    def is_there(self) -> bool:
+        """Whether its files are still those that it opened; reads none of them."""
+        ...

@@ -186,6 +186,14 @@ class SqliteStore:
         others = (path for path in sorted(self.folder.iterdir()) if path not in self._folder.files)
         return database.holds(octets) or any(stands_in_file(octets, path) for path in others)
 
+    def is_there(self) -> bool:
+        """Whether database and log are still those that were opened; reads neither."""
+        try:
+            self._folder.check()
+        except (GoneError, OSError):  # the latter: the folder above them can no longer be entered
+            return False
+        return True
+
     def close(self) -> None:
         """Release the folder; everything flushed is then in the database itself.
 

@@ -112,7 +112,7 @@ def test_draining_waits_only_so_long(serve: Serve) -> None:
 def test_not_ready_is_told_while_the_queue_manager_is_stopped(served: Served) -> None:
     served.do(served.queue_manager.stop)
     reply = served.ask("GET", "/ready")
-    assert (reply.status, reply.json) == (503, {"status": "not ready"})
+    assert (reply.status, reply.json) == (503, {"status": "not ready", "reason": "the queue manager is stopped"})
     assert served.ask("GET", "/health").status == 200
 
 

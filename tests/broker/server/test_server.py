@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import socket
 import time
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -200,3 +204,19 @@ def test_a_server_that_is_not_started_says_so() -> None:
     with pytest.raises(RuntimeError, match="not been started"):
         server.call(lambda manager: manager.name)
     assert issubclass(MachineError, ServerError)
+
+
+def test_a_server_whose_data_folder_was_deleted_is_not_ready(tmp_path: Path) -> None:
+    def state(server: BrokerServer) -> tuple[int, dict[str, str]]:
+        with closing(HTTPConnection(urlsplit(server.http_url).netloc, timeout=5)) as line:
+            line.request("GET", "/ready")
+            answer = line.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    states = []
+    with suppress(MachineError), serving(replace(OPTIONS, amqp=None, data=tmp_path / "data")) as server:
+        states.append(state(server))
+        shutil.rmtree(tmp_path / "data")
+        states.append(state(server))
+    reason = "the data folder was deleted or replaced; stop the server and restore the folder"
+    assert states == [(200, {"status": "ready"}), (503, {"status": "not ready", "reason": reason})]

@@ -311,6 +311,7 @@ def test_files_that_are_taken_away_are_missed_at_the_next_flush(tmp_path: Path, 
     if how == "replaced":
         (tmp_path / "other").write_bytes(octets)
         (tmp_path / "other").rename(tmp_path / name)
+    assert not store.is_there()
     for _ in range(2):
         store.write([stored(2)])
         with pytest.raises(GoneError, match=f"{name} was deleted or replaced while in use"):
@@ -322,7 +323,9 @@ def test_a_folder_that_is_taken_away_is_missed_at_the_next_write(tmp_path: Path)
     store = opened(tmp_path / "data")
     store.write([stored(1)])
     store.flush()
+    assert store.is_there()
     shutil.rmtree(tmp_path / "data")
+    assert not store.is_there()
     for _ in range(2):
         with pytest.raises(GoneError, match="data was deleted or replaced while in use"):
             store.write([stored(2)])

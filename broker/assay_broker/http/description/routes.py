@@ -31,7 +31,7 @@ from assay_broker.http.requests.descriptor import (
     PROPERTIES,
     REPLY_TO,
 )
-from assay_broker.http.requests.request import ApiRequest, json_answer
+from assay_broker.http.requests.request import ApiContext, ApiRequest, json_answer
 
 _QUEUE = "/ibmmq/rest/{version}/messaging/qmgr/{qmgr}/queue/{queue:path}"
 _JSON = "application/json"
@@ -105,9 +105,24 @@ async def _health(_request: ApiRequest) -> Response:
 
 
 async def _ready(request: ApiRequest) -> Response:
-    ready = request.served.ready()
-    code = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
-    return json_answer({"status": "ready" if ready else "not ready"}, code)
+    reason = _why_not_ready(request.served)
+    if reason is None:
+        return json_answer({"status": "ready"})
+    return json_answer({"status": "not ready", "reason": reason}, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _why_not_ready(served: ApiContext) -> str | None:
+    """Return why the server takes no requests, or none that need the disk; None if it takes all.
+
+    The sentence names no path, because a client without a login may read it.
+    """
+    if not served.queue_manager.up:
+        return "the queue manager is stopped"
+    if not served.ready():
+        return "the server is being drained"
+    if not served.queue_manager.has_store():
+        return "the data folder was deleted or replaced; stop the server and restore the folder"
+    return None
 
 
 async def _description(request: ApiRequest) -> Response:
@@ -249,7 +264,7 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=_ready,
         replies=(
             Reply(status=200, about="It does.", media={_JSON: STATE}),
-            Reply(status=503, about="It is being drained, or its queue manager is stopped.", media={_JSON: STATE}),
+            Reply(status=503, about="It is being drained, its queue manager is stopped, or its data folder is gone.", media={_JSON: STATE}),
         ),
         everybodys=True,
     ),

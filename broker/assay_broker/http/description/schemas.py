@@ -87,7 +87,11 @@ SCHEMAS: Mapping[str, Schema] = {
         body=TEXT,
         bodyEncoding={"type": "string", "enum": ["text", "base64"]},
     ),
-    "State": _object(("status",), status=TEXT),
+    "State": _object(
+        ("status",),
+        status=TEXT,
+        reason={"type": "string", "description": "Why the server is not ready."},
+    ),
     "QueueManagers": _object(("qmgr",), qmgr=_list(_object(("name", "state"), name=TEXT, state=TEXT))),
     "Errors": _object(("error",), error=_list(_referred("Error"))),
     "Error": _object(

@@ -62,8 +62,6 @@ class ApiContext(Struct, frozen=True, kw_only=True):
         views: Returns the clients' connections.
         ready: Whether the server takes requests: it neither drains nor is stopped.
         secured: Whether clients must log in.
-        ready: Whether the server takes requests: it neither drains nor is stopped.
-        secured: Whether clients must log in.
     """
 
     queue_manager: QueueManager
