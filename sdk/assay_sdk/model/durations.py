@@ -20,6 +20,8 @@ _SPELLINGS: dict[str, int] = {
 }
 _ONE = {"minutes": "minute", "days": "day"}
 _TEXT = re.compile(r"(?P<figure>[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(?P<unit>[a-z]+)", re.ASCII)
+DURATION = rf"[0-9]+(?:\.[0-9]+)? ?(?:{'|'.join(_SPELLINGS)})"
+"""The form of the texts that `parse_duration` reads, without groups, for a longer pattern."""
 
 
 class DurationError(ValueError):

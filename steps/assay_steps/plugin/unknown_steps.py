@@ -17,6 +17,7 @@ from functools import cache
 from msgspec import Struct
 from pytest_bdd.steps import StepFunctionContext
 
+from assay_sdk.model.durations import parse_duration
 from assay_steps.plugin.step_lookup import keywords_of, vocabulary
 from assay_steps.words.handbook import handbook
 from assay_steps.words.mistakes import MistakeError
@@ -37,7 +38,7 @@ SAME_WORD = 0.8
 """The least likeness of two words, from 0 to 1, with which one is taken for a mistyped form of the other."""
 _QUOTED = re.compile(r'"[^"]*"')
 _WORD = re.compile(r"[a-z][a-z'-]*")
-_READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms}
+_READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms, "Duration": parse_duration}
 """Kinds of words whose reader explains a wrong word better than a list of right ones."""
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
+from assay_sdk.model.durations import DURATION
 from assay_steps.words.handbook import Saying
 
 ALIKE = 0.5
 """The least likeness, from 0 to 1 and without values, with which an option counts as the one that was meant."""
-_VALUE = re.compile(r'"[^"]*"|\d+(?: ?(?:ms|s|min|minutes?|h|hours?|B|KB|MB)\b)?|\b(?:persistent|non-persistent)\b')
+_VALUE = re.compile(rf'"[^"]*"|{DURATION}\b|\d+(?: ?(?:B|KB|MB)\b)?|\b(?:persistent|non-persistent)\b')
 
 
 class ChoiceError(ValueError):

@@ -16,7 +16,7 @@ from pytest_bdd import parsers
 from assay_adapters.ports.administration import Scalar
 from assay_adapters.ports.capabilities import Opmode
 from assay_adapters.ports.client import AckMode, Mode, Script, Setting
-from assay_sdk.model.durations import parse_duration
+from assay_sdk.model.durations import DURATION, parse_duration
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.words.attributes import ATTRIBUTE, read_attributes
 from assay_steps.words.descriptor import feedback, report_of
@@ -39,7 +39,7 @@ def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any
     return cast("Callable[[Callable[[str], Any]], Callable[[str], Any]]", parse.with_pattern(regex))
 
 
-@_pattern(r"\d+ ?(?:ms|s|min|minutes?|h|hours?)")
+@_pattern(DURATION)
 def _duration(text: str) -> int:
     return parse_duration(text)
 
@@ -163,12 +163,12 @@ def _level(text: str) -> str:
 
 SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (r"fails in callback (\d+)", lambda match: {"fail_at": int(match[1])}),
-    (r"works (\d+ ?\w+) on each", lambda match: {"take_ms": parse_duration(match[1])}),
+    (rf"works ({DURATION}) on each", lambda match: {"take_ms": parse_duration(match[1])}),
     (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
 )
 """The actions of a listener on its messages, joined by ``and``."""
 
-_ONE_SCRIPT = "|".join(pattern.replace("(", "(?:") for pattern, _ in SCRIPT_PHRASES)
+_ONE_SCRIPT = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in SCRIPT_PHRASES)
 
 
 @_pattern(rf"(?:{_ONE_SCRIPT})(?: and (?:{_ONE_SCRIPT}))*")

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from assay_adapters.ports.client import Qos
-from assay_sdk.model.durations import parse_duration
+from assay_sdk.model.durations import DURATION, parse_duration
 from assay_steps.words.choices import unknown_choice
 from assay_steps.words.handbook import handbook
 
@@ -32,7 +32,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
-    (r"a subscription that lives for (\d+ ?\w+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
+    (rf"a subscription that lives for ({DURATION})", lambda match: {"ttl_ms": parse_duration(match[1])}),
     (r'shared subscription "([^"]+)"', lambda match: {"share": match[1]}),
     (r"automatic confirmation", lambda _: {"auto_confirm": True}),
     (r"no automatic confirmation", lambda _: {"auto_confirm": False}),

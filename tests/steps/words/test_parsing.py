@@ -33,7 +33,18 @@ def test_a_duration_is_its_milliseconds_in_whatever_unit_it_is_written(milliseco
     assert read("Duration", format_duration(milliseconds)) == milliseconds
 
 
-@pytest.mark.parametrize("text", ["1", "s", "-1 s", "1 day", "1.5 s", "one s"])
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [("2 m", 120_000), ("10m", 600_000), ("1.5 s", 1_500), ("2 seconds", 2_000), ("1 day", 86_400_000), ("3s", 3_000)],
+)
+def test_a_duration_is_written_as_in_an_option_of_the_command(text: str, ms: int) -> None:
+    assert read("Duration", text) == ms
+    assert read("Options", f"a delivery delay of {text}").delay_ms == ms
+    assert read("Terms", f"a subscription that lives for {text}").ttl_ms == ms
+    assert read("Script", f"works {text} on each").take_ms == ms
+
+
+@pytest.mark.parametrize("text", ["1", "s", "-1 s", "1 fortnight", "1.5 ms", "one s"])
 def test_what_is_no_whole_duration_is_no_step(text: str) -> None:
     assert not phrase("<{value:Duration}>").is_matching(f"<{text}>")
 
