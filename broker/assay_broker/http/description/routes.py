@@ -264,7 +264,11 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=_ready,
         replies=(
             Reply(status=200, about="It does.", media={_JSON: STATE}),
-            Reply(status=503, about="It is being drained, its queue manager is stopped, or its data folder is gone.", media={_JSON: STATE}),
+            Reply(
+                status=503,
+                about="It is being drained, its queue manager is stopped, or its data folder is gone.",
+                media={_JSON: STATE},
+            ),
         ),
         everybodys=True,
     ),
