@@ -102,13 +102,8 @@ def guide_to(rule: Rule) -> Guide:
             for defect in all_defects().values()
             if rule.id in defect.rules
         ),
-        invariant=invariant_of(rule),
+        invariant=_invariants().get(rule.id),
     )
-
-
-def invariant_of(rule: Rule) -> Examined | None:
-    """The invariant of a rule; None without one."""
-    return _invariants().get(rule.id)
 
 
 @cache

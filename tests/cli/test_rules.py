@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from tests.cli.conftest import Assay
 
@@ -46,19 +44,3 @@ def test_what_a_guide_names_is_there(rule: Rule) -> None:
 def test_every_rule_that_the_broker_must_keep_is_named_in_code() -> None:
     kept = [rule for rule in CATALOGUE.rules if rule.strength is Strength.MUST and rule.judged == (Judged.BROKER,)]
     assert [rule.id for rule in kept if not guide_to(rule).code] == []
-
-
-def test_the_rules_that_may_have_an_invariant_are_listed_with_its_module(assay: Assay) -> None:
-    told = assay("rules", "--invariant")
-    assert told.code == 0
-    rows = {line.split()[0]: line for line in told.out.splitlines() if "-" in line[:4]}
-    assert list(rows) == [rule.id for rule in CATALOGUE.rules if rule.history]
-    assert "assay_pipeline/rules/expiry.py" in rows["DD-56"]
-    assert {rule for rule, row in rows.items() if "none yet" not in row} == {
-        rule.id for rule in CATALOGUE.rules if guide_to(rule).invariant is not None
-    }
-
-
-def test_json_can_be_restricted_to_rules_that_may_have_an_invariant(assay: Assay) -> None:
-    rules = json.loads(assay("rules", "--invariant", "--json").out)
-    assert [rule["id"] for rule in rules] == [rule.id for rule in CATALOGUE.rules if rule.history]

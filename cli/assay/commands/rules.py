@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +9,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from assay.rule_guide import Guide, guide_to, invariant_of
+from assay.rule_guide import Guide, guide_to
 from assay.terminal import Terminal, write_json
-from assay_evidence.figures import counted
 from assay_features import feature_root, load_catalogue
-from assay_features.rule import Rule
 from assay_steps.plugin.checks import rule_counts
 
 
@@ -24,26 +21,19 @@ def rules(
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
-    invariant: Annotated[
-        bool, typer.Option("--invariant", help="Only rules that may have an invariant, and the module of each.")
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The catalogue's entries as JSON.")] = False,
 ) -> None:
     """List the rules that can be tried; those named by --rule with what they say.
 
     Of rules that are given as arguments, show the scenarios, the code, the defects and the invariant.
     """
-    selected = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
-    chosen = tuple(entry for entry in selected if entry.history or not invariant)
+    chosen = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
     if as_json:
         write_json(chosen)
         return
     if ids:
         for entry in chosen:
             _show(guide_to(entry))
-        return
-    if invariant:
-        _show_invariants(chosen)
         return
     tried = rule_counts(feature_root().rglob("*.feature"))
     table = Table("rule", "strength", "judged", "profile", "scenarios", "title", box=None, pad_edge=False)
@@ -56,18 +46,6 @@ def rules(
                 title.append(f"\nBeyond one server: {entry.beyond_one_server}", style="dim")
         scenarios = str(tried[entry.id] or "none yet") if entry.observable else "none needed"
         table.add_row(entry.id, entry.strength.value, judged, entry.profile.value, scenarios, title)
-    Terminal().show(table)
-
-
-def _show_invariants(chosen: Sequence[Rule]) -> None:
-    """Print the rules that may have an invariant, with the modules of those that have one."""
-    table = Table("rule", "strength", "profile", "invariant", "title", box=None, pad_edge=False)
-    modules = {entry.id: invariant_of(entry) for entry in chosen}
-    for entry in chosen:
-        module = modules[entry.id]
-        where = "none yet" if module is None else module.file
-        table.add_row(entry.id, entry.strength.value, entry.profile.value, where, entry.title)
-    table.caption = f"{counted(len(chosen), 'rule')}, {sum(map(bool, modules.values()))} with an invariant"
     Terminal().show(table)
 
 
