@@ -2,10 +2,10 @@
 
 1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
    that crashes gives `error`, never a pass.
-2. Each finding is weighed by the circumstances of its scenario (`assay_evidence.weighing`).
+2. Each finding is weighed by the circumstances of its scenario (`assay_evidence.concluding.weighing`).
 3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if
    something is missing that is not an ability of the pair (virtual time).
-4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.rule_verdicts`).
+4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
 
@@ -23,6 +23,19 @@ from typing import TypeVar
 from msgspec import Struct
 
 from assay_evidence.clients import clients_of
+from assay_evidence.concluding.rule_verdicts import conclude
+from assay_evidence.concluding.weighing import (
+    NS_PER_SECOND,
+    RESTS_ON_WHOLE_JOURNAL,
+    STEP_VERDICTS,
+    Circumstance,
+    Kind,
+    deciding,
+    foreign_kit,
+    held_up,
+    unfinished,
+    weigh,
+)
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import (
     AnyEvent,
@@ -41,20 +54,7 @@ from assay_evidence.levels import Level, levels_of, unreached
 from assay_evidence.lines import JournalDamage
 from assay_evidence.predicates import PREDICATES
 from assay_evidence.predicates.shapes import check_shape
-from assay_evidence.rule_verdicts import conclude
 from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts
-from assay_evidence.weighing import (
-    NS_PER_SECOND,
-    RESTS_ON_WHOLE_JOURNAL,
-    STEP_VERDICTS,
-    Circumstance,
-    Kind,
-    deciding,
-    foreign_kit,
-    held_up,
-    unfinished,
-    weigh,
-)
 from assay_features import Catalogue, Role, Rule, UnknownRuleError
 
 NO_CLAIM = "The scenario made no claim."

@@ -2,8 +2,8 @@
 
 From worst to best: fail, error, inconclusive, not-demonstrated, unsupported, partial, pass.  A scenario's verdict is
 the worst of its findings, and never partial; without any it is not-demonstrated.  A rule's verdict depends on the roles
-of its scenarios (`assay_evidence.rule_verdicts`).  `assay_evidence.judge` makes verdicts from claims, `assay_pipeline`
-makes them from histories.
+of its scenarios (`assay_evidence.concluding.rule_verdicts`).  `assay_evidence.judge` makes verdicts from claims,
+`assay_pipeline` makes them from histories.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class RuleVerdict(Struct, frozen=True):
 
     Args:
         id: The rule's id.
-        verdict: The verdict, by the roles of its scenarios (`assay_evidence.rule_verdicts`).
+        verdict: The verdict, by the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
         strength: must, may or kit.
         judged: ``client``, ``broker`` or ``client+broker``.
         profile: The rule's profile.

@@ -11,9 +11,9 @@ from msgspec import Struct
 from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.concluding.weighing import STEP_VERDICTS
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
-from assay_evidence.weighing import STEP_VERDICTS
 from assay_pipeline.bronze import Bronze, account, read_lines
 from assay_pipeline.history import CASE, History, build_history
 from assay_pipeline.invariant import Invariant

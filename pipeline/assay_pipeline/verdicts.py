@@ -2,8 +2,8 @@
 
 - In each scenario with subjects, an offending subject is a fail, an undecided one is inconclusive, and a kept one is a
   pass.  A scenario of the rule that could not run, or with a step that was not done, also counts, as in the suite.
-- These findings are weighed as those of claims are (`assay_evidence.weighing`).  A scenario's verdict is the worst of
-  its findings, a rule's the worst of its scenarios.
+- These findings are weighed as those of claims are (`assay_evidence.concluding.weighing`).  A scenario's verdict is the
+  worst of its findings, a rule's the worst of its scenarios.
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: the missing or altered line may offend.
 """
@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
+from assay_evidence.concluding.weighing import Circumstance, Kind, deciding, foreign_kit, held_up, weigh
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
-from assay_evidence.weighing import Circumstance, Kind, deciding, foreign_kit, held_up, weigh
 from assay_features import Catalogue
 from assay_features.rule import Rule
 from assay_pipeline.invariant import Invariant

@@ -1,10 +1,10 @@
-"""A rule's verdict by the roles of its scenarios: the table in `assay_evidence.rule_verdicts`, cell by cell."""
+"""A rule's verdict by its scenarios' roles: the table of `assay_evidence.concluding.rule_verdicts`, cell by cell."""
 
 from __future__ import annotations
 
 import pytest
 
-from assay_evidence.rule_verdicts import Conclusion, conclude
+from assay_evidence.concluding.rule_verdicts import Conclusion, conclude
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_features import Role
 

@@ -1,0 +1,1 @@
+"""From findings to the verdicts on scenarios and rules: circumstances, roles."""
