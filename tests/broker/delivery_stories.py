@@ -209,7 +209,29 @@ def two_restarts(story: Story) -> None:
     story.run(3_000)
 
 
+def bodies_over_a_restart(story: Story) -> None:
+    """A non-ASCII body and a large one, stored on a queue and for a subscriber that is away; a unit is rolled back."""
+    one, two = story.client("one"), story.client("two", "two")
+    two.listen(3, TOPIC, DURABLE, "d")
+    two.close(3)
+    for body in ("größer", "x" * 70_000):
+        one.put(body)
+        one.put(body, 2)
+    story.queue_manager.restart()
+    story.run(10)
+    one, two = story.client("one"), story.client("two", "two")
+    one.listen(3, Q)
+    two.listen(3, TOPIC, DURABLE, "d")
+    two.submit(driver.Begin(two.token(), 1, 1))
+    two.submit(driver.Enlist(two.token(), 3, two.held(3, 1), 1))
+    two.submit(driver.Rollback(two.token(), 1))
+    two.wire.abort()
+    story.client("two again", "two").listen(3, TOPIC, DURABLE, "d")
+    story.run(3_000)
+
+
 DELIVERY_STORIES = (
+    bodies_over_a_restart,
     subscriptions,
     subscriptions_over_a_kill,
     queues,
