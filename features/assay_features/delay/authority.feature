@@ -24,7 +24,7 @@ Feature: Whose authority a delayed message needs, and when
         | get from |
         | browse   |
 
-    @own-instance
+    @evidence @own-instance
     Scenario: Authority to put to the staging queue does not stand in for the target's
       Given an empty queue
       And the queue is withheld from ordinary users
@@ -41,7 +41,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue does not show "m1"
 
-    @own-instance
+    @evidence @own-instance
     Scenario: With authority on the target, and none on the staging queue, the message is delivered
       Given an empty queue
       And the queue is withheld from ordinary users
@@ -62,7 +62,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue does not show "news"
 
-    @needs-topic @own-instance
+    @evidence @needs-topic @own-instance
     Scenario: With authority on the topic, and none on the staging queue, the publication is delivered
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
@@ -82,6 +82,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue does not show "m1"
 
+    @kit
     Scenario: The authority that counts is that on the alias which was named
       Given a queue with MAXDEPTH(10)
       And an alias "open" for the queue
@@ -141,7 +142,7 @@ Feature: Whose authority a delayed message needs, and when
       And user "alice" is no longer allowed to publish to the topic
       Then "reader" sees "news" exactly once
 
-    @needs-restart
+    @evidence @needs-restart
     Scenario: Nor is a sender asked again after a restart
       Given an empty queue
       And the queue is withheld from ordinary users
@@ -154,7 +155,7 @@ Feature: Whose authority a delayed message needs, and when
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    @own-instance
+    @evidence @own-instance
     Scenario: A message that cannot be put is dead-lettered although its sender may not use the dead-letter queue
       Given a queue with MAXDEPTH(10)
       And the dead-letter queue is withheld from ordinary users

@@ -44,6 +44,7 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | classic    |
         | simplified |
 
+    @control
     Scenario Outline: A delayed message to a queue in no cluster with DEFBIND(<defbind>) comes
       Given a queue with DEFBIND(<defbind>)
       And a receiver is waiting on the queue
@@ -57,6 +58,7 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | GROUP    |
         | NOTFIXED |
 
+    @control
     Scenario Outline: A message with a delay of 0 to a clustered queue with DEFBIND(<defbind>) comes
       Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
       And a receiver is waiting on the queue
@@ -70,6 +72,7 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | GROUP    |
         | NOTFIXED |
 
+    @evidence
     Scenario: After the refusal nothing is on either queue
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an empty queue "plain"
@@ -81,12 +84,14 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
       And the staging queue does not hold "slow"
       And the queue is empty
 
+    @kit
     Scenario: An alias with DEFBIND(OPEN) for a clustered queue with DEFBIND(NOTFIXED)
       Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And an alias "front" for the queue with DEFBIND(OPEN)
       When a message is sent to alias "front" with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
+    @kit
     Scenario: An alias with DEFBIND(NOTFIXED) for a clustered queue with DEFBIND(OPEN)
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an alias "front" for the queue with DEFBIND(NOTFIXED)

@@ -94,7 +94,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
       And "reader" sees "news" exactly once
 
-    @needs-durable-subscription @needs-restart
+    @evidence @needs-durable-subscription @needs-restart
     Scenario: After a restart each durable subscription still has its own copy
       Given a topic
       And a durable subscriber "one" on the topic
@@ -106,6 +106,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then "one" sees "news" exactly once
       And "two" sees "news" exactly once
 
+    @evidence
     Scenario: A publication that is sent through an alias comes no earlier than its delay
       Given a topic
       And an alias "front" for the topic
@@ -142,6 +143,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)     |
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
 
+    @control
     Scenario Outline: A <mode> publication is delivered on a topic with <attributes>
       Given a topic with <attributes>
       And a non-durable subscriber "reader" on the topic
@@ -155,6 +157,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | non-persistent | PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)     |
         | non-persistent | PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)  |
 
+    @control
     Scenario Outline: Without a delay, a <mode> publication is delivered on a topic with <attributes>
       Given a topic with <attributes>
       And a non-durable subscriber "reader" on the topic
@@ -196,7 +199,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    @own-instance
+    @control @own-instance
     Scenario: The nearest parent that says so allows it
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLAVAIL)
@@ -206,7 +209,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
 
-    @own-instance
+    @control @own-instance
     Scenario: A topic's own ALLAVAIL outweighs its parents
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLDUR)
@@ -227,7 +230,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
       And the staging queue does not hold "news"
 
-    @own-instance
+    @control @own-instance
     Scenario: With the base topic's factory settings a non-persistent publication is delivered
       Given the base topic has been altered to PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       And a topic
@@ -266,6 +269,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
 
+    @control
     Scenario: A publication that the topic makes non-persistent needs NPMSGDLV alone
       Given a topic with DEFPSIST(NO) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic

@@ -27,6 +27,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "reader" sees "slow" exactly once
       And "reader" sees "slow" no earlier than 2 s after its send
 
+    @evidence
     Scenario: During the delay it waits at the queue manager where it was published
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
@@ -34,6 +35,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then the staging queue holds "slow"
       And the staging queue at queue manager "B" does not hold "slow"
 
+    @evidence
     Scenario: Several subscribers at B have one staged message between them, and one copy each
       Given a topic
       And a non-durable subscriber "first" on the topic at queue manager "B"
@@ -43,6 +45,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "first" sees "slow" exactly once
       And "second" sees "slow" exactly once
 
+    @evidence
     Scenario: A subscriber at A has a staged message besides
       Given a topic
       And a non-durable subscriber "near" on the topic

@@ -28,6 +28,7 @@ Feature: Delivery delay came with level 8.0
         | 7.5   | simplified | 1 ms  | runtime   |
         | 7.5   | simplified | 5 s   | runtime   |
 
+    @kit
     Scenario Outline: After the refusal a <style> producer at level <level> sends without a delay
       Given an empty queue
       And a receiver is waiting on the queue
@@ -105,7 +106,7 @@ Feature: Delivery delay came with level 8.0
         | 9.4   | classic    | 5 s   |
         | 9.4   | simplified | 5 s   |
 
-    @needs-restart-at-level
+    @evidence @needs-restart-at-level
     Scenario: A queue manager that has gone back to level 7.5 refuses a delay
       Given an empty queue
       And a message is sent to the queue with a delivery delay of 1 s
@@ -114,7 +115,7 @@ Feature: Delivery delay came with level 8.0
       When the producer's delivery delay is set to 1 s
       Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
 
-    @needs-restart-at-level @level-7.5
+    @evidence @needs-restart-at-level @level-7.5
     Scenario: A queue manager that has come up to level 8.0 accepts a delay
       Given an empty queue
       And a message is sent to the queue

@@ -26,6 +26,7 @@ Feature: Delivery delay is for the JMS client only
       When a native application puts "native" on alias "front" and asks for a delay of 1 h
       Then putting "native" is refused, or else the receiver sees it undelayed
 
+    @evidence
     Scenario: A native put that asks for a delay stages nothing
       Given an empty queue
       When message "control" is sent to the queue with a delivery delay of 1 h
@@ -33,6 +34,7 @@ Feature: Delivery delay is for the JMS client only
       Then the staging queue holds "control"
       And the staging queue does not hold "native"
 
+    @control
     Scenario: A native put that asks for no delay is delivered at once
       Given an empty queue
       And a receiver is waiting on the queue

@@ -111,7 +111,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
-    @needs-durable-subscription @needs-restart
+    @evidence @needs-durable-subscription @needs-restart
     Scenario: A restart does not match anew
       Given a topic
       And a durable subscriber "early" on the topic

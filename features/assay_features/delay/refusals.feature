@@ -226,6 +226,7 @@ Feature: A delay longer than the time to live is refused
         | classic    | checked   |
         | simplified | runtime   |
 
+    @kit
     Scenario: Both styles say the same of a time to live below the delay
       Given an empty queue
       And a classic and a simplified producer on the queue
@@ -233,6 +234,7 @@ Feature: A delay longer than the time to live is refused
       When the time to live of both producers is set to 4999 ms
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
+    @kit
     Scenario: Both styles say the same of a delay above the time to live
       Given an empty queue
       And a classic and a simplified producer on the queue
@@ -240,6 +242,7 @@ Feature: A delay longer than the time to live is refused
       When the delivery delay of both producers is set to 5001 ms
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
+    @kit
     Scenario: Both styles say the same of a send with a time to live below the delay
       Given an empty queue
       And a classic and a simplified producer on the queue

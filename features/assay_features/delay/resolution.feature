@@ -39,7 +39,7 @@ Feature: What a queue's name means is found out twice
       Then queue "old" holds "m1"
       And queue "new" does not hold "m1"
 
-    @needs-restart
+    @evidence @needs-restart
     Scenario: A restart during the delay does not resolve it for good
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
@@ -105,7 +105,7 @@ Feature: What a queue's name means is found out twice
         | 7      | 2     |
         | 0      | 9     |
 
-    @needs-priority
+    @kit @needs-priority
     Scenario: An alias that is altered or re-pointed during the delay has no effect either
       Given a queue "old" with DEFPRTY(1) DEFPSIST(NO)
       And a queue "new" with DEFPRTY(9) DEFPSIST(NO)
@@ -117,7 +117,7 @@ Feature: What a queue's name means is found out twice
       Then "m1" on queue "new" has Priority "7"
       And "m1" on queue "new" is persistent
 
-    @needs-priority
+    @evidence @needs-priority
     Scenario: The staged message has its values already
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
@@ -144,7 +144,7 @@ Feature: What a queue's name means is found out twice
       Then "m1" on the queue has Priority "7"
       And "m1" on the queue is persistent
 
-    @needs-priority @needs-restart
+    @evidence @needs-priority @needs-restart
     Scenario: A restart does not ask the definition again
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines

@@ -21,13 +21,14 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | simplified | 1 ms  | runtime   |
         | simplified | 5 s   | runtime   |
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: A retained message is published through an alias with a delay
       Given a topic
       And an alias "front" for the topic
       When message "news" is sent to alias "front" with the retain option and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
+    @control
     Scenario: A retained publication without a delay reaches who is there
       Given a topic
       And a non-durable subscriber "early" on the topic
@@ -35,7 +36,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then sending "news" is accepted
       And "early" sees "news" exactly once
 
-    @needs-retained-publication
+    @control @needs-retained-publication
     Scenario: A retained publication without a delay reaches who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option
@@ -43,7 +44,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then sending "news" is accepted
       And "late" sees "news" exactly once
 
-    @needs-retained-publication
+    @control @needs-retained-publication
     Scenario: A retained publication with a delay of 0 reaches who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
@@ -51,6 +52,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then sending "news" is accepted
       And "late" sees "news" exactly once
 
+    @control
     Scenario: A delayed publication is accepted once it is not retained any more
       Given a topic
       And a non-durable subscriber "early" on the topic
@@ -62,6 +64,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And sending "news" is accepted
       And "early" sees "news" exactly once
 
+    @evidence
     Scenario: What was refused reaches nobody who is there
       Given a topic
       And a non-durable subscriber "early" on the topic
@@ -72,6 +75,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "control" exactly once
       And "early" never sees the refused "news"
 
+    @evidence
     Scenario: What was refused is not retained for who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
@@ -82,7 +86,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" sees "control" exactly once
       And "late" never sees the refused "news"
 
-    @needs-retained-publication
+    @evidence @needs-retained-publication
     Scenario: What was retained before the refusal stays so
       Given a topic
       And message "old" is sent to the topic with the retain option
@@ -92,7 +96,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then sending "new" is refused with MQRC_OPTIONS_ERROR
       And "late" sees "old" exactly once
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario: What was refused is not staged
       Given a topic
       And a non-durable subscriber "early" on the topic
@@ -142,6 +146,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       When message "news" is sent to the topic with group "g", group sequence 1 and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
+    @control
     Scenario: A group without a delay comes whole and in order
       Given an empty queue
       And a receiver is waiting on the queue
@@ -154,6 +159,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And the receiver sees "m1" to "m3" exactly once
       And the receiver sees "m1" to "m3" in that order
 
+    @control
     Scenario: A delayed message is accepted once it is in no group any more
       Given an empty queue
       And a receiver is waiting on the queue
@@ -165,6 +171,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
+    @evidence
     Scenario: After a refused message the group goes on without it
       Given an empty queue
       And a receiver is waiting on the queue
@@ -176,7 +183,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And the receiver sees "m1" and "m2" exactly once
       And the receiver never sees the refused "slow"
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario Outline: A refused message with <group> is not staged
       Given an empty queue
       When message "control" is sent to the queue with a delivery delay of 1 h

@@ -75,7 +75,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused with MQRC_Q_FULL
       And the refusal's text names MQRC_Q_FULL
 
-    @needs-topic
+    @evidence @needs-topic
     Scenario: A delayed publication for two fails because the staging queue has a place for one
       Given a topic
       And a non-durable subscriber "one" on the topic
@@ -85,6 +85,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused with MQRC_Q_FULL
       And the staging queue is empty
 
+    @control
     Scenario: The staging queue has one place left, and the send takes it
       Given an empty queue
       And a receiver is waiting on the queue
@@ -94,6 +95,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
+    @evidence
     Scenario: A send that failed because the queue was full leaves nothing behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
@@ -107,6 +109,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then the receiver sees "filler" exactly once
       And the receiver never sees the refused "slow"
 
+    @evidence
     Scenario: A send that failed because the staging queue was full leaves nothing behind
       Given an empty queue
       And a receiver is waiting on the queue
@@ -118,6 +121,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
+    @evidence
     Scenario: A send that failed because both queues were full leaves nothing behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
@@ -132,6 +136,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then the receiver sees "filler" exactly once
       And the receiver never sees the refused "slow"
 
+    @evidence
     Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
       Given an empty queue
       And a receiver is waiting on the queue

@@ -23,6 +23,7 @@ Feature: A producer carries a delivery delay
         | simplified | 5 s    |
         | simplified | 8760 h |
 
+    @kit
     Scenario Outline: A <style> producer refuses a delay of <delay>, which is no number of milliseconds from 0
       Given an empty queue
       And a <style> producer on the queue

@@ -35,6 +35,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
+    @control
     Scenario: A queue that is disabled for gets takes a delayed message
       Given a queue with GET(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -45,6 +46,7 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
       Then it is refused with MQRC_MSG_TOO_BIG_FOR_Q
 
+    @control
     Scenario: A message is just as long as the queue takes
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
@@ -82,6 +84,7 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to alias "front" with a delivery delay of 1 s
       Then it is refused with MQRC_Q_FULL
 
+    @control
     Scenario: The queue has one message less than it takes
       Given a queue with MAXDEPTH(2)
       And message "filler" is sent to the queue
@@ -89,6 +92,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the queue holds "filler" and "slow"
 
+    @control
     Scenario: What waits on the staging queue is not yet on its target
       Given a queue with MAXDEPTH(1)
       When message "one" is sent to the queue with a delivery delay of 1 h
@@ -107,6 +111,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
+    @control
     Scenario: The queue was full and has been emptied before the send
       Given a queue with MAXDEPTH(1)
       And a receiver on the queue

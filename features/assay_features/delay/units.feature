@@ -19,7 +19,7 @@ Feature: What is put in a unit of work and not committed
         | persistent     |
         | non-persistent |
 
-    @needs-own-uncommitted
+    @kit @needs-own-uncommitted
     Scenario: Several messages are got in the order in which they were put
       Given an empty queue
       And session "work" in transacted mode
@@ -36,6 +36,7 @@ Feature: What is put in a unit of work and not committed
       When message "m1" is sent in session "work" to the queue
       Then the receiver sees nothing of "m1" for 1500 ms
 
+    @control
     Scenario: Everybody else may get it after the commit
       Given an empty queue
       And a receiver is waiting on the queue
@@ -52,7 +53,7 @@ Feature: What is put in a unit of work and not committed
       When message "m1" is sent in session "work" to the queue
       Then "beside" never sees "m1"
 
-    @needs-browse
+    @evidence @needs-browse
     Scenario: A browser of another connection does not find it before the commit
       Given an empty queue
       And session "work" in transacted mode
@@ -99,7 +100,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
-    @needs-own-uncommitted
+    @evidence @needs-own-uncommitted
     Scenario: What was put and got is gone when the connection is lost
       Given an empty queue
       And session "work" in transacted mode
