@@ -197,6 +197,18 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     late_ns: int | None = None
 
 
+class Late(Event, frozen=True, kw_only=True, tag="late"):
+    """The harness runs again after the machine held it up; it may note now what happened meanwhile.
+
+    Args:
+        held_ns: The longest time for which it can have been held up, until now: since it last showed that it ran.
+        late_ns: How late it came; a part of `ScenarioEnd.late_ns`.
+    """
+
+    held_ns: int
+    late_ns: int
+
+
 class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
     """The pair lacks something that the scenario needs, so the scenario was not run.
 
@@ -428,6 +440,7 @@ AnyEvent = (
     | Plan
     | ScenarioBegin
     | ScenarioEnd
+    | Late
     | Unsupported
     | Step
     | Call

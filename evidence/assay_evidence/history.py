@@ -23,6 +23,7 @@ from assay_evidence.events import (
     Event,
     Fault,
     Frame,
+    Late,
     Return,
     ScenarioBegin,
     ScenarioEnd,
@@ -86,14 +87,17 @@ class Look(Struct, frozen=True):
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
     """Keep the evidence of a claim: its writer's earlier events, and other writers' events that are not later.
 
-    A claim is therefore decided from the whole journal as it was when it was made.
+    A claim is therefore decided from the whole journal as it was when it was made.  Delays of the harness are always
+    kept: the thread that notes them may be slower than the step that claims.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
     for event in events:
         if type(event) in _ABOUT_THE_SUITE:
             continue
-        if event.writer == writer:
+        if type(event) is Late:
+            kept.append(event)
+        elif event.writer == writer:
             if event.seq < seq:
                 kept.append(event)
         else:
@@ -108,6 +112,7 @@ class History:
 
     Args:
         events: The evidence of the claim (`visible_to`).
+        delays_placed: Whether `delays` holds all delays that matter; otherwise it is only known that there were some.
 
     Attributes:
         consumers: Every call that creates a consumer.
@@ -117,9 +122,11 @@ class History:
         callbacks: Every end of a listener's callback.
         units: Every change of a unit of work.
         transfers: Every frame that sent a message, by message, in the order of each writer.
+        delays: Every delay of the harness.
     """
 
-    def __init__(self, events: Iterable[AnyEvent]) -> None:
+    def __init__(self, events: Iterable[AnyEvent], *, delays_placed: bool = True) -> None:
+        self.delays_placed = delays_placed
         self._events = tuple(events)
         self._answers: dict[tuple[str, str], Return] = {}
         self._sends: defaultdict[str, list[Call]] = defaultdict(list)
@@ -131,6 +138,7 @@ class History:
         self.callbacks: list[Callback] = []
         self.units: list[Unit] = []
         self.transfers: defaultdict[str, list[Frame]] = defaultdict(list)
+        self.delays: list[Late] = []
         watches: list[Watch] = []
         faults: list[Fault] = []
         for event in self._events:
@@ -145,7 +153,7 @@ class History:
                     watches.append(event)
                 case Fault():
                     faults.append(event)
-                case Disk() | Callback() | Unit() | Frame():
+                case Disk() | Callback() | Unit() | Frame() | Late():
                     self._keep(event)
                 case _:
                     pass  # the other kinds are found by reference only
@@ -157,8 +165,10 @@ class History:
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
         self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
 
-    def _keep(self, event: Disk | Callback | Unit | Frame) -> None:
+    def _keep(self, event: Disk | Callback | Unit | Frame | Late) -> None:
         match event:
+            case Late():
+                self.delays.append(event)
             case Disk():
                 self.disk.append(event)
             case Callback():

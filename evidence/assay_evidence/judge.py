@@ -25,6 +25,7 @@ from msgspec import Struct
 from assay_evidence.clients import clients_of
 from assay_evidence.concluding.rule_verdicts import conclude
 from assay_evidence.concluding.weighing import (
+    HELD_UP_NS,
     NS_PER_SECOND,
     RESTS_ON_WHOLE_JOURNAL,
     STEP_VERDICTS,
@@ -42,6 +43,7 @@ from assay_evidence.events import (
     Begin,
     Claim,
     Event,
+    Late,
     Plan,
     PlannedScenario,
     ScenarioBegin,
@@ -70,7 +72,7 @@ def judge_claim(claim: Claim, events: Iterable[AnyEvent]) -> Finding:
         claim: The claim.
         events: The events of its scenario; those after the claim are ignored.
     """
-    return _decide(claim, visible_to(claim, events), None)[0]
+    return _decide(claim, visible_to(claim, events), None, delays_placed=True)[0]
 
 
 def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[JournalDamage] = ()) -> Verdicts:
@@ -113,13 +115,13 @@ def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[s
 
 
 def _decide(
-    claim: Claim, visible: list[AnyEvent], known: tuple[list[AnyEvent], History] | None
+    claim: Claim, visible: list[AnyEvent], known: tuple[list[AnyEvent], History] | None, *, delays_placed: bool
 ) -> tuple[Finding, tuple[list[AnyEvent], History] | None]:
     """Decide a claim.  The index of the evidence is reused if the evidence is that of the claim before."""
     try:
         check_shape(claim)
         if known is None or known[0] != visible:
-            known = (visible, History(visible))
+            known = (visible, History(visible, delays_placed=delays_placed))
         return PREDICATES[claim.predicate](claim, known[1]), known
     except ClaimError as error:
         return _error(claim, str(error)), known
@@ -283,7 +285,7 @@ class _Run:
         common = [
             Circumstance(Kind.DAMAGED_CLAIM, harm) if harm else None,
             unfinished() if _is_unfinished(trace) else None,
-            held_up(sum(end.late_ns or 0 for end in ends), sum(end.elapsed_ns for end in ends)),
+            held_up(_late_ns(trace), sum(end.elapsed_ns for end in ends)),
         ]
 
         def of_claim(claim: Claim) -> list[Circumstance]:
@@ -297,10 +299,21 @@ class _Run:
 def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
     known: tuple[list[AnyEvent], History] | None = None
     findings: list[tuple[Claim, Finding]] = []
+    placed = _are_placed(trace)
     for claim in _of_kind(trace, Claim):
-        finding, known = _decide(claim, visible_to(claim, trace), known)
+        finding, known = _decide(claim, visible_to(claim, trace), known, delays_placed=placed)
         findings.append((claim, finding))
     return findings
+
+
+def _late_ns(trace: list[AnyEvent]) -> int:
+    """How late the harness was in a scenario, in all."""
+    return sum(end.late_ns or 0 for end in _of_kind(trace, ScenarioEnd))
+
+
+def _are_placed(trace: list[AnyEvent]) -> bool:
+    """Whether the journal says when the harness was held up, but for delays that no claim rests on."""
+    return _late_ns(trace) - sum(late.late_ns for late in _of_kind(trace, Late)) <= HELD_UP_NS
 
 
 def _is_unfinished(trace: list[AnyEvent]) -> bool:

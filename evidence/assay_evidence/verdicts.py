@@ -59,7 +59,7 @@ class Finding(Struct, frozen=True):
         expected: What the rule demands, with figures.
         observed: What the journal holds, with figures.
         disclosed: Behaviour that a `may` rule leaves open and that was seen here.
-        certain: Of a fail: whether no delay of the harness can have caused it.
+        certain: Of a pass or fail: whether no delay of the harness can have caused it.
         offenders: Of a fail: the events that break the rule, ``writer:seq``; empty if no single event does, for
             example if a message did not come.
     """

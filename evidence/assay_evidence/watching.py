@@ -1,6 +1,8 @@
 """Watches: the times in which a consumer could have received a message.
 
-All functions measure on the axis of one origin event.  The time of a fault does not count as watched.
+All functions measure on the axis of one origin event.  The time of a fault does not count as watched.  While the
+machine holds up the harness, messages may arrive that the harness notes only afterwards: such a time proves no silence,
+and an event that was noted then, or shortly after, may have happened at its begin.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from msgspec import Struct
 
 from assay_evidence.events import Event, Watch
 from assay_evidence.history import History, Watched, distance, in_order
-from assay_evidence.spans import Span, clip, merge, split, subtract
+from assay_evidence.spans import Span, clip, merge, split, subtract, total
 
 NS_PER_MS = 1_000_000
+CATCHING_UP_NS = 250_000_000
+"""How long after a delay the harness may still be noting what happened during the delay."""
 
 
 class Watchers(Struct, frozen=True):
@@ -69,8 +73,24 @@ def release_marks(history: History, keys: Collection[str]) -> list[Mark]:
     return marks
 
 
+class Silence(Struct, frozen=True):
+    """What the watches of a claim's actors say of the time after everything that could still bring a message.
+
+    Args:
+        span: The first quiet watch; None without one.
+        ns: How long it was, without the delays of the harness; without a quiet watch, the longest that was found.
+        needed_ns: How long it must be.
+        spoiled: Whether only delays of the harness keep the watches from being quiet for long enough.
+    """
+
+    span: Span | None
+    ns: int
+    needed_ns: int
+    spoiled: bool = False
+
+
 class Axis:
-    """Watches, faults and sightings in nanoseconds after one origin event.
+    """Watches, faults, sightings and delays of the harness in nanoseconds after one origin event.
 
     Args:
         history: The evidence.
@@ -85,10 +105,18 @@ class Axis:
         self.faults: list[Span] = [
             (self.at(fault.begin), self.now if fault.end is None else self.at(fault.end)) for fault in history.faults
         ]
+        ends = ((self.at(late), late.held_ns) for late in history.delays)
+        self.held: list[Span] = merge((end - held_ns, end + CATCHING_UP_NS) for end, held_ns in ends)
+        """The delays of the harness, each with the time in which it catches up."""
 
     def at(self, event: Event) -> int:
         """The position of an event."""
         return distance(event, self.origin).ns
+
+    def earliest(self, event: Event) -> int:
+        """The earliest position at which something can have happened that the harness noted as this event."""
+        at = self.at(event)
+        return next((start for start, end in self.held if start < at <= end), at)
 
     def place(self, mark: Mark) -> int:
         """The position of a mark."""
@@ -104,15 +132,17 @@ class Axis:
         spans = merge(self.span(watch) for watch in self.history.watches if watchers.include(watch.begin))
         return subtract(spans, self.faults)
 
-    def quiet(self, watchers: Watchers, after: Collection[Mark], quiet_ns: int) -> Span | None:
-        """The first quiet watch after all marks, of which there must be at least one; None without a quiet watch.
+    def quiet(self, watchers: Watchers, after: Collection[Mark], quiet_ns: int) -> Silence:
+        """Look for a quiet watch after all marks, of which there must be at least one.
 
-        It is a span of at least `quiet_ns` of a watch in which its actor received nothing, or a whole watch without a
-        fault that ended without a message (a receive that timed out).
+        It is a span of at least `quiet_ns` of a watch in which its actor received nothing.  If no more than a
+        millisecond is asked for, it may also be a whole watch without a fault, however short, that ended without a
+        message.  A delay of the harness proves no silence.
         """
         if any(fault.end is None for fault in self.history.faults):
-            return None
+            return Silence(None, 0, quiet_ns)
         start = max(self.place(mark) for mark in after)
+        longest_ns = longest_held_ns = 0
         for watch in self.history.watches:
             if not watchers.include(watch.begin):
                 continue
@@ -120,18 +150,22 @@ class Axis:
             handed = [self.at(seen) for seen in self.history.sightings(None, {watch.begin.actor})]
             free = subtract(clip([(low, high)], start, max(start, high)), self.faults)
             for piece in split(free, handed):
-                if piece[1] - piece[0] >= max(quiet_ns, 1):
-                    return piece
-            if self._in_vain(watch) and all(self._behind(watch, mark) for mark in after):
-                return (low, high)
-        return None
+                listened_ns = total(subtract([piece], self.held))
+                if listened_ns >= max(quiet_ns, 1):
+                    return Silence(piece, listened_ns, quiet_ns)
+                longest_ns, longest_held_ns = max(longest_ns, listened_ns), max(longest_held_ns, piece[1] - piece[0])
+            if quiet_ns <= NS_PER_MS and self._in_vain(watch) and all(self._behind(watch, mark) for mark in after):
+                if not _touches((low, high), self.held):
+                    return Silence((low, high), high - low, quiet_ns)
+                longest_held_ns = max(longest_held_ns, quiet_ns)
+        return Silence(None, longest_ns, quiet_ns, spoiled=longest_held_ns >= max(quiet_ns, 1))
 
     def _in_vain(self, watch: Watched) -> bool:
         end = watch.end
         if end is None:
             return False
         low, high = self.span(watch)
-        if any(start < high and stop > low for start, stop in self.faults):
+        if _touches((low, high), self.faults):
             return False
         handed = [*self.history.sightings(None, {watch.begin.actor}), watch.begin, end]
         order = in_order(handed)
@@ -146,3 +180,7 @@ class Axis:
         if mark.later_ns == 0 and watch.begin.writer == mark.event.writer:
             return watch.begin.seq > mark.event.seq
         return high > place
+
+
+def _touches(span: Span, others: Collection[Span]) -> bool:
+    return any(start < span[1] and stop > span[0] for start, stop in others)

@@ -84,7 +84,7 @@ def test_a_receive_that_starts_at_that_instant_and_lasts_proves_silence() -> Non
     story.send(delay_ms=10)
     with story.at(10).watching():
         story.at(10, 1)
-    assert verdict(story, quiet_ms=1_000) is Verdict.FAIL
+    assert verdict(story) is Verdict.FAIL
 
 
 def test_a_poll_after_the_send_at_one_instant_is_ordered_by_its_writer() -> None:

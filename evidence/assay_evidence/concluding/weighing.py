@@ -11,12 +11,12 @@ the journals of a claim are damaged            inconclusive  inconclusive   (1)
 the journals of a history are damaged          inconclusive  inconclusive   inconclusive
 the scenario did not end                       (stays)       error          (stay)
 no document asks it, and the part is foreign   (stays)       unsupported    (stay)
-a busy machine held up the harness             (stays)       inconclusive   (stay)
+a busy machine held up the harness             inconclusive  inconclusive   (stay)
 =============================================  ============  =============  =============
 
 (1) not-demonstrated and unsupported become inconclusive, errors stay.
 
-- A fail under a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
+- A pass or fail under a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
 - Damage to a history weighs more: a claim names the evidence that it needs, but the subjects of a history come from
   the lines, so a lost line may be the only one that breaks the rule.
 - What stopped a scenario may have caused its fail.
@@ -35,8 +35,8 @@ from assay_evidence.verdicts import Finding, Verdict
 
 NS_PER_SECOND = 1_000_000_000
 HELD_UP_NS = 1_500_000_000
-"""How late the harness may be in a scenario, in all, before a fail becomes inconclusive: the shortest silence that a
-claim in real time rests on.  On a machine that has time, the harness is hardly late."""
+"""How late the harness may be in a scenario, in all, before passes and fails become inconclusive: the shortest silence
+that a claim in real time rests on.  On a machine that has time, the harness is hardly late."""
 KIT = "kit"
 STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
 """Verdict for a scenario by the outcome of one of its steps, worst first; other outcomes say nothing."""
@@ -59,6 +59,7 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     **{(Kind.DAMAGED_HISTORY, verdict): Verdict.INCONCLUSIVE for verdict in Verdict},
     (Kind.UNFINISHED, Verdict.FAIL): Verdict.ERROR,
     (Kind.FOREIGN_KIT, Verdict.FAIL): Verdict.UNSUPPORTED,
+    (Kind.HELD_UP, Verdict.PASS): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.FAIL): Verdict.INCONCLUSIVE,
 }
 """Circumstance and verdict of a finding → the verdict that it becomes."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, RefusedInfo, Return
-from assay_evidence.history import History, distance
+from assay_evidence.history import History
 from assay_evidence.predicates.claims import (
     CONNECTION_LOST,
     UNSUPPORTED,
@@ -21,6 +21,8 @@ from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis, release_marks, watchers_of
 
 OPTION = "option."
+_TIMELESS = frozenset({"accepted", "refused"})
+"""The options that no delay of the harness can make hold."""
 
 
 def accepted(claim: Claim, history: History) -> Finding:
@@ -32,7 +34,7 @@ def accepted(claim: Claim, history: History) -> Finding:
         return say.inconclusive("The call has not come back.", "no answer")
     refusal = answer.refused
     if refusal is None:
-        return say.passed("The call was accepted.", "accepted")
+        return say.passed("The call was accepted.", "accepted", certain=True)
     if refusal.kind == CONNECTION_LOST:
         return say.inconclusive("The connection was lost during the call.", phrase(refusal))
     if refusal.kind == UNSUPPORTED:
@@ -62,7 +64,7 @@ def refused_with(claim: Claim, history: History) -> Finding:
     observed = f"refused: {phrase(refusal)} ({had['exception']} exception)"
     if wrong:
         return say.failed(f"The call was refused with another {' and '.join(wrong)}.", observed, by=[answer])
-    return say.passed("The call was refused as it must be.", observed)
+    return say.passed("The call was refused as it must be.", observed, certain=True)
 
 
 def _wanted(claim: Claim) -> dict[str, str]:
@@ -98,7 +100,8 @@ def one_of(claim: Claim, history: History) -> Finding:
     for name, text in options.items():
         states[name] = _holds(claim, history, text)
         if states[name]:
-            return say.passed(f"The outcome is one that is permitted: {name}.", text, disclosed=name)
+            certain = history.delays_placed or text.partition(" ")[0] in _TIMELESS
+            return say.passed(f"The outcome is one that is permitted: {name}.", text, disclosed=name, certain=certain)
     observed = ", ".join(f"{name}: {'open' if state is None else 'no'}" for name, state in states.items())
     if None in states.values():
         return say.not_demonstrated("No permitted outcome is proved, and not all are ruled out.", observed)
@@ -142,7 +145,7 @@ def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
     if answer.refused is None or answer.refused.kind != CONNECTION_LOST:
         return False
     waited_ns = number(claim, "given_up_ms") * NS_PER_MS
-    return True if distance(answer, call).ns >= waited_ns else None
+    return True if Axis(history, call, claim).earliest(answer) >= waited_ns else None
 
 
 def _is_seen(claim: Claim, history: History, key: str) -> bool | None:
@@ -162,7 +165,7 @@ def _silence(claim: Claim, history: History, key: str) -> bool:
     if not marks:
         return False
     watchers = watchers_of(history, actors_of(claim), (key,))
-    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is not None
+    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)).span is not None
 
 
 _OPTIONS: Mapping[str, Callable[[Claim, History, str], bool | None]] = {

@@ -11,7 +11,7 @@ from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import Saying, listed, number, reference
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS
+from assay_evidence.watching import NS_PER_MS, Axis
 
 PERCENT = 100
 
@@ -28,9 +28,21 @@ class Batch(Struct, frozen=True):
 
 
 class Lateness(Struct, frozen=True):
-    """The time from a moment until a batch was delivered, with the first message of the batch."""
+    """The time from a moment until a batch was delivered, with the first message of the batch.
+
+    Args:
+        ns: The time as it was noted.
+        least_ns: The shortest time that it can have been, since the harness may have noted the batch late.
+        most_ns: The longest time that it can have been, since the harness may have noted the moment late.
+        unc_ns: The uncertainty of the clocks.
+        limit_ns: How long it may be.
+        number: The batch's number, for texts.
+        handed: Its first message.
+    """
 
     ns: int
+    least_ns: int
+    most_ns: int
     unc_ns: int
     limit_ns: int
     number: int
@@ -66,11 +78,12 @@ def batch_shape(claim: Claim, history: History) -> Finding:
         return say.failed(f"The actor was handed {number_of} and not {count}.", observed)
     if late := _judge_moments(claim, history, say, batches):
         return late
+    certain = history.delays_placed or not {"defer_ms", "full_ms"} & claim.bounds.keys()
     if not claim.bounds.get("fill"):
-        return say.passed("The batches are as they must be.", observed)
+        return say.passed("The batches are as they must be.", observed, certain=certain)
     rate = sum(sizes) * PERCENT // (len(sizes) * largest)
     disclosed = f"filled to {rate} % ({sum(sizes)} of {len(sizes) * largest})"
-    return say.passed("The batches are as they must be.", observed, disclosed)
+    return say.passed("The batches are as they must be.", observed, disclosed, certain=certain)
 
 
 def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
@@ -115,13 +128,15 @@ def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Ba
         if bound is not None and not delays:
             return say.not_demonstrated("No batch tells how long it was held back.", "no batch to be measured")
         measured += delays
-    late = [delay for delay in measured if delay.ns > delay.limit_ns]
+    late = [delay for delay in measured if delay.most_ns > delay.limit_ns]
     if not late:
         return None
     observed = "; ".join(delay.text for delay in late)
-    surely = [delay for delay in late if delay.ns > delay.limit_ns + delay.unc_ns]
+    surely = [delay for delay in late if delay.least_ns > delay.limit_ns + delay.unc_ns]
     if surely:
         return say.failed("A batch was deferred for too long.", observed, by=[delay.handed for delay in surely])
+    if any(delay.least_ns != delay.most_ns for delay in late):
+        return say.held_up("the batch, or what it waited for, may have been noted too late", observed)
     return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
 
 
@@ -131,7 +146,7 @@ def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Late
         late
         for index, batch in enumerate(batches)
         if batch.messages
-        for late in _lateness(history, index, batch, batch.messages[0], limit_ns)
+        for late in _lateness(Axis(history, batch.messages[0], claim), index, batch, batch.messages[0], limit_ns)
     ]
 
 
@@ -141,18 +156,29 @@ def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness
         late
         for index, batch in enumerate(batches)
         if batch.size == number(claim, "max")
-        for late in _lateness(history, index, batch, batch.messages[-1], limit_ns)
+        for late in _lateness(Axis(history, batch.messages[0], claim), index, batch, batch.messages[-1], limit_ns)
     ]
 
 
-def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:
-    """The time from when `message` could have been delivered until its batch was; empty if it is not known."""
+def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:
+    """The time from when `message` could have been delivered until its batch was; empty if it is not known.
+
+    Args:
+        axis: An axis whose origin is the first message of the batch.
+        index: The batch's number, for texts.
+        batch: The batch.
+        message: One of its messages.
+        limit_ns: How long it may have been held back.
+    """
     handed = batch.messages[0]
-    delays: list[Lateness] = []
-    for event, later_ns in _could_be_delivered(history, message, handed):
-        apart = distance(handed, event)
-        delays.append(Lateness(apart.ns - later_ns, apart.unc_ns, limit_ns, index, handed))
-    return [min(delays, key=lambda delay: delay.ns)] if delays else []
+    moments = _could_be_delivered(axis.history, message, handed)
+    if not moments:
+        return []
+    latest, later_ns = max(moments, key=lambda moment: axis.at(moment[0]) + moment[1])
+    ns = -(axis.at(latest) + later_ns)
+    most_ns = -max(axis.earliest(event) + after_ns for event, after_ns in moments)
+    unc_ns = distance(handed, latest).unc_ns
+    return [Lateness(ns, ns + axis.earliest(handed), most_ns, unc_ns, limit_ns, index, handed)]
 
 
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:

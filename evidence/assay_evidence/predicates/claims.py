@@ -124,9 +124,16 @@ class Saying(Struct, frozen=True):
     claim: Claim
     expected: str
 
-    def passed(self, reason: str, observed: str, disclosed: str = "") -> Finding:
-        """The rule was tried and kept."""
-        return self._say(Verdict.PASS, reason, observed, disclosed)
+    def passed(self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False) -> Finding:
+        """The rule was tried and kept.
+
+        Args:
+            reason: Why, in one sentence.
+            observed: What the journal holds, with figures.
+            disclosed: Behaviour that a `may` rule leaves open and that was seen here.
+            certain: Whether no delay of the harness can have caused it.
+        """
+        return self._say(Verdict.PASS, reason, observed, disclosed, certain=certain)
 
     def failed(
         self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False, by: Iterable[Event] = ()
@@ -142,6 +149,15 @@ class Saying(Struct, frozen=True):
         """
         finding = self._say(Verdict.FAIL, reason, observed, disclosed, certain=certain)
         return structs.replace(finding, offenders=tuple(event.ref for event in by))
+
+    def held_up(self, meanwhile: str, observed: str) -> Finding:
+        """The rule was tried, and a delay of the harness may hide that it was broken, or make a kept one look broken.
+
+        Args:
+            meanwhile: What may have happened during the delay, for ``The harness was held up: ...``.
+            observed: What the journal holds, with figures.
+        """
+        return self.inconclusive(f"The harness was held up: {meanwhile}.", observed)
 
     def inconclusive(self, reason: str, observed: str) -> Finding:
         """The rule was tried, but the evidence does not decide."""

@@ -21,9 +21,9 @@ from assay_evidence.predicates.claims import (
     quiet_ns,
     sends_of,
 )
-from assay_evidence.spans import Span, clip, total
+from assay_evidence.spans import clip, subtract, total
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, Mark, release_marks, watchers_of
+from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, watchers_of
 
 DEFAULT_TIMES = 1
 FEWEST_FOR_AN_ORDER = 2
@@ -46,19 +46,30 @@ def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
     return [sighting for sightings in seen.values() for sighting in sightings[times:]]
 
 
-def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Span | None:
-    """A quiet watch after the last sighting of these messages and after everything that could bring another one."""
+def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Silence:
+    """The silence after the last sighting of these messages and after everything that could bring another one."""
     marks = release_marks(history, tuple(seen))
     if not marks:
-        return None
+        return Silence(None, 0, quiet_ns(claim))
     marks.extend(Mark(sighting) for sightings in seen.values() for sighting in sightings)
     watchers = watchers_of(history, actors_of(claim), tuple(seen))
     return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim))
 
 
-def heard(silence: Span | None) -> str:
-    """How long nothing came afterwards, as text."""
-    return f"then silence for {duration(silence[1] - silence[0])}" if silence else "no watch afterwards"
+def heard(silence: Silence) -> str:
+    """How long nothing came afterwards, and how long it must be, as text."""
+    if silence.span is None and silence.ns == 0:
+        return "no watch afterwards"
+    return f"then silence for {duration(silence.ns)} ({duration(silence.needed_ns)} needed)"
+
+
+def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | None:
+    """A finding if no silence tells that nothing more came; otherwise None."""
+    if silence.span is not None:
+        return None
+    if silence.spoiled:
+        return say.held_up("what came meanwhile may not be noted yet", observed)
+    return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
 
 
 def delivered_exactly(claim: Claim, history: History) -> Finding:
@@ -73,11 +84,11 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
     observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
-    if silence is None:
-        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    if untold := unless_silent(say, silence, observed):
+        return untold
     if any(len(sightings) < times for sightings in seen.values()):
         return say.failed("A message did not come, or not often enough.", observed)
-    return say.passed("Each message came as often as it must.", observed)
+    return say.passed("Each message came as often as it must.", observed, certain=history.delays_placed)
 
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
@@ -96,11 +107,11 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     if altered:
         observed = ", ".join(f"{one.msg.key} at {one.ref}" for one in altered)
         return say.failed("A message came altered.", observed, certain=True, by=altered)
-    if silence is None:
-        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    if untold := unless_silent(say, silence, observed):
+        return untold
     kept = sum(1 for sightings in seen.values() if sightings)
     disclosed = {0: "lost", len(seen): "kept"}.get(kept, f"{kept} of {len(seen)}")
-    return say.passed("No message came more often than it may.", observed, disclosed)
+    return say.passed("No message came more often than it may.", observed, disclosed, certain=history.delays_placed)
 
 
 def _is_altered(sighting: Seen, history: History) -> bool:
@@ -135,10 +146,14 @@ def never_seen(claim: Claim, history: History) -> Finding:
     axis = Axis(history, claim, claim)
     watchers = watchers_of(history, actors, keys)
     begin = max(axis.place(mark) for mark in marks)
-    covered = total(clip(axis.watched(watchers), begin, max(begin, axis.now)))
-    observed = f"never seen; watched for {duration(covered)}"
-    if covered >= window_ns and axis.quiet(watchers, marks, quiet_ns(claim)) is not None:
-        return say.passed("It was watched for, and did not come.", observed)
+    watched = clip(axis.watched(watchers), begin, max(begin, axis.now))
+    covered = total(subtract(watched, axis.held))
+    silence = axis.quiet(watchers, marks, quiet_ns(claim))
+    observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
+    if covered >= window_ns and silence.span is not None:
+        return say.passed("It was watched for, and did not come.", observed, certain=history.delays_placed)
+    if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
+        return say.held_up("what came meanwhile may not be noted yet", observed)
     return say.not_demonstrated("Nobody watched long enough to tell.", observed)
 
 
@@ -153,15 +168,16 @@ def in_order(claim: Claim, history: History) -> Finding:
     if len(firsts) < FEWEST_FOR_AN_ORDER:
         return say.not_demonstrated("Fewer than two of the messages were seen.", observed)
     behind = [_is_behind(later, earlier) for earlier, later in pairwise(firsts)]
+    certain = len({one.actor for one in firsts}) == 1  # a late harness notes one actor's messages in their order, too
     if False in behind:
         ahead = [later for later, is_behind in zip(firsts[1:], behind, strict=True) if is_behind is False]
-        return say.failed("A message was seen before one that goes before it.", observed, by=ahead)
+        return say.failed("A message was seen before one that goes before it.", observed, certain=certain, by=ahead)
     if None in behind:
         return say.inconclusive("The clocks are too uncertain to tell the order.", observed)
     listed = len(keys_of(claim))
     if len(firsts) < listed:
         return say.not_demonstrated(f"Only {len(firsts)} of the {listed} messages were seen.", observed)
-    return say.passed("They were seen in their order.", observed)
+    return say.passed("They were seen in their order.", observed, certain=certain)
 
 
 def _is_behind(later: Seen, earlier: Seen) -> bool | None:

@@ -44,7 +44,7 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
         return say.failed(f"{', '.join(wrong)} differ or are absent.", observed, by=[event])
-    return say.passed("All fields are as they must be.", observed)
+    return say.passed("All fields are as they must be.", observed, certain=_is_timeless(event))
 
 
 def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
@@ -96,8 +96,9 @@ def mentions(claim: Claim, history: History) -> Finding:
         return say.failed(f"{', '.join(wrong)} says something else, or is absent.", observed, by=[event])
     if claim.bounds.get("recorded"):
         named = [entry for name, entries in wanted.items() for entry in entries if entry in shown[name]]
-        return say.passed("What the fields say is recorded.", observed, disclosed=", ".join(named) or "none")
-    return say.passed("All fields say what they must.", observed)
+        disclosed = ", ".join(named) or "none"
+        return say.passed("What the fields say is recorded.", observed, disclosed, certain=_is_timeless(event))
+    return say.passed("All fields say what they must.", observed, certain=_is_timeless(event))
 
 
 def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
@@ -126,7 +127,7 @@ def in_range(claim: Claim, history: History) -> Finding:
         return say.failed(f"{name} is no number, or absent.", observed, by=[event])
     if value < least or (most is not None and value > most):
         return say.failed(f"{name} is out of range.", observed, by=[event])
-    return say.passed(f"{name} is in range.", observed, disclosed=str(value))
+    return say.passed(f"{name} is in range.", observed, disclosed=str(value), certain=_is_timeless(event))
 
 
 def _event(claim: Claim, history: History) -> AnyEvent | None:
@@ -139,6 +140,11 @@ def _event(claim: Claim, history: History) -> AnyEvent | None:
             f"The claim {claim.ref} (equal-fields) asks for the {which!r} sighting: first or last is meant."
         )
     return (seen[0] if which == "first" else seen[-1]) if seen else None
+
+
+def _is_timeless(event: AnyEvent) -> bool:
+    """Whether no delay of the harness changes what the event shows; a look shows the moment at which it is taken."""
+    return not isinstance(event, Admin)
 
 
 def _digest_sent(event: AnyEvent, history: History) -> str | None:

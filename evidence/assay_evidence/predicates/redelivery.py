@@ -11,7 +11,7 @@ from assay_evidence.events import Claim, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History
 from assay_evidence.predicates.claims import Saying, actors_of, keys_of, sends_of
-from assay_evidence.predicates.delivery import by_key, counts, heard, silence_of
+from assay_evidence.predicates.delivery import by_key, counts, heard, silence_of, unless_silent
 from assay_evidence.verdicts import Finding
 
 DEFAULT_TIMES = 2
@@ -46,10 +46,10 @@ def _often_enough(say: Saying, claim: Claim, history: History, seen: dict[str, l
     times = claim.bounds.get("times", DEFAULT_TIMES)
     if all(len(sightings) >= times for sightings in seen.values()):
         return say.passed("Each message came again.", counts(seen))
-    quiet = silence_of(claim, history, seen)
-    observed = f"{counts(seen)}; {heard(quiet)}"
-    if quiet is None:
-        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    silence = silence_of(claim, history, seen)
+    observed = f"{counts(seen)}; {heard(silence)}"
+    if untold := unless_silent(say, silence, observed):
+        return untold
     return say.failed("A message did not come again.", observed)
 
 

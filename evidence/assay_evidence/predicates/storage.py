@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from assay_evidence.events import Claim, Disk, Event
-from assay_evidence.figures import counted
+from assay_evidence.events import Call, Claim, Disk, Event
+from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance
 from assay_evidence.predicates.claims import Saying, actors_of, key_of, sends_of
 from assay_evidence.verdicts import Finding
+from assay_evidence.watching import Axis
 
 
 def flushed_before(claim: Claim, history: History) -> Finding:
@@ -36,23 +37,40 @@ def flushed_before(claim: Claim, history: History) -> Finding:
         return say.not_demonstrated("There is no moment to compare with.", "never sent" if not sends else "never seen")
     if not history.disk:
         return say.not_demonstrated("Nobody looked at the disk.", "no disk event")
+    return _compared(claim, history, sends, deadline, say)
+
+
+def _compared(claim: Claim, history: History, sends: list[Call], deadline: Event, say: Saying) -> Finding:
+    """Compare the flushes with the deadline."""
+    key, copies = key_of(claim), claim.bounds.get("copies", 1)
     source = ", ".join(sorted({event.source for event in history.disk}))
-    surely = _durable((event for event in history.disk if _before(event, deadline) is True), key)
-    maybe = _durable((event for event in history.disk if _before(event, deadline) is not False), key)
+    late_ns = _noted_late_ns(claim, history, sends, deadline)
+    surely = _durable((event for event in history.disk if _before(event, deadline, late_ns) is True), key)
+    maybe = _durable((event for event in history.disk if _before(event, deadline, late_ns) is not False), key)
     observed = f"{counted(surely, 'copy', 'copies')} flushed before {deadline.ref}, seen by {source}"
     if surely >= copies and maybe >= copies:
-        return say.passed("It was on disk in time.", observed, disclosed=source)
+        return say.passed("It was on disk in time.", observed, disclosed=source, certain=history.delays_placed)
+    if late_ns and (maybe >= copies or surely >= copies):
+        return say.held_up(f"{deadline.ref} may have been {duration(late_ns)} before it was noted", observed)
     if maybe >= copies or surely >= copies:
         return say.inconclusive("The clocks are too uncertain to order the flush and the answer.", observed)
     return say.failed("It was not on disk in time.", observed, disclosed=source, certain=True, by=[deadline])
 
 
-def _before(event: Disk, deadline: Event) -> bool | None:
-    """Whether a disk event comes before the deadline; None if the clocks are too uncertain.
+def _noted_late_ns(claim: Claim, history: History, sends: list[Call], deadline: Event) -> int:
+    """How long before it was noted the deadline may have been, because the harness was held up; not before the send."""
+    begun_ns = max((distance(deadline, send).ns for send in sends), default=0)
+    return max(0, min(-Axis(history, deadline, claim).earliest(deadline), begun_ns))
+
+
+def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
+    """Whether a disk event comes before the deadline; None if the clocks, or the delays of the harness, leave it open.
 
     A writer may record an operation late, so a later number does not decide; the clock does.
     """
     apart = distance(deadline, event)
+    if late_ns and 0 < apart.ns <= late_ns + apart.unc_ns:
+        return None
     if event.writer == deadline.writer and event.seq < deadline.seq:
         return True
     if event.writer == deadline.writer and apart.ns == 0:

@@ -1,6 +1,8 @@
 """Predicates about the moment of a delivery: not-before, by.
 
-A delivery is a sighting, or a look: a browse that lists the message, at the moment of its answer.
+A delivery is a sighting, or a look: a browse that lists the message, at the moment of its answer.  A delivery that the
+harness noted late may have happened earlier (`Axis.earliest`), so it proves neither that a message came late nor that
+it did not come early.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from assay_evidence.events import Call, Claim, Event
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import Distance, History, distance
 from assay_evidence.predicates.claims import Saying, actors_of, key_of, number, reference
-from assay_evidence.spans import clip, total
+from assay_evidence.spans import clip, subtract, total
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
 
@@ -27,10 +29,17 @@ class Delivery(Struct, frozen=True):
     Args:
         event: The sighting, or the answer of a browse.
         who: The actor, for texts.
+        asked: The call of the browse: what it lists was there after it; None for a sighting.
     """
 
     event: Event
     who: str
+    asked: Event | None = None
+
+    def earliest(self, axis: Axis) -> int:
+        """The earliest moment at which it can have happened, on this axis."""
+        at = axis.earliest(self.event)
+        return at if self.asked is None else max(at, axis.at(self.asked))
 
 
 def _deliveries(
@@ -38,7 +47,7 @@ def _deliveries(
 ) -> list[Delivery]:
     handed = [Delivery(seen, seen.actor) for seen in history.sightings({key}, actors)]
     looked = [
-        Delivery(look.answer, f"{look.call.actor} (a look)")
+        Delivery(look.answer, f"{look.call.actor} (a look)", look.call)
         for look in history.looks(actors=lookers)
         if key in look.answer.keys
     ]
@@ -62,8 +71,10 @@ def not_before(claim: Claim, history: History) -> Finding:
     if open_send := say.unless_accepted(history, [call]):
         return open_send
     deliveries = _deliveries(history, key, actors_of(claim), None)
+    axis = Axis(history, call, claim)
     early: list[tuple[Event, str]] = []
     doubtful: list[str] = []
+    late: list[str] = []
     for delivery in deliveries:
         apart = distance(delivery.event, call)
         ahead = delay_ns - apart.ns
@@ -72,23 +83,30 @@ def not_before(claim: Claim, history: History) -> Finding:
             early.append((delivery.event, f"{text}, {duration(ahead)} too early"))
         elif ahead >= 0 and apart.unc_ns > 0:
             doubtful.append(text)
+        elif (could := max(0, delivery.earliest(axis))) < delay_ns:
+            late.append(f"{text}, which may have been at {duration(could)} already")
     if early:
         observed = "; ".join(text for _, text in early)
         return say.failed(TOO_EARLY, observed, certain=True, by=[event for event, _ in early])
     if doubtful:
         return say.inconclusive("The clocks are too uncertain to tell early from due.", "; ".join(doubtful))
+    if late:
+        return say.held_up("an early message may have been noted only when it was due", "; ".join(late))
     if not deliveries:
         return say.not_demonstrated("Nobody had the message at all.", "never seen")
     first = min(deliveries, key=lambda delivery: distance(delivery.event, call).ns)
     seen = f"{first.who} had it {duration(distance(first.event, call).ns)} after the send"
-    return _tried(claim, history, call, say, seen)
+    return _tried(claim, axis, call, say, seen)
 
 
-def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -> Finding:
-    """Pass if an actor could have had the message early; otherwise not-demonstrated."""
+def _tried(claim: Claim, axis: Axis, call: Call, say: Saying, seen: str) -> Finding:
+    """Pass if an actor could have had the message early; otherwise not-demonstrated.
+
+    A delay of the harness that is over before the due moment hides nothing: what came meanwhile was noted, and early.
+    """
+    history = axis.history
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
     needed = claim.bounds.get("watched_percent", DEFAULT_WATCHED_PERCENT)
-    axis = Axis(history, call, claim)
     answered = axis.at(history.answer(call) or call)
     # If the send took longer than its delay, only the time of the send itself can be watched.
     start = answered if answered < delay_ns else 0
@@ -99,13 +117,16 @@ def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -
     ]
     if looks:
         observed = f"{counted(len(looks), 'early look')}; {seen}"
-        return say.passed("It was looked for before it was due, and not there.", observed)
+        return say.passed(
+            "It was looked for before it was due, and not there.", observed, certain=history.delays_placed
+        )
     window = delay_ns - start
     watchers = watchers_of(history, actors_of(claim), {key_of(claim)})
     covered = total(clip(axis.watched(watchers), start, delay_ns)) if window > 0 else 0
     observed = f"watched for {duration(covered)} of the {duration(window)} before it was due; {seen}"
     if window > 0 and covered * PERCENT >= needed * window:
-        return say.passed("It was watched for before it was due, and did not come early.", observed)
+        reason = "It was watched for before it was due, and did not come early."
+        return say.passed(reason, observed, certain=history.delays_placed)
     return say.not_demonstrated(f"Nobody watched for {needed} % of the time before it was due.", observed)
 
 
@@ -124,25 +145,38 @@ def by(claim: Claim, history: History) -> Finding:
         return _never(claim, axis, due_ns, limit_ns, say)
     first = min(deliveries, key=lambda delivery: axis.at(delivery.event))
     apart = distance(first.event, origin)
-    late = apart.ns - due_ns
-    observed = f"{first.who} had it {_after(Distance(late, apart.unc_ns), since)}"
-    if late <= limit_ns:
-        return say.passed("It was delivered in time.", observed)
-    if late <= limit_ns + apart.unc_ns:
-        return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
+    late = Distance(apart.ns - due_ns, apart.unc_ns)
+    observed = f"{first.who} had it {_after(late, since)}"
+    if late.ns <= limit_ns + late.unc_ns:
+        return _in_time(axis, late, limit_ns, say, observed)
+    if (could := first.earliest(axis) - due_ns) <= limit_ns:
+        return say.held_up("it may have come in time and been noted too late", f"{observed}; {duration(could)} at best")
     if _could_have_come(claim, axis, call, due_ns, limit_ns):
-        too_late = f"{observed}, {duration(late - limit_ns)} too late"
+        too_late = f"{observed}, {duration(late.ns - limit_ns)} too late"
         return say.failed("It was delivered too late.", too_late, by=[first.event])
     return say.not_demonstrated("Nobody watched before the limit, so it may have been there in time.", observed)
 
 
+def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: str) -> Finding:
+    """The finding on a first delivery that was noted in time, give or take the uncertainty."""
+    if late.ns > limit_ns:
+        return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
+    began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # a call is noted before it is made
+    if late.ns - began > limit_ns:
+        return say.held_up(f"the limit may count from {duration(-began)} earlier than noted", observed)
+    return say.passed("It was delivered in time.", observed, certain=axis.history.delays_placed)
+
+
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:
-    """Fail if a watch lasted until the limit; otherwise not-demonstrated."""
+    """Fail if a watch lasted until the limit, and the harness was awake there or later; otherwise not-demonstrated."""
     last = due_ns + limit_ns
     spans = axis.watched(watchers_of(axis.history, actors_of(claim), {key_of(claim)}))
     observed = f"never; watched for {duration(total(clip(spans, due_ns, last)))} of the {duration(limit_ns)}"
-    if any(start <= last <= end and end > start for start, end in spans):
+    until = [(start, end) for start, end in spans if start <= last <= end and end > start]
+    if any(end >= last for _, end in subtract(until, axis.held)):
         return say.failed("It was watched for until the limit, and did not come.", observed)
+    if until:
+        return say.held_up("what came meanwhile may not be noted yet", observed)
     return say.not_demonstrated("Nobody watched until the limit.", observed)
 
 

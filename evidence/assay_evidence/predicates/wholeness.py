@@ -7,8 +7,9 @@ from assay_evidence.events import Claim, Event, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History, follows
 from assay_evidence.predicates.claims import Saying, actors_of, keys_of, listed, quiet_ns, reference
+from assay_evidence.predicates.delivery import heard, unless_silent
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import Axis, Mark, release_marks, watchers_of
+from assay_evidence.watching import Axis, Mark, Silence, release_marks, watchers_of
 
 COMMITTED, BACKED_OUT = "committed", "backed out"
 SHOWN = 10
@@ -35,21 +36,25 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
     if came and again:
         offenders = [one for sightings in repeated.values() for one in sightings]
         return say.failed("What the unit sent was seen, and what it took came again.", observed, by=offenders)
-    if not all(_silent(claim, history, keys, end) for keys in (sent, taken) if keys):
-        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    silences = [_silence(claim, history, keys, end) for keys in (sent, taken) if keys]
+    shortest = min(silences, key=lambda silence: (silence.span is not None, not silence.spoiled, silence.ns))
+    observed = f"{observed}; {heard(shortest)}"
+    if untold := unless_silent(say, shortest, observed):
+        return untold
+    certain = history.delays_placed
     if len(came) == len(sent) and not again:
-        return say.passed("The unit came about as a whole.", observed, COMMITTED)
+        return say.passed("The unit came about as a whole.", observed, COMMITTED, certain=certain)
     if not came and len(again) == len(taken):
-        return say.passed("Nothing of the unit came about.", observed, BACKED_OUT)
+        return say.passed("Nothing of the unit came about.", observed, BACKED_OUT, certain=certain)
     return say.failed("The unit came about in part.", observed)
 
 
-def _silent(claim: Claim, history: History, keys: tuple[str, ...], end: Event) -> bool:
-    """Whether a quiet watch shows that none of these messages comes any more."""
+def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) -> Silence:
+    """The silence that shows that none of these messages comes any more."""
     marks = [*release_marks(history, keys), Mark(end)]
     marks += [Mark(one) for one in history.sightings(set(keys), actors_of(claim))]
     watchers = watchers_of(history, actors_of(claim), keys)
-    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is not None
+    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim))
 
 
 def only_sent(claim: Claim, history: History) -> Finding:
@@ -68,7 +73,7 @@ def only_sent(claim: Claim, history: History) -> Finding:
         return say.failed(reason, observed, certain=True, by=altered)
     if not seen:
         return say.not_demonstrated("Nothing was seen at all.", observed)
-    return say.passed("Everything that was seen had been sent so.", observed)
+    return say.passed("Everything that was seen had been sent so.", observed, certain=True)
 
 
 def _digests(history: History, key: str) -> set[str]:

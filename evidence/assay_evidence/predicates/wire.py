@@ -34,4 +34,4 @@ def transferred(claim: Claim, history: History) -> Finding:
         return say.failed("A message went over the wire too often, or not often enough.", observed)
     if times is None and any(len(flags) < (least or 1) for flags in seen.values()):
         return say.failed("A message did not go over the wire often enough.", observed)
-    return say.passed("Each message went over the wire as it must.", observed)
+    return say.passed("Each message went over the wire as it must.", observed, certain=True)

@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping
 
 from assay_evidence.events import Claim, Predicate
 from assay_evidence.judge import judge_claim
+from assay_evidence.predicates import SHAPES
 from assay_evidence.verdicts import Finding
 from assay_steps.cast.journal import ScenarioJournal
 
 LIST_SEPARATOR = "|"
+QUIET = "quiet_ms"
+"""The bound of a claim for how long nothing must have come before silence counts."""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -26,12 +29,14 @@ class Evidence:
     Args:
         journal: The journal that holds the claims and the evidence for them.
         rule: The id of the scenario's rule; empty if it tries none.
+        quiet_ms: How long nothing must come before silence counts, in each claim that may rest on silence.
     """
 
-    def __init__(self, journal: ScenarioJournal, rule: str) -> None:
+    def __init__(self, journal: ScenarioJournal, rule: str, quiet_ms: int) -> None:
         self.findings: list[Finding] = []
         self._journal = journal
         self._rule = rule
+        self._quiet = {QUIET: quiet_ms}
         self.sentence = ""
 
     def claim(self, predicate: Predicate, of: Mapping[str, str], bounds: Mapping[str, int] | None = None) -> Finding:
@@ -40,17 +45,18 @@ class Evidence:
         Args:
             predicate: Which predicate decides (`docs/predicates.md`).
             of: References to events, messages and actors.
-            bounds: Numbers; durations in milliseconds.
+            bounds: Numbers; durations in milliseconds. The time of silence is added where the predicate reads it.
 
         Returns:
             What `judge` says of it now; the same will be said of it from the journal file.
         """
+        silence = self._quiet if QUIET in SHAPES[predicate].bounds else {}
         claim = self._journal.write(
             Claim,
             rule=self._rule,
             predicate=predicate,
             of=dict(of),
-            bounds=dict(bounds or {}),
+            bounds=silence | dict(bounds or {}),
             text=self.sentence,
         )
         finding = judge_claim(claim, self._journal.events)

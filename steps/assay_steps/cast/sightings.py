@@ -36,6 +36,7 @@ class Sightings:
         self._lost = lost
         self._back = back
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._last_ns: dict[str, int] = {}
         self._at_first_sight: dict[str, Callable[[], None]] = {}
 
     def tell(self, event: ClientEvent) -> None:
@@ -81,6 +82,7 @@ class Sightings:
         )
         self.all.append(Sighting(event.actor, seen.key, written.ref, seen, event.batch))
         self._counts[event.actor, seen.key] += 1
+        self._last_ns[event.actor] = written.mono_ns
         job = self._at_first_sight.pop(seen.key, None)
         if job is not None:
             self._runner.call_soon(job)
@@ -93,6 +95,10 @@ class Sightings:
         """The receptions of these messages by these actors, in order."""
         who, which = set(actors), set(keys)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
+
+    def last_ns(self, actors: Iterable[str]) -> int:
+        """When one of these actors received a message last, on the backend's monotonic clock; 0 if none has."""
+        return max((self._last_ns.get(actor, 0) for actor in actors), default=0)
 
     def complete(self, actors: Iterable[str], keys: Iterable[str], times: int) -> bool:
         """Whether these actors together have received each of these messages this many times."""

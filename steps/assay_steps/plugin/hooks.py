@@ -223,7 +223,7 @@ class AssayPlugin:
         case, journal = item.stash[CASE], item.stash[JOURNAL]
         problem: BaseException | None = None
         started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
-        heartbeat = self.run.heartbeat()
+        heartbeat = self.run.heartbeat(journal)
         try:
             with heartbeat, self.run.sleepless(), checks.require_awaits():
                 yield

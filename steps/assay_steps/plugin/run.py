@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from assay_adapters.ports.backend import Backend, BackendError, Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_evidence import events
+from assay_evidence.errors import JournalError
 from assay_evidence.judge import judge
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
@@ -304,7 +305,7 @@ class Run:
         return World(
             provided.instance,
             journal,
-            Evidence(journal, case.rules[0] if case.rules else ""),
+            Evidence(journal, case.rules[0] if case.rules else "", limits.quiet_ms),
             limits=limits,
             faces=provided.faces,
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
@@ -325,9 +326,14 @@ class Run:
         """Under a virtual clock, a real sleep is an error."""
         return checks.forbid_sleep() if self.virtual else nullcontext()
 
-    def heartbeat(self) -> Heartbeat:
-        """The heartbeat, which measures delays of the harness itself."""
-        return Heartbeat(beats=not self.virtual)
+    def heartbeat(self, journal: ScenarioJournal) -> Heartbeat:
+        """The heartbeat, which measures delays of the harness itself; a scenario's journal holds the long ones."""
+
+        def tell(now_ns: int, held_ns: int, late_ns: int) -> None:
+            with suppress(KeyboardInterrupt, JournalError):  # the scenario's own thread meets them as well
+                journal.write(events.Late, at=journal.at(now_ns), held_ns=held_ns, late_ns=late_ns)
+
+        return Heartbeat(beats=not self.virtual, tell=tell)
 
     def waited_ns(self, world: World) -> int:
         """The time that the world's runner has waited, on the backend's clock."""

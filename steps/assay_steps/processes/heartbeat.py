@@ -2,19 +2,27 @@
 
 While a scenario runs in real time, a thread wakes up at a fixed interval; each delay is the machine's.  The scenario's
 own runner cannot measure that, because it may be waiting for the broker.  The journal holds the sum of the delays, and
-`assay_evidence.judge` takes it into account.
+the begin and end of each long one; `assay_evidence.judge` takes them into account.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Self
 
 BEAT_S = 0.05
 """The interval between beats; short compared with the shortest time of any claim."""
 USUAL_NS = 20_000_000
 """The delay of a beat that is normal on a machine with other work."""
+LONG_NS = 100_000_000
+"""The delay of a beat that the journal holds as an event of its own."""
+_NS_PER_S = 1_000_000_000
+
+Tell = Callable[[int, int, int], object]
+"""Called right after a long delay with the monotonic clock, the time since the beat before and the delay, all in
+nanoseconds."""
 
 
 class Heartbeat:
@@ -22,15 +30,19 @@ class Heartbeat:
 
     Args:
         beats: Whether to measure; in virtual time nothing is late.
+        tell: Called after each long delay, on the thread that measures; None for nothing.
     """
 
-    def __init__(self, *, beats: bool = True) -> None:
+    def __init__(self, *, beats: bool = True, tell: Tell | None = None) -> None:
         self._late_ns = 0
+        self._tell = tell
         self._over = threading.Event()
+        self._began_ns = 0
         self._thread = threading.Thread(target=self._live, name="assay-heartbeat", daemon=True) if beats else None
 
     def __enter__(self) -> Self:
         if self._thread is not None:
+            self._began_ns = time.monotonic_ns()
             self._thread.start()
         return self
 
@@ -45,10 +57,16 @@ class Heartbeat:
         return None if self._thread is None else self._late_ns
 
     def _live(self) -> None:
-        over = False
+        over, beat_ns = False, self._began_ns
         while not over:
-            due_ns = time.monotonic_ns() + round(BEAT_S * 1e9)
             over = self._over.wait(BEAT_S)
-            late_ns = time.monotonic_ns() - due_ns
+            now_ns = time.monotonic_ns()
+            since_ns, beat_ns = (
+                now_ns - beat_ns,
+                now_ns,
+            )  # from beat to beat, so no delay falls between two measurements
+            late_ns = since_ns - round(BEAT_S * _NS_PER_S)
             if late_ns > USUAL_NS:
                 self._late_ns += late_ns
+            if late_ns > LONG_NS and self._tell is not None:
+                self._tell(now_ns, since_ns, late_ns)

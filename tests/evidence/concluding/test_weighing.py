@@ -36,7 +36,7 @@ def found(verdict: Verdict, *, certain: bool = False) -> Finding:
         (HISTORY, dict.fromkeys(Verdict, Verdict.INCONCLUSIVE)),
         (UNFINISHED, {Verdict.FAIL: Verdict.ERROR}),
         (FOREIGN_KIT, {Verdict.FAIL: Verdict.UNSUPPORTED}),
-        (HELD_UP, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
+        (HELD_UP, {Verdict.PASS: Verdict.INCONCLUSIVE, Verdict.FAIL: Verdict.INCONCLUSIVE}),
     ],
     ids=lambda value: value.kind.name if isinstance(value, Circumstance) else "",
 )
@@ -87,8 +87,9 @@ def test_the_first_circumstance_of_the_table_decides(
     assert (weighed.verdict, weighed.reason) == (verdict, reason)
 
 
-def test_a_certain_fail_stays_on_a_busy_machine_only() -> None:
-    certain = found(Verdict.FAIL, certain=True)
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
+def test_what_is_certain_stays_on_a_busy_machine_only(verdict: Verdict) -> None:
+    certain = found(verdict, certain=True)
     assert weigh(certain, [HELD_UP]) == certain
     assert weigh(certain, [HELD_UP, CLAIM]).verdict is Verdict.INCONCLUSIVE
 

@@ -64,6 +64,14 @@ def exactly_takes_a_receive_in_vain_for_silence(story: Story) -> Finding:
     received(story, "m", then_ms=0)
     with story.watching():
         pass
+    return story.finds("delivered-exactly", {"kids": "m"})
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def exactly_is_not_tried_by_a_receive_in_vain_that_is_shorter_than_the_silence_asked_for(story: Story) -> Finding:
+    received(story, "m", then_ms=0)
+    with story.watching():
+        story.at(1_009)
     return story.finds("delivered-exactly", {"kids": "m"}, quiet_ms=1_000)
 
 

@@ -46,7 +46,9 @@ def world(tmp_path: Path) -> Iterator[World]:
         journal = ScenarioJournal(writer, "own.feature::It", instance.clock)
         journal.write(events.ScenarioBegin, rules=("PD-34",), judged="broker", strength="must")
         faces = Faces(instance.clients())
-        world = World(instance, journal, Evidence(journal, "PD-34"), limits=VIRTUAL_LIMITS, faces=faces)
+        world = World(
+            instance, journal, Evidence(journal, "PD-34", VIRTUAL_LIMITS.quiet_ms), limits=VIRTUAL_LIMITS, faces=faces
+        )
         yield world
         world.dismiss()
         instance.close()

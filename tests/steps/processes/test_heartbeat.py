@@ -14,7 +14,7 @@ import pytest
 from assay_evidence.events import ScenarioEnd
 from assay_evidence.reader import read_journals
 from assay_steps.plugin.suite import SuiteOptions, run_suite
-from assay_steps.processes.heartbeat import USUAL_NS, Heartbeat
+from assay_steps.processes.heartbeat import LONG_NS, USUAL_NS, Heartbeat
 
 HELD_UP = """
 import time
@@ -42,11 +42,14 @@ def test_whom_the_machine_has_held_up_has_come_late_by_that() -> None:
 
 
 def test_what_is_late_on_any_machine_is_not_counted_and_the_rest_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    heartbeat, clock = Heartbeat(), Clock((0, USUAL_NS, USUAL_NS + 1, 300_000_000))
+    told: list[tuple[int, int, int]] = []
+    heartbeat = Heartbeat(tell=lambda *delay: told.append(delay))
+    clock = Clock((0, USUAL_NS, USUAL_NS + 1, LONG_NS, 300_000_000))
     monkeypatch.setattr("assay_steps.processes.heartbeat.time", clock)
     monkeypatch.setattr(heartbeat, "_over", clock)
     heartbeat._live()
-    assert heartbeat.late_ns == USUAL_NS + 1 + 300_000_000
+    assert heartbeat.late_ns == USUAL_NS + 1 + LONG_NS + 300_000_000
+    assert told == [(clock.monotonic_ns(), 350_000_000, 300_000_000)]
 
 
 class Clock:

@@ -64,6 +64,6 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
 @then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))
 def _(world: World, evidence: Evidence, label: str, span: int) -> None:
     sent = world.messages[label]
-    world.pass_time(span)
+    world.listen_for(span)
     of = {"kid": sent.key, "call": sent.call, "actors": RECEIVER, "from": world.recorder.returned(sent.call)}
-    evidence.claim("never-seen", of, {"window_ms": span})
+    evidence.claim("never-seen", of, {"window_ms": span, "quiet_ms": min(span, world.limits.quiet_ms)})
