@@ -10,6 +10,7 @@ from assay_evidence.events import Call, Callback, Claim, Event, Seen
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import Saying, listed, number, reference
+from assay_evidence.predicates.timing import like_ns
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis
 
@@ -94,6 +95,8 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
         parts.append(f"none deferred beyond {defer_ms} ms (limit {claim.bounds.get('limit_ms', 0)} ms more)")
     if (full_ms := claim.bounds.get("full_ms")) is not None:
         parts.append(f"a full one within {full_ms} ms")
+    if claim.of.get("like"):
+        parts.append("and what an unbatched message took")
     return ", ".join(parts)
 
 
@@ -141,7 +144,7 @@ def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Ba
 
 
 def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
-    limit_ns = (number(claim, "defer_ms") + claim.bounds.get("limit_ms", 0)) * NS_PER_MS
+    limit_ns = (number(claim, "defer_ms") + claim.bounds.get("limit_ms", 0)) * NS_PER_MS + like_ns(claim, history)
     return [
         late
         for index, batch in enumerate(batches)
@@ -151,7 +154,7 @@ def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Late
 
 
 def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
-    limit_ns = number(claim, "full_ms") * NS_PER_MS
+    limit_ns = number(claim, "full_ms") * NS_PER_MS + like_ns(claim, history)
     return [
         late
         for index, batch in enumerate(batches)

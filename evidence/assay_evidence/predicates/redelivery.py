@@ -21,7 +21,8 @@ HOWEVER_OFTEN = 0
 def redelivered(claim: Claim, history: History) -> Finding:
     """Decide whether each message came at least ``times`` times, and each redelivery was marked.
 
-    With `times` 0 a message need not come again: the claim is about the marks alone.
+    With `times` 0 a message need not come again: the claim is about the marks alone; with `flagged` 0 as well it
+    discloses how many redeliveries were marked.
     """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
@@ -37,7 +38,10 @@ def redelivered(claim: Claim, history: History) -> Finding:
     if times == HOWEVER_OFTEN:
         observed = f"{len(again)} came again"
         if history.sightings(set(seen), None):
-            return say.passed("Whatever came again was marked.", observed)
+            if flagged:
+                return say.passed("Whatever came again was marked.", observed)
+            disclosed = f"{len(again) - len(bare)} of {len(again)} marked"
+            return say.passed("How many redeliveries were marked is recorded.", observed, disclosed)
         return say.not_demonstrated("None of these messages was seen.", observed)
     return _often_enough(say, claim, history, seen)
 
@@ -56,7 +60,8 @@ def _often_enough(say: Saying, claim: Claim, history: History, seen: dict[str, l
 def _expected(seen: dict[str, list[Seen]], times: int, *, flagged: bool) -> str:
     marked = ", marked as redelivered" if flagged else ""
     if times == HOWEVER_OFTEN:
-        return f"what of {', '.join(seen)} comes again is marked as redelivered"
+        what = f"what of {', '.join(seen)} comes again"
+        return f"{what} is marked as redelivered" if flagged else f"{what} may be marked as redelivered"
     return f"each of {', '.join(seen)} is delivered at least {counted(times, 'time')}{marked}"
 
 

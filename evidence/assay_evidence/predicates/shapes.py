@@ -35,7 +35,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "accepted": Shape(_CALL),
     "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked"})),
     "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent"})),
-    "by": Shape(_SENT | {"after"}, frozenset({"delay_ms", "limit_ms"})),
+    "by": Shape(_SENT | {"after", "like"}, frozenset({"delay_ms", "limit_ms"})),
     "delivered-exactly": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
     "delivered-at-most": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
     "never-seen": Shape(_SENT | {"from"}, frozenset({"window_ms", "quiet_ms"})),
@@ -47,7 +47,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "found-by-browse": Shape(_MESSAGE | _CALL, frozenset({"count"})),
     "flushed-before": Shape(_SENT, frozenset({"copies"})),
     "batch-shape": Shape(
-        _MESSAGE | {"actor"},
+        _MESSAGE | {"actor", "like"},
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
     "transferred": Shape(_MESSAGE, frozenset({"times", "least", "settled"})),

@@ -133,7 +133,7 @@ def _tried(claim: Claim, axis: Axis, call: Call, say: Saying, seen: str) -> Find
 def by(claim: Claim, history: History) -> Finding:
     """Decide whether the message was delivered within the limit after its due moment, or after a later event."""
     key, call = key_of(claim), history.call(reference(claim, "call"))
-    limit_ns = number(claim, "limit_ms") * NS_PER_MS
+    limit_ns = number(claim, "limit_ms") * NS_PER_MS + like_ns(claim, history)
     origin, due_ns, since = _reference_moment(claim, history, call)
     say = Saying(claim, f"{key} is delivered within {duration(limit_ns)} after {since}")
     if open_send := say.unless_accepted(history, [call]):
@@ -165,6 +165,20 @@ def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: s
     if late.ns - began > limit_ns:
         return say.held_up(f"the limit may count from {duration(-began)} earlier than noted", observed)
     return say.passed("It was delivered in time.", observed, certain=axis.history.delays_placed)
+
+
+def like_ns(claim: Claim, history: History) -> int:
+    """How long the message `like` took from the start of its send to its first sighting, in nanoseconds.
+
+    What delays every message, such as a slow machine, is so allowed to the claim's message too.
+
+    Returns:
+        0 if the claim names no such message, or no actor received it.
+    """
+    key = claim.of.get("like")
+    sends = history.sends({key}) if key else []
+    seen = history.sightings({key}, None) if key else []
+    return max(0, distance(seen[0], sends[0]).ns) if sends and seen else 0
 
 
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:

@@ -6,7 +6,7 @@ from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, Event, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History, follows
-from assay_evidence.predicates.claims import Saying, actors_of, keys_of, listed, quiet_ns, reference
+from assay_evidence.predicates.claims import Saying, actors_of, listed, quiet_ns, reference
 from assay_evidence.predicates.delivery import heard, unless_silent
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import Axis, Mark, Silence, release_marks, watchers_of
@@ -20,9 +20,12 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
     """Decide whether a unit of work took effect as a whole or not at all; discloses which.
 
     As a whole: all messages that it sent were seen, and none that it received came again after the event `after`, at
-    which it ended.  Not at all: none that it sent was ever seen, and all that it received came again.
+    which it ended.  Not at all: none that it sent was ever seen, and all that it received came again.  A claim may be
+    about a unit that only sent or only received, such as a batch that is acknowledged together (BT-08).
     """
-    sent, taken, actors = keys_of(claim), listed(claim, "taken"), actors_of(claim)
+    sent, taken, actors = listed(claim, "kids", "kid"), listed(claim, "taken"), actors_of(claim)
+    if not sent and not taken:
+        raise ClaimError(f"The claim {claim.ref} (all-or-nothing) names no message.")
     end = history.event(reference(claim, "after"))
     if end is None:
         raise ClaimError(f"The claim {claim.ref} (all-or-nothing) is about an end that the evidence before lacks.")

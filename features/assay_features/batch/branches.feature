@@ -57,7 +57,6 @@ Feature: A batch in a global unit of work is its transaction manager's
       And receiver "after" starts to wait on the queue
       Then it is accepted
       And "after" sees "m1" to "m6" exactly once
-      And "after" sees "m1" to "m6" in that order
 
     Scenario: A rollback without prepare brings three batches back
       Given an empty queue
@@ -85,7 +84,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "first" is ended
       And branch "first" is rolled back
       And branch "second" is started in session "s"
-      Then "receiver" sees "m1" to "m6" again, marked as redelivered
+      Then "receiver" sees "m1" to "m6" again
 
     Scenario: What was rolled back after prepare comes again in the next branch of the same session
       Given an empty queue
@@ -99,7 +98,25 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "first" is prepared
       And branch "first" is rolled back
       And branch "second" is started in session "s"
-      Then "receiver" sees "m1" to "m6" again, marked as redelivered
+      Then "receiver" sees "m1" to "m6" again
+
+    @kit
+    Scenario: What was rolled back after prepare comes again in order, marked as redelivered
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "first" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "first" is ended
+      And branch "first" is prepared
+      And branch "first" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+      And "after" sees "m1" to "m6" in that order
+      And every redelivery of "m1" to "m6" that "after" sees is marked as redelivered
 
     Scenario: The batches of all consumers of the session are committed
       Given an empty queue "one"
@@ -170,6 +187,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then it is accepted
       And "after" sees "m1" to "m3" exactly once
 
+    @evidence
     Scenario: What a prepared branch has sent is nobody's before its commit
       Given an empty queue
       And session "s" in xa mode
@@ -187,6 +205,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "m1" and "m2" exactly once
       And "after" sees "m1" and "m2" in that order
 
+    @evidence
     Scenario Outline: A <mode> message of a branch that is rolled back after prepare never comes
       Given an empty queue
       And session "s" in xa mode
@@ -221,6 +240,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" never sees "out"
       And branch "b" is not in doubt
 
+    @evidence
     Scenario Outline: A branch whose client's connection is <ended> after prepare is in doubt, until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -252,7 +272,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | closed | committed   | "out"        | "m1" to "m3" |
         | closed | rolled back | "m1" to "m3" | "out"        |
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario: What was never prepared comes back when the broker is killed
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -267,7 +287,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then branch "b" is not in doubt
       And "after" sees "m1" to "m6" exactly once
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario Outline: A branch that was prepared when the broker is killed is in doubt, until it is <decided>
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -297,7 +317,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | committed   | "out"        | "m1" to "m6" |
         | rolled back | "m1" to "m6" | "out"        |
 
-    @needs-restart
+    @evidence @needs-restart
     Scenario Outline: A branch that was prepared when the broker is restarted is in doubt, until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -326,7 +346,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | committed   | "out"        | "m1" to "m3" |
         | rolled back | "m1" to "m3" | "out"        |
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario: Of two branches in doubt after a kill each is decided by itself
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -358,7 +378,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" never sees "m4" to "m6"
       And "after" never sees "one"
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario Outline: A branch on two queues is <decided> on both after a kill, with all that it has sent and taken
       Given an empty queue "one"
       And an empty queue "two"
@@ -394,7 +414,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | committed   | "a4"         | "b4"         | "a1" to "a3" | "b1" to "b3" |
         | rolled back | "a1" to "a3" | "b1" to "b3" | "a4"         | "b4"         |
 
-    @needs-kill @needs-topic @needs-durable-subscription
+    @evidence @needs-kill @needs-topic @needs-durable-subscription
     Scenario: What a branch in doubt has published is its subscribers' once it is committed after a kill
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
@@ -414,7 +434,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then it is accepted
       And "reader" sees "m1" and "m2" exactly once
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario: What was committed in one phase stays so when the broker is killed
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -432,6 +452,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "out" exactly once
       And "after" never sees "m1" to "m3"
 
+    @evidence
     Scenario: A branch is in doubt from its prepare on, and not before
       Given an empty queue
       And session "s" in xa mode
@@ -447,7 +468,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then branch "b" is not in doubt
       And the receiver sees "m1" exactly once
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario Outline: A branch that was <decided> stays so when the broker is killed twice
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -474,7 +495,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | committed   | "out"        | "m1" to "m3" |
         | rolled back | "m1" to "m3" | "out"        |
 
-    @needs-kill @needs-delivery-delay
+    @evidence @needs-kill @needs-delivery-delay
     Scenario: A delayed message of a branch in doubt comes only once it is committed, a kill between or not
       Given an empty queue
       And session "s" in xa mode

@@ -110,7 +110,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
       And receiver "after" starts to wait on queue "two"
       Then one of "patient" and "after" sees "b1" to "b3", at least once
 
-    @needs-cut @needs-kill-at-first-sight
+    @evidence @needs-cut @needs-kill-at-first-sight
     Scenario: A line that is cut loses nothing
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue
@@ -122,7 +122,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m1" to "m20", at least once
 
-    @needs-kill @needs-kill-at-first-sight
+    @evidence @needs-kill @needs-kill-at-first-sight
     Scenario: A broker that is killed loses nothing
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue

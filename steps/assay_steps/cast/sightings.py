@@ -38,6 +38,7 @@ class Sightings:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._last_ns: dict[str, int] = {}
         self._at_first_sight: dict[str, Callable[[], None]] = {}
+        self._at_settlement: dict[str, Callable[[], None]] = {}
 
     def tell(self, event: ClientEvent) -> None:
         """Record an event that a client reports to its observer."""
@@ -68,6 +69,9 @@ class Sightings:
             outcome=event.outcome,
             unit=event.unit,
         )
+        job = self._at_settlement.pop(seen.key, None)
+        if job is not None:
+            job()
 
     def _handed(self, event: ClientEvent, seen: Seen) -> None:
         written = self._journal.write(
@@ -90,6 +94,10 @@ class Sightings:
     def at_first_sight(self, key: str, job: Callable[[], None]) -> None:
         """Run an action as soon as any actor receives a message, before its callback is settled."""
         self._at_first_sight[key] = job
+
+    def at_settlement(self, key: str, job: Callable[[], None]) -> None:
+        """Run an action while a client reports that it settles a message, so before the broker is told."""
+        self._at_settlement[key] = job
 
     def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
         """The receptions of these messages by these actors, in order."""

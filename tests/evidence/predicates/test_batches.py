@@ -193,6 +193,32 @@ def a_full_batch_that_waits_fails(story: Story) -> Finding:
     return filled(story, 26)
 
 
+def like_an_unbatched_message(story: Story, took_ms: int | None) -> Finding:
+    """An unbatched message takes so long, or never comes; then a full batch comes 20 ms after it could have."""
+    story.watch()
+    story.send("plain")
+    if took_ms is not None:
+        story.at(took_ms).seen("plain")
+    story.at(100).send("a")
+    story.at(120).seen("a", batch=0)
+    return story.finds("batch-shape", {**OF, "like": "plain"}, max=1, defer_ms=5, full_ms=5)
+
+
+@rows.expect(Verdict.PASS)
+def a_batch_may_take_what_an_unbatched_message_took(story: Story) -> Finding:
+    return like_an_unbatched_message(story, 15)
+
+
+@rows.expect(Verdict.FAIL)
+def a_batch_may_not_take_more_than_an_unbatched_message_took(story: Story) -> Finding:
+    return like_an_unbatched_message(story, 14)
+
+
+@rows.expect(Verdict.FAIL)
+def an_unbatched_message_that_never_came_allows_nothing(story: Story) -> Finding:
+    return like_an_unbatched_message(story, None)
+
+
 @rows.expect(Verdict.NOT_DEMONSTRATED)
 def batches_of_messages_from_nowhere_show_nothing_of_a_deadline(story: Story) -> Finding:
     story.at(500).seen("x", batch=0)

@@ -31,6 +31,13 @@ def redelivered_fails_a_second_delivery_without_a_mark(story: Story) -> Finding:
     return story.finds("redelivered", {"kids": "m"})
 
 
+@rows.expect(Verdict.PASS, disclosed="1 of 2 marked")
+def redelivered_discloses_how_many_are_marked_where_none_must_be(story: Story) -> Finding:
+    received(story, "m", "m")
+    story.seen(redelivered=True)
+    return story.finds("redelivered", {"kids": "m"}, times=0, flagged=0)
+
+
 @rows.expect(Verdict.PASS)
 def redelivered_does_not_ask_for_the_mark_where_the_claim_does_not(story: Story) -> Finding:
     received(story, "m", "m")

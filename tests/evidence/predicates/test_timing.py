@@ -238,6 +238,26 @@ def by_passes_exactly_at_the_limit(story: Story) -> Finding:
     return delivered_at(story, 700)
 
 
+def as_another(story: Story, seen_ms: int) -> Finding:
+    """Another message takes 100 ms, and then this one so long."""
+    with story.watching():
+        story.send("other")
+        story.at(100).seen("other")
+        send = story.at(200).send()
+        story.at(200 + seen_ms).seen()
+    return story.finds("by", {"kid": "m", "call": send.ref, "actors": "receiver", "like": "other"}, limit_ms=50)
+
+
+@rows.expect(Verdict.PASS)
+def by_allows_what_the_other_message_took(story: Story) -> Finding:
+    return as_another(story, 150)
+
+
+@rows.expect(Verdict.FAIL)
+def by_does_not_allow_more_than_the_other_message_took(story: Story) -> Finding:
+    return as_another(story, 151)
+
+
 @rows.expect(Verdict.FAIL)
 def by_fails_one_nanosecond_past_the_limit(story: Story) -> Finding:
     return delivered_at(story, 700, 1)

@@ -65,6 +65,36 @@ def without_a_watch_afterwards_nobody_knows(story: Story) -> Finding:
     return story.finds("all-or-nothing", {"kids": "a", "after": commit.ref})
 
 
+def a_batch(story: Story, again: str) -> Finding:
+    """Take x and y, and lose the connection; see these again afterwards, and watch on."""
+    for key in ("x", "y"):
+        story.send(key)
+    with story.watching():
+        story.at(5).seen("x")
+        story.seen("y")
+    lost = story.at(10).call("abort")
+    with story.watching():
+        for key in again:
+            story.at(20).seen(key)
+        story.at(40)
+    return story.finds("all-or-nothing", {"taken": "x|y", "after": lost.ref})
+
+
+@rows.expect(Verdict.PASS, disclosed="backed out")
+def what_was_only_taken_comes_again_as_a_whole(story: Story) -> Finding:
+    return a_batch(story, "xy")
+
+
+@rows.expect(Verdict.PASS, disclosed="committed")
+def what_was_only_taken_does_not_come_again(story: Story) -> Finding:
+    return a_batch(story, "")
+
+
+@rows.expect(Verdict.FAIL)
+def half_of_what_was_only_taken_comes_again(story: Story) -> Finding:
+    return a_batch(story, "y")
+
+
 @rows.expect(Verdict.PASS)
 def what_was_sent_was_seen(story: Story) -> Finding:
     story.send("a")
@@ -104,6 +134,11 @@ def nothing_was_seen(story: Story) -> Finding:
 @rows.parametrize()
 def test_wholeness(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)
+
+
+def test_a_unit_without_a_message_is_an_error() -> None:
+    story = Story()
+    assert story.finds("all-or-nothing", {"after": story.send("a").ref}).verdict is Verdict.ERROR
 
 
 def test_an_end_that_nobody_wrote_down_is_an_error() -> None:

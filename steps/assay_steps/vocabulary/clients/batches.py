@@ -15,7 +15,7 @@ from assay_steps.cast.recording import Answer
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.vocabulary.clients.sending import send
-from assay_steps.words.names import Place
+from assay_steps.words.names import Place, read_place
 from assay_steps.words.parsing import phrase
 
 PLAIN = Script()
@@ -25,6 +25,22 @@ FILL_MS = 1_000
 
 LOST_WITHIN_MS = 100
 """Duration of the callback whose client is lost. The loss comes at its beginning, so nothing is acknowledged."""
+
+AT_ONCE_MS = 1_000
+"""How long a message that need not wait may take on a busy machine, beside what an unbatched one took."""
+
+UNBATCHED = "unbatched"
+"""The message, its receiver and its queue that show how long a delivery takes without a batch."""
+
+
+@given("it is known how long an unbatched message takes")
+def _(world: World) -> None:
+    place = read_place(f'queue "{UNBATCHED}"')
+    consumer = world.consumer(UNBATCHED, Origin(address=world.address(place))).needed()
+    consumer.listen(PLAIN).needed()
+    send(world, world.producer(place), UNBATCHED, place)
+    world.await_sightings((UNBATCHED,), (world.key(UNBATCHED),))
+    consumer.session.connection.close().needed()
 
 
 @given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration}"))
@@ -107,12 +123,19 @@ def _take(world: World, origin: Origin, name: str, count: int) -> None:
 
 
 def _await_all(world: World, name: str) -> None:
-    world.await_sightings((name,), (sent.key for sent in world.messages.values() if sent.answer.accepted))
+    origin = world.consumers[name].origin.address
+    sent_there = [sent for sent in world.messages.values() if sent.destination == origin]
+    world.await_sightings((name,), (sent.key for sent in sent_there if sent.answer.accepted))
 
 
 def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int) -> None:
     _await_all(world, name)
-    evidence.claim("batch-shape", {"actor": name}, {"max": size, **bounds})
+    evidence.claim("batch-shape", {"actor": name} | _like(world), {"max": size, **bounds})
+
+
+def _like(world: World) -> dict[str, str]:
+    """Reference to the message that shows how long a delivery takes without a batch, if the scenario has sent one."""
+    return {"like": world.key(UNBATCHED)} if UNBATCHED in world.messages else {}
 
 
 @then(phrase("the receiver's batches hold at most {size:Number} messages"))
@@ -130,7 +153,7 @@ def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str
 
 @then(phrase("each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message"))
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
-    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=world.limits.late_ms)
+    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=AT_ONCE_MS)
 
 
 @then(
@@ -145,7 +168,7 @@ def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
 
 @then(phrase("a full batch of {size:Number} reaches the receiver without waiting for more"))
 def _(world: World, evidence: Evidence, size: int) -> None:
-    _shape(world, evidence, RECEIVER, size, full_ms=world.limits.late_ms)
+    _shape(world, evidence, RECEIVER, size, full_ms=AT_ONCE_MS)
 
 
 @then(phrase("how full the receiver's batches of at most {size:Number} are is recorded"))
@@ -209,6 +232,22 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
     keys = (world.key(label),) if batch is None else _kids_of(world, batch)
     world.observe((name,), keys)
     evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": name})
+
+
+@then(phrase("all or none of the batch of {label:Name} comes to {name:Name}"))
+def _(world: World, evidence: Evidence, label: str, name: str) -> None:
+    batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.key(label),)))
+    keys = (world.key(label),) if batch is None else _kids_of(world, batch)
+    world.observe((name,), ())
+    of = {"taken": listed(keys), "actors": name, "after": world.recorder.left(RECEIVER).ref}
+    evidence.claim("all-or-nothing", of)
+
+
+@then(phrase("how many redeliveries of {labels:Names} that {names:Names} sees are marked is recorded"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...]) -> None:
+    keys = world.keys(labels)
+    world.observe(names, (), 1)
+    evidence.claim("redelivered", {"kids": listed(keys), "actors": listed(names)}, {"times": 0, "flagged": 0})
 
 
 @then(phrase("every redelivery of {labels:Names} that {names:Names} sees is marked as redelivered"))

@@ -6,6 +6,7 @@ from pytest_bdd import then
 
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.batches import AT_ONCE_MS
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.words.parsing import phrase
 
@@ -39,10 +40,10 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
     )
 
 
-def _within(world: World, evidence: Evidence, label: str, name: str, bounds: dict[str, int], **after: str) -> None:
+def _within(world: World, evidence: Evidence, label: str, name: str, bounds: dict[str, int], **further: str) -> None:
     sent = world.messages[label]
     world.observe((name,), (sent.key,))
-    evidence.claim("by", {"kid": sent.key, "call": sent.call, "actors": name} | after, bounds)
+    evidence.claim("by", {"kid": sent.key, "call": sent.call, "actors": name} | further, bounds)
 
 
 @then(phrase("the receiver sees {label:Name} within {limit:Duration} after its send"))
@@ -59,6 +60,11 @@ def _(world: World, evidence: Evidence, label: str, limit: int, delay: int) -> N
 @then(phrase("the receiver sees {label:Name} within {limit:Duration} after session {session:Name} was committed"))
 def _(world: World, evidence: Evidence, label: str, limit: int, session: str) -> None:
     _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
+
+
+@then(phrase("the receiver sees {label:Name} as promptly as {other:Name}"))
+def _(world: World, evidence: Evidence, label: str, other: str) -> None:
+    _within(world, evidence, label, RECEIVER, {"limit_ms": AT_ONCE_MS}, like=world.key(other))
 
 
 @then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))

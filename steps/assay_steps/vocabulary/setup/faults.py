@@ -92,6 +92,11 @@ def _(world: World, name: str, label: str) -> None:
     world.sightings.at_first_sight(world.coming_kid(label), world.consumers[name].session.connection.abort)
 
 
+@given(phrase("the connection of {name:Name} will be lost when {label:Name} is acknowledged"))
+def _(world: World, name: str, label: str) -> None:
+    world.sightings.at_settlement(world.coming_kid(label), world.consumers[name].session.connection.abort)
+
+
 @when("the broker has been killed and is back")
 @when("every connection has been cut")
 def _(world: World) -> None:
