@@ -17,6 +17,7 @@ from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put,
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import MessageMarked, MessageStored, Record
+from assay_broker.defects.qos.qualities import is_light
 from assay_broker.defects.sends import accepted, dropped, is_delayed, is_topic, resent
 from assay_broker.defects.shapes import commands, filters, reshown
 from assay_broker.defects.view import View
@@ -93,13 +94,13 @@ def _keeps_non_persistent() -> Seams:
 def _drops_unheard() -> Seams:
     """Filters that drop a non-persistent message that no receiver waits for.
 
-    Queues that an administrator has defined keep theirs (DELAY:50), and so do subscriptions with a time to live
+    Queues that an administrator has defined keep theirs (DELAY:50), and so do MQ Light's subscriptions
     (AMQP:31).
     """
     lasting: set[Address] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> tuple[Command, ...] | None:
-        if isinstance(command, Attach) and command.timeout_ms is not None:
+        if isinstance(command, Attach) and is_light(command):
             lasting.add(command.address)
         target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not False:

@@ -55,6 +55,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.QUALITY_OF_SERVICE,
         Capability.AUTO_CONFIRM,
         Capability.SUBSCRIPTION_TTL,
+        Capability.LASTING_SUBSCRIPTION,
         Capability.RECONNECT,
     ),
     _SOURCE,
@@ -258,7 +259,6 @@ class LightSession:
         missing = {
             "selectors": bool(of.selector),
             "subscriptions without what was sent locally": of.no_local,
-            "subscriptions that last for ever": of.durability is Durability.DURABLE and of.ttl_ms is None,
         }
         for what, asked in missing.items():
             if asked:
@@ -270,7 +270,7 @@ class LightSession:
                 share=of.name if of.shared else None,
                 qos=_NUMBERS[qos or Qos.AT_MOST_ONCE],
                 auto_confirm=self._auto_confirm if auto_confirm is None else auto_confirm,
-                ttl=of.ttl_ms or 0,
+                ttl=(of.ttl_ms or 0) if of.durability is Durability.NON_DURABLE else of.ttl_ms,
                 credit=0,
             )
             self._teller.name(subscription.number, actor)

@@ -1,1 +1,1 @@
-"""Faults on the connection: the proxy, taps on the SDK's driver, and injections."""
+"""Faults on the connection: the proxy, and injections."""

@@ -2,7 +2,7 @@ Feature: Which messages are persistent on a subscriber's queue
   MQ Light and AMQP, lines 35 to 42.  An administrator looks at the queue that the broker made for the subscription.  The
   subscriber that takes part receives nothing yet, so that the message stands there.
 
-  @QS-30 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  @QS-30 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
   Rule: At most once on a non-durable subscription, a message is non-persistent, whatever sender and topic say
     Line 36.  Both conditions are needed: with one of them alone the message is as its sender says.
 
@@ -35,13 +35,13 @@ Feature: Which messages are persistent on a subscriber's queue
 
       Examples:
         | one                        | terms                                                                       |
-        | at most once               | quality of service at-most-once and a subscription that lives for 1 h       |
+        | at most once               | quality of service at-most-once and a durable subscription       |
         | a non-durable subscription | quality of service at-least-once                                            |
 
     Scenario: It is shown so to its subscriber, and the same message as persistent to another one
       Given a topic with DEFPSIST(NO)
       And subscriber "once" on the topic with quality of service at-most-once
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with the durable header true
       Then message "m1" as seen by "once" shows JMSDeliveryMode "NON_PERSISTENT"
       And message "m1" as seen by "sure" shows JMSDeliveryMode "PERSISTENT"
@@ -95,7 +95,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
-  @QS-32 @needs-topic @needs-quality-of-service @needs-subscription-ttl
+  @QS-32 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: A message with the durable header true is persistent on the subscribers' queues
     Lines 38 and 39.
 
@@ -108,14 +108,14 @@ Feature: Which messages are persistent on a subscriber's queue
 
       Examples:
         | terms                                                                  |
-        | quality of service at-least-once and a subscription that lives for 1 h |
-        | quality of service at-most-once and a subscription that lives for 1 h  |
+        | quality of service at-least-once and a durable subscription |
+        | quality of service at-most-once and a durable subscription  |
         | quality of service at-least-once                                       |
 
     Scenario Outline: It is there after the broker <event>, for a subscriber <quality>
       Given a topic
-      And subscriber "first" on the topic with quality of service <quality> and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service <quality> and a subscription that lives for 1 h
+      And subscriber "first" on the topic with quality of service <quality> and a durable subscription
+      And subscriber "second" on the topic with quality of service <quality> and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -140,7 +140,7 @@ Feature: Which messages are persistent on a subscriber's queue
     @needs-kill
     Scenario: It is there after a second kill, too
       Given a topic
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       When messages "m1" and "m2" are sent to the topic with the durable header true
       And the broker is killed and comes back
@@ -149,13 +149,13 @@ Feature: Which messages are persistent on a subscriber's queue
       And subscriber "first" comes back
       Then "first" sees "m1" to "m3" exactly once
 
-  @QS-33 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
   Rule: Without a durable header, DEFPSIST of the topic decides
     Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.
 
     Scenario Outline: DEFPSIST(<defpsist>) makes it <persistence>
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is <persistence>
 
@@ -167,7 +167,7 @@ Feature: Which messages are persistent on a subscriber's queue
     Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)
-      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to topic "a/b" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b" is <persistence>
 
@@ -181,7 +181,7 @@ Feature: Which messages are persistent on a subscriber's queue
     Scenario Outline: Through levels that say nothing, DEFPSIST(<above>) holds
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
-      And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to topic "a/b/c/d" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b/c/d" is <persistence>
 
@@ -193,7 +193,7 @@ Feature: Which messages are persistent on a subscriber's queue
     Scenario Outline: Of two levels above that say something the nearer one, DEFPSIST(<near>), holds
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
-      And subscriber "reader" on topic "a/b/c" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on topic "a/b/c" with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to topic "a/b/c" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b/c" is <persistence>
 
@@ -204,7 +204,7 @@ Feature: Which messages are persistent on a subscriber's queue
 
     Scenario: What a level above says when a message is sent holds for that message
       Given a topic "a" with DEFPSIST(NO)
-      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a durable subscription that does not receive yet
       When message "before" is sent to topic "a/b" with no durable header
       And topic "a" is altered to DEFPSIST(YES)
       And message "after" is sent to topic "a/b" with no durable header
@@ -213,7 +213,7 @@ Feature: Which messages are persistent on a subscriber's queue
 
     Scenario: What the topic says when a message is sent holds for that message
       Given a topic with DEFPSIST(NO)
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "before" is sent to the topic with no durable header
       And the topic is altered to DEFPSIST(YES)
       And message "after" is sent to the topic with no durable header
@@ -223,7 +223,7 @@ Feature: Which messages are persistent on a subscriber's queue
     @needs-kill
     Scenario: What the topic makes persistent is there after a kill
       Given a topic with DEFPSIST(YES)
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
       When messages "m1" to "m3" are sent to the topic with no durable header
       And the broker is killed and comes back
@@ -233,24 +233,24 @@ Feature: Which messages are persistent on a subscriber's queue
     @may
     Scenario: What an explicit false is where the topic says YES is recorded
       Given a topic with DEFPSIST(YES)
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with the durable header false
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
-  @QS-34 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  @QS-34 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
   Rule: By default that topic is the base topic, which says NO
     Line 41.
 
     Scenario: With factory settings and without a header a message is non-persistent
       Given a topic
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
       And the base topic has DEFPSIST(NO)
 
     Scenario: A topic object that says nothing leaves it to the base topic
       Given a topic with DEFPSIST(ASPARENT)
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
 
@@ -258,18 +258,18 @@ Feature: Which messages are persistent on a subscriber's queue
     Scenario: It is the base topic that decides
       Given a topic
       And the base topic has been altered to DEFPSIST(YES)
-      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is persistent
 
-  @QS-36 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  @QS-36 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
   Rule: Quality, kind of subscription, header and topic together decide about persistence
     Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33), but
     for the exception of QS-30, which leaves nothing open.
 
     Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service <quality> and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service <quality> and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with <header>
       Then "m1" on the queue of the subscription to the topic is <persistence>
 
@@ -309,7 +309,7 @@ Feature: Which messages are persistent on a subscriber's queue
     @may
     Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): recorded
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service <quality> and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader" on the topic with quality of service <quality> and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with <header>
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 

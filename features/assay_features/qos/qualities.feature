@@ -2,13 +2,13 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
   MQ Light and AMQP, lines 11 to 15.  What a sender has chosen is seen on the wire: a settled transfer is one that its
   sender has forgotten.  What a subscriber has chosen is seen when its application fails with a message in its hands.
 
-  @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: At most once and at least once are chosen for each sender and for each subscriber
     Lines 11 to 13.  Reading: line 13 speaks of the disposition; at most once, a subscriber is sent settled messages.
 
     Scenario Outline: A sender <sender> and a subscriber <subscriber> have each what they chose
       Given a topic
-      And subscriber "s" on the topic with quality of service <subscriber>, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "s" on the topic with quality of service <subscriber>, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service <sender>
       And "s" has seen "m1"
       And the application of "s" fails
@@ -35,8 +35,8 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
 
     Scenario: Two subscribers of one topic have each their own
       Given a topic
-      And subscriber "once" on the topic with quality of service at-most-once, no automatic confirmation and a subscription that lives for 1 h
-      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "once" on the topic with quality of service at-most-once, no automatic confirmation and a durable subscription
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
       And "once" has seen "m1" to "m3"
       And "sure" has seen "m1" to "m3"
@@ -67,7 +67,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
     @needs-cut @needs-reconnect
     Scenario: What was sent before the connection was cut is not sent again
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
       And 1 s pass
       And every connection is cut

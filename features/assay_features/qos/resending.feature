@@ -2,14 +2,14 @@ Feature: At least once, a sender sends again what was not answered
   MQ Light and AMQP, line 18.  A second transfer of a message is seen on the wire; that it may be delivered twice is the
   price of this quality of service.
 
-  @QS-05 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-reconnect
+  @QS-05 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-reconnect
   Rule: After a failure the sender sends again as soon as it is connected again, and nothing that was answered
     Line 18.  The send call comes back only when the message was answered in the end.
 
     @needs-cut @needs-kill-at-answer
     Scenario: The connection cut before the answer
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
@@ -18,7 +18,7 @@ Feature: At least once, a sender sends again what was not answered
     @needs-kill @needs-kill-at-answer
     Scenario: The broker killed before the answer, the message not kept
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
       And subscriber "sure" comes back
@@ -30,7 +30,7 @@ Feature: At least once, a sender sends again what was not answered
     @needs-cut
     Scenario: What was answered before the connection was cut is never sent again
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
       And 1 s pass
       And every connection is cut
@@ -43,7 +43,7 @@ Feature: At least once, a sender sends again what was not answered
     @needs-cut @needs-kill-at-answer
     Scenario: Of an answered message and one that was cut off only the second is sent again
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
       And 1 s pass
       And message "m2" is sent to the topic with quality of service at-least-once and every connection is cut before its answer

@@ -14,10 +14,10 @@ Feature: What a sender knows of its message, by quality of service
       Then "reader" sees "control" exactly once
       And "reader" sees "m1" at most once
 
-    @needs-cut @needs-subscription-ttl
+    @needs-cut @needs-lasting-subscription
     Scenario: With every connection cut right after the send it arrives once, or not at all
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
       When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
       And every connection is cut
@@ -27,10 +27,10 @@ Feature: What a sender knows of its message, by quality of service
       Then "sure" sees "control" exactly once
       And "sure" sees "m1" to "m5" at most once
 
-    @needs-kill @needs-subscription-ttl @needs-admin
+    @evidence @needs-kill @needs-lasting-subscription @needs-admin
     Scenario: With the broker killed right after the send it arrives once, or not at all
       Given a topic with DEFPSIST(YES)
-      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
       When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
       And 1 s pass
@@ -42,20 +42,21 @@ Feature: What a sender knows of its message, by quality of service
       Then "sure" sees "control" exactly once
       And "sure" sees "m1" to "m5" at most once
 
-  @QS-04 @needs-topic @needs-quality-of-service @needs-subscription-ttl
+  @QS-04 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: At least once, a sender keeps its copy until the broker has said that the message is on the subscribers' queues
-    Line 17.  The topic makes messages persistent, so that what the broker has said can be held against it.
+    Line 17.  Persistent messages outlive a kill, so what the broker has said can be held against it: a sender with a
+    durable header waits for the answer, as at least once.  A client that cannot set the header keeps its copy.
 
-    @needs-admin @needs-kill @needs-kill-at-answer
+    @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: Killed at the very answer, the broker has the message on the queue of every subscriber
-      Given a topic with DEFPSIST(YES)
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "third" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "third" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       And subscriber "third" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      When message "m1" is sent to the topic with the durable header true and the broker is killed at its answer
       And subscriber "first" comes back
       And subscriber "second" comes back
       And subscriber "third" comes back
@@ -64,48 +65,48 @@ Feature: What a sender knows of its message, by quality of service
       And "second" sees "m1" exactly once
       And "third" sees "m1" exactly once
 
-    @needs-admin @needs-kill @needs-kill-at-answer
+    @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: Killed at the answer to a later message, the broker has all that it has answered
-      Given a topic with DEFPSIST(YES)
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
-      When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
-      And message "m3" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And message "m3" is sent to the topic with the durable header true and the broker is killed at its answer
       And subscriber "first" comes back
       And subscriber "second" comes back
       Then sending "m3" is accepted
       And "first" sees "m1" to "m3" exactly once
       And "second" sees "m1" to "m3" exactly once
 
-    @needs-admin @needs-kill @needs-kill-at-answer
+    @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: Killed at the answer, the broker has the message on the queue of an only subscriber
-      Given a topic with DEFPSIST(YES)
-      And subscriber "alone" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      Given a topic
+      And subscriber "alone" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "alone" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      When message "m1" is sent to the topic with the durable header true and the broker is killed at its answer
       And subscriber "alone" comes back
       Then sending "m1" is accepted
       And "alone" sees "m1" exactly once
 
-    @needs-admin @needs-kill @needs-kill-at-answer @needs-reconnect @needs-shared-subscription
+    @judges-broker @needs-kill @needs-kill-at-answer @needs-reconnect @needs-shared-subscription
     Scenario: Killed at the answer, the broker has the message for those who are there, too, and for those who share
-      Given a topic with DEFPSIST(YES)
-      And subscriber "there" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      Given a topic
+      And subscriber "there" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a durable subscription
       And subscriber "member" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      When message "m1" is sent to the topic with the durable header true and the broker is killed at its answer
       And subscriber "member" comes back
       Then sending "m1" is accepted
       And "there" sees "m1" at least once
       And "member" sees "m1" exactly once
 
-    @needs-admin @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: Killed before the answer, the broker has the message on the queue of every subscriber in the end
-      Given a topic with DEFPSIST(YES)
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+    @judges-client @needs-kill @needs-kill-at-answer @needs-reconnect
+    Scenario: With the broker killed before the answer the sender still has its copy, and every queue gets it
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
@@ -115,11 +116,11 @@ Feature: What a sender knows of its message, by quality of service
       And "first" sees "m1" at least once
       And "second" sees "m1" at least once
 
-    @needs-cut @needs-reconnect
+    @judges-client @needs-cut @needs-reconnect
     Scenario: With the connection cut before the answer the sender still has its copy, and every queue gets it
       Given a topic
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
@@ -132,9 +133,9 @@ Feature: What a sender knows of its message, by quality of service
     @evidence @needs-admin @needs-block-write @needs-flush-trace
     Scenario Outline: While the write to the <which> of three queues waits there is no answer
       Given a topic with DEFPSIST(YES)
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "third" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "third" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       And subscriber "third" is inactive
@@ -151,8 +152,8 @@ Feature: What a sender knows of its message, by quality of service
     @evidence @needs-admin
     Scenario: As soon as the answer is there, the message is on the queue of every subscriber
       Given a topic
-      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once

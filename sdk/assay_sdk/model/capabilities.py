@@ -43,6 +43,9 @@ class Capability(StrEnum):
     """The client confirms received messages itself, or lets the application confirm them (AMQP:25-28)."""
     SUBSCRIPTION_TTL = "subscription-ttl"
     """A subscription remains for some time after its last receiver has gone (AMQP:31)."""
+    LASTING_SUBSCRIPTION = "lasting-subscription"
+    """A subscription with a chosen quality of service remains until it is removed: a durable subscription, by a client
+    that chooses the quality."""
     TOPIC_WILDCARD = "topic-wildcard"
     """Subscriptions to patterns of topics are possible."""
     RECONNECT = "reconnect"

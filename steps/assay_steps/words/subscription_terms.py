@@ -20,12 +20,14 @@ class Terms(Struct, frozen=True, kw_only=True):
     Args:
         qos: Its quality of service.
         ttl_ms: Time that the subscription lasts after its subscriber, in milliseconds; 0 for none.
+        durable: Whether the subscription lasts until it is removed.
         share: The name of the subscription that it shares.
         auto_confirm: Whether its client confirms by itself.
     """
 
     qos: Qos | None = None
     ttl_ms: int = 0
+    durable: bool = False
     share: str | None = None
     auto_confirm: bool | None = None
 
@@ -33,6 +35,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
     (rf"a subscription that lives for ({DURATION})", lambda match: {"ttl_ms": parse_duration(match[1])}),
+    (r"a durable subscription", lambda _: {"durable": True}),
     (r'shared subscription "([^"]+)"', lambda match: {"share": match[1]}),
     (r"automatic confirmation", lambda _: {"auto_confirm": True}),
     (r"no automatic confirmation", lambda _: {"auto_confirm": False}),

@@ -10,7 +10,10 @@ import os
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
-from assay_adapters.brokers.base import JMS_FACES, AmqpBackend, SdkInstance
+from msgspec import Struct
+
+from assay_adapters.brokers.base import ALL_FACES, AmqpBackend, SdkInstance
+from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
 from assay_adapters.containers.container import (
@@ -22,9 +25,10 @@ from assay_adapters.containers.container import (
     sweep,
     sweep_quietly,
 )
-from assay_adapters.containers.faults import ContainerFaults
+from assay_adapters.containers.faults import StoppableContainer
 from assay_adapters.containers.files import folder_holds
-from assay_adapters.faults.taps import Hooks, TappedDriver
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.faults.proxy import Proxy
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable, WireProtocol
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
@@ -55,6 +59,7 @@ _ATTACH = "DefaultSenderController.java: init"
 _CONTAINER = Source(
     "It runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
 )
+_PROXY = Source("Its clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
 
 CAPABILITIES: Mapping[Capability, Source] = {
     Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
@@ -68,6 +73,10 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.TOPIC: Source("The source's capability topic makes a multicast address.", _ATTACH),
     Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
     Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
+    Capability.LASTING_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
+    Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _ATTACH),
+    Capability.AUTO_CONFIRM: MQLIGHT_CAPABILITIES[Capability.AUTO_CONFIRM],
+    Capability.RECONNECT: MQLIGHT_CAPABILITIES[Capability.RECONNECT],
     Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
     Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
     Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
@@ -76,8 +85,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.CHECKS_OFF: SDK_CAPABILITIES[Capability.CHECKS_OFF],
     Capability.RESTART: _CONTAINER,
     Capability.KILL: _CONTAINER,
-    Capability.KILL_AT_ANSWER: _CONTAINER,
-    Capability.KILL_AT_FIRST_SIGHT: _CONTAINER,
+    **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
     Capability.DATA_FOLDER: Source(
         "Docker hands out the files of a container.", "adapters/assay_adapters/containers/files.py"
     ),
@@ -105,11 +113,8 @@ LACKS: Mapping[Capability, Source] = {
     ),
     Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
-    Capability.QUALITY_OF_SERVICE: Source("No face of the client that runs here lets it be chosen."),
-    Capability.AUTO_CONFIRM: Source("No face of the client that runs here lets it be chosen."),
-    Capability.SUBSCRIPTION_TTL: Source("No face of the client that runs here has subscriptions with a time to live."),
-    Capability.TOPIC_WILDCARD: Source("No face of the client that runs here subscribes to patterns."),
-    Capability.RECONNECT: Source("No face of the client that runs here connects again by itself."),
+    Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _ATTACH),
+    Capability.TOPIC_WILDCARD: Source("Its patterns have other wildcards and another separator than MQ Light's."),
     Capability.BLOCK_WRITE: Source("Nothing makes the journal of an Artemis in a container wait for one queue."),
     Capability.RESTART_AT_LEVEL: Source("Artemis has no command level that a queue manager could be migrated from."),
     Capability.STORE_ERROR: Source("Nothing makes the journal of an Artemis in a container fail on demand."),
@@ -121,7 +126,6 @@ LACKS: Mapping[Capability, Source] = {
     Capability.OWN_UNCOMMITTED: Source(
         "A send in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
     ),
-    Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
     Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
     Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
 }
@@ -156,7 +160,19 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     return None
 
 
-class ArtemisInstance(SdkInstance[Runner, ContainerFaults | None]):
+class _Own(Struct, frozen=True):
+    """A container for scenarios with faults, and the proxy to which their clients connect."""
+
+    container: Container
+    proxy: Proxy
+
+    def remove(self) -> None:
+        """End both."""
+        self.proxy.close()
+        self.container.remove()
+
+
+class ArtemisInstance(SdkInstance[Runner, ProxiedFaults | None]):
     """One Artemis: shared by many scenarios, or for scenarios with faults.
 
     Args:
@@ -164,7 +180,8 @@ class ArtemisInstance(SdkInstance[Runner, ContainerFaults | None]):
         runner: The I/O loop.
         driver: The AMQP driver, with the run's filter.
         environment: The tested product.
-        container: Its container if it allows faults; None if it is shared.
+        port: The published port of its container.
+        faults: Its faults; None if it is shared.
     """
 
     admin = None
@@ -176,15 +193,13 @@ class ArtemisInstance(SdkInstance[Runner, ContainerFaults | None]):
         runner: Runner,
         driver: Driver,
         environment: Environment,
-        container: Container | None,
+        *,
+        port: int | None,
+        faults: ProxiedFaults | None = None,
     ) -> None:
-        if container is None:
-            super().__init__(JMS_FACES, runner, driver, environment, None)
-        else:
-            hooks = Hooks()
-            faults = ContainerFaults(container, runner, hooks)
-            super().__init__(JMS_FACES, runner, TappedDriver(driver, hooks), environment, faults)
+        super().__init__(ALL_FACES, runner, driver, environment, faults)
         self._endpoint = endpoint
+        self._port = port
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
         """Return where clients connect.
@@ -201,10 +216,9 @@ class ArtemisInstance(SdkInstance[Runner, ContainerFaults | None]):
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
         """Return whether Artemis's journal or paging folder contains these octets (PD-31)."""
-        port = urlsplit(self._endpoint.url).port
-        if port is None:
+        if self._port is None:
             return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
-        return folder_holds(port, _DATA_FOLDERS, octets)
+        return folder_holds(self._port, _DATA_FOLDERS, octets)
 
     def close(self) -> None:
         """Do nothing: the backend keeps the instance for the next scenario."""
@@ -216,13 +230,13 @@ class ArtemisBackend(AmqpBackend):
     name = "artemis"
     capabilities = CAPABILITIES
     lacks = LACKS
-    faces = JMS_FACES
+    faces = ALL_FACES
     reuses_faulted = True
     """A container takes long to start, so one that had a fault is used again."""
 
     _image: str | None = None
     _shared: Container | None = None
-    _own: Container | None = None
+    _own: _Own | None = None
 
     @property
     def environment(self) -> Environment:
@@ -267,9 +281,9 @@ class ArtemisBackend(AmqpBackend):
     def close(self) -> None:
         """Remove every container that this process has started, and those of processes that have ended."""
         with self._lock:
-            started = [container for container in (self._shared, self._own) if container is not None]
-            for container in started:
-                container.remove()
+            started = [one for one in (self._shared, self._own) if one is not None]
+            for one in started:
+                one.remove()
             self._shared = self._own = None
         if started:
             sweep_quietly()
@@ -282,40 +296,37 @@ class ArtemisBackend(AmqpBackend):
         return (named,) if named else (LOCAL_IMAGE, PUBLIC_IMAGE)
 
     def _shared_instance(self) -> ArtemisInstance:
-        if self._attached is not None:
-            return ArtemisInstance(self._attached, self._runner, self._driver(), self.environment, None)
-        if self._shared is None:
-            self._shared = self._container()
-            try:
-                self._shared.start()
-            except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
-                self._shared = None
-                raise
-        return self._instance(self._shared, for_faults=False)
+        endpoint = self._attached
+        if endpoint is None:
+            if self._shared is None:
+                self._shared = self._container()
+                try:
+                    self._shared.start()
+                except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
+                    self._shared = None
+                    raise
+            endpoint = _endpoint(self._shared.port)
+        port = urlsplit(endpoint.url).port
+        return ArtemisInstance(endpoint, self._runner, self._driver(), self.environment, port=port)
 
     def _own_instance(self) -> ArtemisInstance:
-        if self._own is None or self._own.exit_code() is not None:
-            if self._own is not None:
-                self._own.remove()  # a failed fault left it stopped
-            self._own = self._container()
-            try:
-                self._own.start()
-            except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
-                self._own = None
-                raise
-        return self._instance(self._own, for_faults=True)
-
-    def _instance(self, container: Container, *, for_faults: bool) -> ArtemisInstance:
+        if self._own is not None and self._own.container.exit_code() is not None:
+            self._own.remove()  # a failed fault left it stopped
+            self._own = None
+        if self._own is None:
+            container = self._container()
+            container.start()
+            proxy = Proxy(container.port)
+            self._own = _Own(container, proxy)
+            proxy.start()
+        container, proxy = self._own.container, self._own.proxy
+        faults = ProxiedFaults(StoppableContainer(container), proxy, self._runner)
         return ArtemisInstance(
-            _endpoint(container.port),
-            self._runner,
-            self._driver(),
-            self.environment,
-            container if for_faults else None,
+            _endpoint(proxy.port), self._runner, self._driver(), self.environment, port=container.port, faults=faults
         )
 
     def _container(self) -> Container:
-        """Return a new container, noted before its start, so that `close` can always remove it."""
+        """Return a new container, not started yet."""
         if self._image is None:
             probed = self.probe()
             if isinstance(probed, Unavailable):

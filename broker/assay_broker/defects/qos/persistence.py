@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.qos.qualities import is_light
 from assay_broker.defects.sends import dropped, is_durable, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
@@ -19,12 +20,12 @@ from assay_sdk.model.message import Address
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
     """Filters that change publications' durable header where the topic has, or has had, such receivers.
 
-    Only receivers with a time to live count, as MQ Light's have.
+    Only MQ Light's receivers count.
     """
     known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Attach) and command.timeout_ms is not None:
+        if isinstance(command, Attach) and is_light(command):
             known.setdefault(command.address, {})[view.client_id(command.connection), command.name] = command
         target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not given:
@@ -121,7 +122,7 @@ def _remembered() -> Seams:
 @defect(puts, "false-header-lost", "QS-33", "QS-36")
 def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """A message with the durable header false reaches no subscriber's queue."""
-    if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in view.on(target)):
+    if put.message.durable is not False or not any(is_light(attach) for attach in view.on(target)):
         return None
     return (dropped(put, now_ms),)
 

@@ -15,13 +15,21 @@ from assay_broker.defects.sends import accepted, dropped, is_topic
 from assay_broker.defects.shapes import Commands, Redeliver, Rewrite, commands, deliveries, filters, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.driver import Outcome
+from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address
+
+_LIGHT = ("private:", "share:")
+"""How the names of MQ Light's links begin."""
+
+
+def is_light(attach: Attach) -> bool:
+    """Whether the receiver is an MQ Light client's, by the name of its link."""
+    return str(attach.name).startswith(_LIGHT)
 
 
 def lasts(attach: Attach | None) -> bool:
-    """Whether a receiver has a subscription with a time to live."""
-    return attach is not None and bool(attach.timeout_ms)
+    """Whether a receiver has an MQ Light subscription that outlives it, for a time or until it is removed."""
+    return attach is not None and is_light(attach) and attach.durability is Durability.DURABLE
 
 
 # QS-03, QS-04: sending

@@ -201,7 +201,7 @@ class LightClient:
         yield from self._hand_over((subscription,), wait=wait)
         self.subscriptions.pop(name, None)
         yield from subscription.detach()
-        if not (at_once and subscription.terms.ttl_ms):
+        if not at_once or subscription.terms.ttl_ms == 0:
             return
         while True:
             attempt = yield from self.line.ready()

@@ -29,14 +29,15 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
         share: Name of the share; None for a subscription of this client alone.
         qos: Quality of service.
         auto_confirm: Whether the client confirms messages on arrival (at least once only).
-        ttl_ms: How long the subscription remains without a connection, in milliseconds; 0 ends it.
+        ttl_ms: How long the subscription remains without a connection, in milliseconds; 0 ends it; None keeps it
+            until the client unsubscribes.
     """
 
     topic: Address
     share: str | None
     qos: Qos
     auto_confirm: bool
-    ttl_ms: int
+    ttl_ms: int | None
 
     @property
     def name(self) -> str:
@@ -153,7 +154,7 @@ class LightSubscription:
                         session=attempt.session,
                         link=link,
                         address=terms.topic,
-                        durability=Durability.DURABLE if terms.ttl_ms else Durability.NON_DURABLE,
+                        durability=Durability.NON_DURABLE if terms.ttl_ms == 0 else Durability.DURABLE,
                         name=terms.name,
                         shared=terms.share is not None,
                         everybodys=terms.share is not None,

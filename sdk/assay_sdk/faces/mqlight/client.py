@@ -136,7 +136,7 @@ class Client:
         share: str | None = None,
         qos: int = Qos.AT_MOST_ONCE,
         auto_confirm: bool = True,
-        ttl: Duration = 0,
+        ttl: Duration | None = 0,
         credit: int = DEFAULT_CREDIT,
         on_message: Callable[[Delivery], None] | None = None,
     ) -> Subscription:
@@ -152,7 +152,8 @@ class Client:
             share: Name of a subscription that clients of any id share; None for a subscription of this client alone.
             qos: 0 at most once, 1 at least once.
             auto_confirm: Whether the client confirms messages, with at least once.
-            ttl: How long the subscription and its messages remain after a disconnection; 0 ends it.
+            ttl: How long the subscription and its messages remain after a disconnection; 0 ends it; None keeps it until
+                `unsubscribe`, which also services without times to live can do.
             credit: Most unconfirmed messages at the client; with 0, messages come only for `receive` calls.
             on_message: Called with each message, one at a time; None leaves the messages to `Subscription.receive`.
 
@@ -166,7 +167,7 @@ class Client:
             share=None if share is None else share_of(caller, share),
             qos=qos_of(caller, qos),
             auto_confirm=auto_confirm,
-            ttl_ms=ttl_of(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
+            ttl_ms=None if ttl is None else ttl_of(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
         )
         on_delivery = callback_for(caller, on_message)
         engine = caller(self._engine.subscribe(terms, credit_of(caller, credit), on_delivery))

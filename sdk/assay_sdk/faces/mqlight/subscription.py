@@ -135,8 +135,8 @@ class Subscription:
         return self._engine.number
 
     @property
-    def ttl(self) -> int:
-        """The time that the subscription remains after a disconnection, in milliseconds."""
+    def ttl(self) -> int | None:
+        """The time that the subscription remains after a disconnection, in milliseconds; None without limit."""
         return self._engine.terms.ttl_ms
 
     @property

@@ -16,6 +16,7 @@ from assay_adapters.ports.client import Script
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.world import World
+from assay_steps.vocabulary.setup.faults import await_loss
 from assay_steps.words.parsing import phrase
 
 
@@ -68,8 +69,7 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("the application of {name:Name} has failed"))
 def _(world: World, name: str) -> None:
-    connection = world.consumers[name].session.connection
-    world.wait_until(lambda: not connection.open, world.limits.expected_ms)
+    await_loss(world, name)
 
 
 @when(phrase("subscriber {name:Name} starts to receive and {script:Script}"))

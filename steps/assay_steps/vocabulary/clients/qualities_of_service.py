@@ -1,7 +1,7 @@
 """Subscribers by quality of service and by how long their subscriptions outlive them, and what is then on their queues.
 
 What a client does not let its user choose is refused, so scenarios ask for it by tag: ``@needs-quality-of-service``,
-``@needs-subscription-ttl``, ``@needs-auto-confirm``.
+``@needs-lasting-subscription``, ``@needs-subscription-ttl``, ``@needs-auto-confirm``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from assay_steps.words.subscription_terms import Terms
 
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
     """A subscriber with its terms. Its name is its client id, and its subscription's name unless it shares one."""
-    lasting = terms.ttl_ms > 0
+    lasting = terms.durable or terms.ttl_ms > 0
     origin = world.subscription(
         world.address(place),
         durable=lasting,
         name=terms.share or (name if lasting else None),
         shared=terms.share is not None,
-        ttl_ms=terms.ttl_ms,
+        ttl_ms=None if terms.durable else terms.ttl_ms,
     )
     return Role(
         origin=origin,

@@ -83,7 +83,7 @@ def _arm_behind_first_sight(world: World, fault: Kill | Cut, span_ms: int, label
         due_ns = world.instance.clock.monotonic_ns() + span_ms * NS_PER_MS
         world.faults.arm_for_later(fault, At(due_ns))
 
-    world.faults.announce()
+    world.faults.announce(fault)
     world.sightings.at_first_sight(world.coming_kid(label), arm)
 
 
@@ -106,8 +106,18 @@ def _(world: World) -> None:
 
 @when(phrase("the connection of {name:Name} has been lost"))
 def _(world: World, name: str) -> None:
+    await_loss(world, name)
+
+
+def await_loss(world: World, name: str) -> None:
+    """Wait until an actor's connection is lost at what it was to see.
+
+    If it saw nothing in time, the connection is lost now: the claims then say what was not delivered.
+    """
     connection = world.consumers[name].session.connection
     world.wait_until(lambda: not connection.open, world.limits.expected_ms)
+    if connection.open:
+        connection.abort()
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its answer"))

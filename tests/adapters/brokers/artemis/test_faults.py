@@ -9,12 +9,12 @@ from typing import TypeVar
 import pytest
 
 from assay_adapters.brokers.artemis.backend import ArtemisBackend, ArtemisInstance
-from assay_adapters.containers.faults import ContainerFaults
 from assay_adapters.faults.injections import HalvesInjection
+from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Mode, Origin, Seen
-from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart
+from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart, StoreError
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner
@@ -81,7 +81,7 @@ def receive(session: ClientSession, of: Address, limit_ms: int = 5_000) -> Seen 
     return value(value(session.consumer(Origin(address=of), actor="receiver")).receive(limit_ms))
 
 
-def faults(instance: ArtemisInstance) -> ContainerFaults:
+def faults(instance: ArtemisInstance) -> ProxiedFaults:
     assert instance.faults is not None
     return instance.faults
 
@@ -134,10 +134,29 @@ def test_the_data_folder_holds_what_is_persistent_and_nothing_else(instance: Art
 
 def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance) -> None:
     inject = faults(instance).inject
-    assert isinstance(inject(Kill(), BeforeAnswer("x")), Unsupported)
-    assert isinstance(inject(Cut()), Unsupported)
+    assert isinstance(inject(StoreError()), Unsupported)
     assert isinstance(inject(Restart(level="9.0")), Unsupported)
-    assert faults(instance).kinds == {Kill, Restart}
+    assert faults(instance).kinds == {Kill, Restart, Cut}
+
+
+def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: ArtemisInstance) -> None:
+    to = queue()
+    producer = value(session(instance).producer(to))
+    injection = armed(faults(instance).inject(Kill(), BeforeAnswer("b1")))
+    sending_ns = instance.clock.monotonic_ns()
+    assert not isinstance(producer.send(Draft(key="b1", body="b1")), Ok)
+    suffered(instance, injection, sending_ns)
+
+
+def test_a_cut_ends_the_connections_and_leaves_the_broker(instance: ArtemisInstance) -> None:
+    to = queue()
+    producer = value(session(instance).producer(to))
+    value(producer.send(Draft(key="c1", body="c1"), mode=Mode.NON_PERSISTENT))
+    assert not isinstance(armed(faults(instance).inject(Cut())).wait(), Unsupported)
+    assert not isinstance(producer.send(Draft(key="c2", body="c2")), Ok)
+    seen = receive(session(instance), to)
+    assert seen is not None
+    assert seen.key == "c1"
 
 
 def test_a_trigger_that_never_comes_ends_the_wait(instance: ArtemisInstance, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,103 @@
+"""Faults of a broker behind the proxy: in order, waited for, with a broker that takes notes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+
+import pytest
+from tests.waiting import until
+
+from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.faults.injections import HalvesInjection
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.faults.proxy import Proxy
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.faults import At, Cut, FaultRequest, Kill, Restart, StoreError
+from assay_sdk.runners.real import RealRunner
+
+
+class Notes:
+    """A broker that takes notes; it listens, so that the proxy has something to connect to."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.amqp_port: int = listener.getsockname()[1]
+        self.did: list[str] = []
+        self.fails = ""
+
+    def _do(self, what: str) -> None:
+        if what == self.fails:
+            raise BackendError(f"cannot {what}")
+        self.did.append(what)
+
+    def start(self, changed: Mapping[str, object] | None = None) -> None:
+        assert changed is None
+        self._do("start")
+
+    def kill(self) -> None:
+        self._do("kill")
+
+    def stop(self) -> None:
+        self._do("stop")
+
+
+class Bench:
+    def __init__(self, runner: RealRunner, listener: socket.socket) -> None:
+        self.runner = runner
+        self.notes = Notes(listener)
+        self.proxy = Proxy(self.notes.amqp_port)
+        self.faults = ProxiedFaults(self.notes, self.proxy, runner)
+
+    def arm(self, fault: FaultRequest, *when: At) -> HalvesInjection:
+        injection = self.faults.inject(fault, *when)
+        assert isinstance(injection, HalvesInjection)
+        return injection
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    runner = RealRunner()
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        made = Bench(runner, listener)
+        made.proxy.start()
+        yield made
+        made.proxy.close()
+    runner.close()
+
+
+@pytest.mark.parametrize(("fault", "first"), [(Kill(), "kill"), (Restart(), "stop")])
+def test_a_fault_ends_the_broker_and_starts_it_again(bench: Bench, fault: FaultRequest, first: str) -> None:
+    span = bench.arm(fault).wait()
+    assert bench.notes.did == [first, "start"]
+    assert not isinstance(span, Unsupported)
+    assert span[0] <= span[1]
+    socket.create_connection((LOOPBACK, bench.proxy.port)).close()
+
+
+def test_a_cut_leaves_the_broker_alone(bench: Bench) -> None:
+    with socket.create_connection((LOOPBACK, bench.proxy.port)) as client:
+        until(lambda: bench.proxy.connections == 1, "the proxy has connected to the broker")
+        assert not isinstance(bench.arm(Cut()).wait(), Unsupported)
+        assert client.recv(1) == b""
+    assert bench.notes.did == []
+
+
+def test_a_fault_happens_at_its_time(bench: Bench) -> None:
+    due_ns = bench.runner.clock.monotonic_ns() + 20_000_000
+    span = bench.arm(Kill(), At(due_ns)).wait()
+    assert not isinstance(span, Unsupported)
+    assert span[0] >= due_ns
+
+
+@pytest.mark.parametrize("half", ["kill", "start"])
+def test_a_fault_that_fails_raises_to_its_waiter(bench: Bench, half: str) -> None:
+    bench.notes.fails = half
+    with pytest.raises(BackendError, match=half):
+        bench.arm(Kill()).wait()
+
+
+@pytest.mark.parametrize("fault", [StoreError(), Restart(level="9.0")])
+def test_faults_from_inside_are_unsupported(bench: Bench, fault: FaultRequest) -> None:
+    assert isinstance(bench.faults.inject(fault), Unsupported)
+    assert bench.faults.kinds == {Kill, Restart, Cut}
