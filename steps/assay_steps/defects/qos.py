@@ -270,7 +270,7 @@ QOS_DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         name="never-resends",
-        rules=("QS-05",),
+        rules=("QS-04", "QS-05"),
         text="What was sent at least once and not answered is not sent again on the next connection.",
         wire=_never_resends,
     ),

@@ -100,6 +100,19 @@ def test_automatic_confirmation_is_told_before_the_callback_is_over(world: World
     assert told == ["settle", "seen", "callback"]
 
 
+def test_a_durable_subscription_keeps_what_comes_while_its_client_is_away(world: World) -> None:
+    origin = Origin(address=TOPIC, durability=Durability.DURABLE, name="kept")
+    away = world.connect("away")
+    ok(ok(away.session(AckMode.AUTO)).consumer(origin, actor="s", qos=Qos.AT_LEAST_ONCE))
+    ok(away.close())
+    world.let(3_600 * SECOND)
+    world.send("k1")
+    back = ok(world.connect("away").session(AckMode.AUTO))
+    seen = ok(ok(back.consumer(origin, actor="s", qos=Qos.AT_LEAST_ONCE)).receive(SECOND))
+    assert seen is not None
+    assert seen.key == "k1"
+
+
 def test_in_client_mode_only_what_is_acknowledged_is_settled(world: World) -> None:
     session = ok(world.connection.session(AckMode.CLIENT))
     consumer = ok(session.consumer(Origin(address=TOPIC), actor="s", qos=Qos.AT_LEAST_ONCE))
@@ -193,7 +206,6 @@ UNSUPPORTED: list[Ask] = [
     lambda world: world.session.xa(),
     lambda world: world.session.consumer(Origin(address=TOPIC, selector="a = 1"), actor="s"),
     lambda world: world.session.consumer(Origin(address=TOPIC, no_local=True), actor="s"),
-    lambda world: world.session.consumer(Origin(address=TOPIC, durability=Durability.DURABLE, name="n"), actor="s"),
     lambda world: ok(world.session.consumer(Origin(address=TOPIC), actor="s")).listen_batch(Script(), 2, 5),
     lambda world: ok(world.session.producer(TOPIC)).set(Setting.DELAY, 5),
     lambda world: ok(world.session.producer(TOPIC)).set(Setting.MODE, 2),
