@@ -41,7 +41,15 @@ def names_with_defects() -> tuple[str, ...]:
 
     A backend of another package that cannot be loaded is left out.
     """
-    return tuple(name for name in backend_names() if _has_defects(name))
+    return tuple(name for name in backend_names() if (entry := _loadable(name)) is not None and entry.has_defects)
+
+
+def names_with_variants() -> tuple[str, ...]:
+    """Return the names of the installed backends that can be a tolerated variant, in alphabetical order.
+
+    A backend of another package that cannot be loaded is left out.
+    """
+    return tuple(name for name in backend_names() if (entry := _loadable(name)) is not None and entry.has_variants)
 
 
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
@@ -66,7 +74,7 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
         others = ", ".join(other for other in backend_names() if _load(other).has_stores)
         raise NotOursError(f"Backend {name!r} brings its own store; only {others} lets you choose one.")
     if not entry.has_variants and asked.variant is not None:
-        others = ", ".join(other for other in backend_names() if _load(other).has_variants)
+        others = ", ".join(names_with_variants())
         raise NotOursError(f"Backend {name!r} has no variants; those with variants: {others}.")
     backend = entry.open(asked)
     if lack := lacking(backend, Backend):
@@ -96,11 +104,11 @@ def _load(name: str) -> BackendEntry:
     return entry
 
 
-def _has_defects(name: str) -> bool:
+def _loadable(name: str) -> BackendEntry | None:
     try:
-        return _load(name).has_defects
+        return _load(name)
     except UnusableBackendError:
-        return False
+        return None
 
 
 def _package(point: EntryPoint) -> str:

@@ -8,7 +8,8 @@ from tests.cli.conftest import Assay, Ended
 
 from assay.commands import defects
 from assay.exits import Exit
-from assay_steps.kill_matrix.matrix import CaughtDefect, DefectError, KillMatrix, RuleKills, TriedVariant
+from assay_steps.kill_matrix.matrix import CaughtDefect, DefectError, KillMatrix, RuleKills
+from assay_steps.kill_matrix.tolerance import TriedVariant
 
 SOUND = KillMatrix(
     rules=(RuleKills("DD-39", (CaughtDefect("header-kept", ("a",)), CaughtDefect("id-lost", ("b",)))),),

@@ -21,7 +21,8 @@ from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_features import catalogue, feature_root
 from assay_pipeline.errors import SparkMissingError
-from assay_steps.kill_matrix.matrix import KillMatrix, TrialError
+from assay_steps.kill_matrix.matrix import KillMatrix
+from assay_steps.kill_matrix.trials import TrialError
 from assay_steps.plugin.folder import EARLIER
 
 
@@ -44,7 +45,10 @@ def sentence(err: str) -> str:
         (["--profile", "delya"], "did you mean delay?"),
         (["--face", "clasic"], "did you mean 'classic'?"),
         (["--variant", "delivered-at-expirey"], "did you mean 'delivered-at-expiry'?"),
-        (["--variant", "delivered-at-expiry", "--backend", "artemis"], "those with variants: reference."),
+        (
+            ["--variant", "delivered-at-expiry", "--backend", "artemis"],
+            "those with variants: reference, reference-container, reference-server.",
+        ),
         (["--variant", "delivered-at-expiry", "--defect", "early-delivery"], "exclude each other"),
         (["--store", "memry"], "did you mean 'memory'?"),
         (["--defect", "early-delivry"], "did you mean 'early-delivery'?"),

@@ -38,6 +38,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         max_name_bytes: Length of destination, client and subscription names, in UTF-8.
         retry_ms: How long the delay processor waits, after a target could not take a due message, before it tries
             again.
+        release_after_ms: How long after its delay a message is released: 0 at once; a processor that looks at the
+            staging queue from time to time comes later.
     """
 
     name: str = "ASSAY"
@@ -55,6 +57,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_selectors: int = 100
     max_name_bytes: int = 10_240
     retry_ms: int = 1_000
+    release_after_ms: int = 0
 
     def fresh_objects(self) -> tuple[Definition, ...]:
         """Return the objects of a new queue manager with these settings."""

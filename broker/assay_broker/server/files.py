@@ -77,6 +77,7 @@ class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
     tls_key: str | UnsetType = UNSET
     clear_passwords: bool | UnsetType = UNSET
     defect: str | UnsetType = UNSET
+    variant: str | UnsetType = UNSET
     log: str | UnsetType = UNSET
     ready_file: str | UnsetType = UNSET
     drain_ms: int | UnsetType = UNSET

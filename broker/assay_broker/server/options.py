@@ -52,6 +52,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
         platform: Which platform's rules hold.
         opmode: z/OS's OPMODE.
         defect: A named misbehaviour; None for none.
+        variant: A tolerated variant (`assay_broker.variants`); None for the reference broker as it is.
         limits: What clients can make grow, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
         amqp_limits: The same for AMQP, by the names of `assay_broker.amqp.limits.AmqpLimits`.
         http_limits: The same for HTTP, by the names of `assay_broker.http.limits.HttpLimits`.
@@ -71,6 +72,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     platform: Platform = "distributed"
     opmode: Opmode = "NEWFUNC"
     defect: str | None = None
+    variant: str | None = None
     limits: Mapping[str, int] = MappingProxyType({})
     amqp_limits: Mapping[str, int] = MappingProxyType({})
     http_limits: Mapping[str, int] = MappingProxyType({})
@@ -94,10 +96,7 @@ def check(options: ServerOptions) -> None:
         check_queue_manager_name(options.name, zos=options.platform == "zos")
     except RefusalError as error:
         raise OptionsError(str(error).partition(": ")[2].rstrip(".")) from error
-    if options.defect is not None:
-        from assay_broker.defects import DEFECTS  # only where it is asked for: a server has no use for them
-
-        check_word("defect", options.defect, DEFECTS)
+    _check_behaviour(options)
     if FACTORY in options.mqsc[1:]:
         raise OptionsError(
             f"mqsc has {FACTORY!r} behind a script: it stands for factory settings in place of default.mqsc, so put it "
@@ -118,6 +117,20 @@ def check(options: ServerOptions) -> None:
                 f"{address} can be reached from other machines, and without a users' file every client could connect: "
                 "name one (assay broker --users FILE --add-user NAME makes it), or listen on 127.0.0.1"
             )
+
+
+def _check_behaviour(options: ServerOptions) -> None:
+    """Refuse an unknown defect or variant, and both together; a server without either loads neither."""
+    if options.defect is not None:
+        from assay_broker.defects import DEFECTS
+
+        check_word("defect", options.defect, DEFECTS)
+    if options.variant is not None:
+        from assay_broker.variants import VARIANTS
+
+        check_word("variant", options.variant, VARIANTS)
+    if options.defect is not None and options.variant is not None:
+        raise OptionsError(f"the defect {options.defect} and the variant {options.variant} exclude each other")
 
 
 def check_word(what: str, word: str, known: Iterable[str]) -> None:

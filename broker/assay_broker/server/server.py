@@ -115,6 +115,7 @@ class BrokerServer:
             http=self.http_url,
             data=None if self.options.data is None else str(self.options.data),
             defect=self.options.defect,
+            variant=self.options.variant,
         )
 
     async def stop(self, *, drain: bool = True) -> None:
@@ -155,7 +156,7 @@ class BrokerServer:
 
     def _begin(self) -> None:
         settings = settings_of(self.options)
-        seams = _seams(self.options.defect)
+        seams = _seams(self.options)
         self._loop = asyncio.get_running_loop()
         self._runner = AsyncioRunner(self._loop)
         try:
@@ -242,10 +243,14 @@ def _real_parts() -> Parts:
     return Wiring()
 
 
-def _seams(defect: str | None) -> Seams:
-    """The filters of a defect by its name; none for the unbroken broker, which does not load the defects."""
-    if defect is None:
-        return NO_SEAMS
-    from assay_broker.defects import DEFECTS
+def _seams(options: ServerOptions) -> Seams:
+    """The filters of a defect or a variant; none for the reference broker as it is, which loads neither."""
+    if options.defect is not None:
+        from assay_broker.defects import DEFECTS
 
-    return DEFECTS[defect].apply()
+        return DEFECTS[options.defect].apply()
+    if options.variant is not None:
+        from assay_broker.variants import VARIANTS
+
+        return VARIANTS[options.variant].apply()
+    return NO_SEAMS

@@ -39,6 +39,7 @@ def broker(
         bool, typer.Option("--clear-passwords", help="Take passwords without TLS from other machines too.")
     ] = False,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect on.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Be a tolerated variant: right, in another way.")] = None,
     log: Annotated[str | None, typer.Option(help="json or console.")] = None,
     ready_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Says in JSON where it listens, while it does.")
@@ -61,6 +62,7 @@ def broker(
         "tls-key": tls_key,
         "clear-passwords": clear_passwords or None,
         "defect": defect,
+        "variant": variant,
         "log": log,
         "ready-file": ready_file,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +14,14 @@ from rich.console import Console
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.progress import DefectProgress
 from assay.terminal import Terminal, write_json
-from assay_adapters.registry import names_with_defects
+from assay_adapters.registry import names_with_defects, names_with_variants
 from assay_evidence.figures import counted
 from assay_features import load_catalogue
-from assay_steps.kill_matrix.matrix import KillMatrix, RuleKills, TrialError, UntriedError, kill_matrix
+from assay_steps.kill_matrix.matrix import KillMatrix, RuleKills, kill_matrix
+from assay_steps.kill_matrix.tolerance import Tolerance, tolerance
+from assay_steps.kill_matrix.trials import TrialError, UntriedError
 from assay_steps.plugin.folder import JOURNALS, refuse_foreign, write_defects
+from assay_steps.variants import all_variants
 
 
 def defects(
@@ -29,35 +34,36 @@ def defects(
         bool,
         typer.Option("--everywhere", help="Try each defect on other rules' scenarios, too: how broad is it?"),
     ] = False,
+    tolerated: Annotated[
+        bool,
+        typer.Option(
+            "--tolerated", help="Run all scenarios against brokers and clients that are right in another way, instead."
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="A run's folder: the matrix goes there, and assay report shows it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The matrix as JSON.")] = False,
 ) -> int:
     """Run the scenarios against named defects: which scenario catches which."""
+    if tolerated:
+        return _tolerated(backend, tuple(rule or ()), _known(tuple(rule or ()), profile), as_json=as_json, out=out)
     breakable = names_with_defects()
     if backend not in breakable:
         raise UsageProblem(
             f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(breakable)}."
         )
-    profiles = tuple(name.strip() for name in profile.split(",")) if profile else ()
-    for name in profiles or (None,):
-        load_catalogue().select(profile=name, ids=tuple(rule or ()))
+    profiles = _known(tuple(rule or ()), profile)
     if out is not None:
         refuse_foreign(out)
-    with DefectProgress() as progress:
-        try:
-            matrix = kill_matrix(
-                backend,
-                tuple(rule or ()),
-                profiles=profiles,
-                everywhere=everywhere,
-                told=progress.told,
-            )
-        except UntriedError as problem:
-            raise NothingSelected(rule or ()) from problem
-        except TrialError as problem:
-            raise CannotRunError(str(problem)) from problem
+    with DefectProgress() as progress, _problems(rule or ()):
+        matrix = kill_matrix(
+            backend,
+            tuple(rule or ()),
+            profiles=profiles,
+            everywhere=everywhere,
+            told=progress.told,
+        )
     written = None if out is None else write_defects(out, msgspec.json.format(msgspec.json.encode(matrix)))
     if as_json:
         write_json(matrix)
@@ -66,6 +72,62 @@ def defects(
         if written is not None:
             show_place(written, Terminal(soft_wrap=True))
     return exit_code(matrix)
+
+
+def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
+    """The names of the profiles, after a look into the catalogue for them and for the rules.
+
+    Raises:
+        LookupError: The catalogue lacks one of them.
+    """
+    profiles = tuple(name.strip() for name in profile.split(",")) if profile else ()
+    for name in profiles or (None,):
+        load_catalogue().select(profile=name, ids=rules)
+    return profiles
+
+
+@contextmanager
+def _problems(rules: Sequence[str]) -> Generator[None]:
+    """Turn the errors of trials into those of the command."""
+    try:
+        yield
+    except UntriedError as problem:
+        raise NothingSelected(rules) from problem
+    except TrialError as problem:
+        raise CannotRunError(str(problem)) from problem
+
+
+def _tolerated(
+    backend: str, rules: tuple[str, ...], profiles: tuple[str, ...], *, as_json: bool, out: Path | None
+) -> Exit:
+    """Run the tolerated variants on all scenarios, and print which scenario convicts which variant."""
+    varied = names_with_variants()
+    if backend not in varied:
+        raise UsageProblem(f"Backend {backend!r} has no variants; those with variants: {', '.join(varied)}.")
+    if out is not None:
+        raise UsageProblem("A report shows the kill matrix only: leave --out away, or --tolerated.")
+    with DefectProgress() as progress, _problems(rules):
+        found = tolerance(backend, rules, profiles=profiles, told=progress.told)
+    if as_json:
+        write_json(found)
+    else:
+        show_tolerance(found, Terminal(soft_wrap=True))
+    return Exit.NOT_AS_EXPECTED if found.convicted else Exit.AS_EXPECTED
+
+
+def show_tolerance(found: Tolerance, console: Console) -> None:
+    """Print each variant with what it does, the scenarios that convict it, and a summary."""
+    known = all_variants()
+    for variant in found.variants:
+        console.print(f"{variant.name}: {known[variant.name].text} {known[variant.name].allowed_by}", markup=False)
+        for scenario in variant.convicted_by:
+            console.print(f"  convicted by {scenario}", markup=False, style="bold red")
+    tried = counted(len(found.variants), "tolerated variant")
+    console.print(
+        f"{tried} on {counted(found.scenarios, 'scenario')}: "
+        f"{len(found.variants) - len(found.convicted)} without a fail or an error, {len(found.convicted)} convicted.",
+        markup=False,
+    )
 
 
 def exit_code(matrix: KillMatrix) -> Exit:

@@ -77,7 +77,7 @@ def run(
     ] = None,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
     variant: Annotated[
-        str | None, typer.Option(help="Let the reference broker be a tolerated variant, which must pass too.")
+        str | None, typer.Option(help="Let broker or client be a tolerated variant, which must pass too.")
     ] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:

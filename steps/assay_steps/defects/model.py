@@ -5,32 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from msgspec import Struct
-
 from assay_adapters.ports.client import Client
 from assay_sdk.driver import Driver
+from assay_steps.behaviour import Behaviour
 
 M = TypeVar("M", bound=Callable[..., object])
 
 
-class Defect(Struct, frozen=True, kw_only=True):
-    """A named, switchable misbehaviour.
-
-    Args:
-        name: Its name.
-        rules: Ids of the rules that it breaks.
-        text: One sentence: what it does wrong.
-        broker: Its name among the broker's defects.
-        wire: Puts a filter between engine and driver.
-        port: Puts a filter in front of the client port.
-    """
-
-    name: str
-    rules: tuple[str, ...]
-    text: str
-    broker: str | None = None
-    wire: Callable[[Driver], Driver] | None = None
-    port: Callable[[Client], Client] | None = None
+class Defect(Behaviour, frozen=True, kw_only=True):
+    """A named, switchable misbehaviour; the scenarios of its rules must fail with it."""
 
 
 def at_port(shape: Callable[[M], Callable[[Client], Client]], wrong: M, name: str, *rules: str) -> Defect:

@@ -4,7 +4,7 @@ First all scenarios run without a defect; one that fails then is an *alarm*.  Th
 its rules; one that fails has *caught* it.  If none fails, but one ends in an error that it does not have without the
 defect, the trial is an *error* of the defect: its own code has raised.  A scenario that catches nothing is *unkilled*:
 nothing shows that it can fail.  A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing
-and does not count.  A tolerated variant (`assay_broker.variants`) must pass the scenarios of its rules.
+and does not count.  A tolerated variant (`assay_steps.variants`) must pass the scenarios of its rules.
 
 In virtual time a trial computes, so one trial for each core runs at a time.  In real time a trial mostly waits, so many
 run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
@@ -13,21 +13,16 @@ run at a time.  The matrix names the scenarios that a backend cannot run and the
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
-import pytest
 from msgspec import Struct, structs
 
-from assay_adapters.registry import open_backend
-from assay_broker.variants import VARIANTS
-from assay_evidence.verdicts import Verdict, load_verdicts
-from assay_features import Strength, feature_root, load_catalogue
-from assay_sdk.model.capabilities import Capability
+from assay_adapters.registry import names_with_variants
+from assay_evidence.verdicts import Verdict
+from assay_features import feature_root, load_catalogue
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
 from assay_steps.defects.wire import BEYOND_THE_WIRE
@@ -35,44 +30,21 @@ from assay_steps.kill_matrix.failure_share import (
     SAMPLED,
     SUSPECT,
     TOO_BROAD,
-    Outcome,
     Outcomes,
-    Sample,
     share_of,
 )
+from assay_steps.kill_matrix.tolerance import TriedVariant, convictions
+from assay_steps.kill_matrix.trials import (
+    AT_ONCE,
+    Trial,
+    UntriedError,
+    chosen_rules,
+    in_virtual_time,
+    outcomes_of,
+    tried,
+)
 from assay_steps.plugin.checks import written
-from assay_steps.plugin.folder import LOG, VERDICTS
-from assay_steps.plugin.run_result import RunResult, usage_error
-from assay_steps.plugin.suite import SuiteOptions, run_suite
-
-AT_ONCE = 24
-"""Trials that run at a time in real time, and scenarios at a time of the trial without a defect."""
-
-DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
-"""Pytest's exit codes after every scenario of a trial was run."""
-
-
-class TrialError(RuntimeError):
-    """A trial was not done to its end, so it says nothing of what catches its defect.
-
-    Args:
-        defect: The defect that was switched on; None for none.
-        why: What stopped it.
-    """
-
-    def __init__(self, defect: str | None, why: str) -> None:
-        super().__init__(defect, why)  # both, since it comes out of a process of the pool
-        self.defect = defect
-        self.why = why
-
-    def __str__(self) -> str:
-        """One sentence for the user."""
-        whose = "without a defect" if self.defect is None else f"with defect {self.defect!r}"
-        return f"The trial {whose} was not done to its end, so nothing is known of what catches what: {self.why}"
-
-
-class UntriedError(TrialError):
-    """No scenario tries the rules of a trial."""
+from assay_steps.variants import all_variants
 
 
 class CaughtDefect(Struct, frozen=True):
@@ -108,13 +80,6 @@ class DefectError(Struct, frozen=True):
     reason: str
 
 
-class TriedVariant(Struct, frozen=True):
-    """One tolerated variant, and the scenarios of its rules that convict it, though they pass without it."""
-
-    name: str
-    convicted_by: tuple[str, ...]
-
-
 class KillMatrix(Struct, frozen=True):
     """`assay defects --json` (design, "The command").
 
@@ -127,7 +92,7 @@ class KillMatrix(Struct, frozen=True):
         beyond: Defects of these rules that the backend cannot show, and why.
         real_time: Whether the backend's time is real. Then a scenario may be unkilled: the backend cannot show its
             defect, or its clock is not exact enough. In virtual time each scenario must be killed.
-        variants: The tolerated variants of these rules; none in real time, since those backends have no variants.
+        variants: The tolerated variants of these rules; none if the backend has no variants.
         errors: Defects whose own code raises, so that nothing is known of what catches them.
     """
 
@@ -178,67 +143,6 @@ class KillMatrix(Struct, frozen=True):
         return not self.unbroken and all(rule.proven for rule in self.rules)
 
 
-class Trial(Struct, frozen=True):
-    """One run of the suite, in a process of its own pool.
-
-    Args:
-        backend: A backend that knows defects.
-        defect: The defect that is switched on; None for none.
-        rules: Only scenarios that try one of these rules; none for all.
-        every: Run only every n-th of them.
-        workers: How many processes run them; 0 for this one.
-        variant: The tolerated variant that the broker is; None for the reference broker as it is.
-    """
-
-    backend: str
-    defect: str | None
-    rules: tuple[str, ...] = ()
-    every: int = 1
-    workers: int = 0
-    variant: str | None = None
-
-
-def outcomes_of(trial: Trial) -> Outcomes:
-    """Run a trial in a temporary folder.
-
-    A variant stands for a foreign broker, of which nothing is asked that no document asks: scenarios of strength kit
-    are left out.
-
-    Raises:
-        UntriedError: No scenario tries its rules.
-        TrialError: Its scenarios could not be read, or not all were run. A missing verdict must not count as a defect
-            that was not caught.
-    """
-    with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
-        out = Path(folder) / "out"
-        result = RunResult()
-        options = SuiteOptions(
-            out=out,
-            backend=trial.backend,
-            rules=trial.rules,
-            defect=trial.defect,
-            workers=trial.workers,
-            variant=trial.variant,
-        )
-        code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
-        if code is pytest.ExitCode.NO_TESTS_COLLECTED:
-            raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
-        if code not in DONE:
-            raise TrialError(trial.defect, _why(code, result, out / LOG))
-        verdicts = load_verdicts(out / VERDICTS)
-    return {
-        scenario.scenario: Outcome(scenario.verdict.value, scenario.rules, scenario.reason)
-        for scenario in verdicts.scenarios
-        if trial.variant is None or scenario.strength != Strength.KIT
-    }
-
-
-def _why(code: pytest.ExitCode, result: RunResult, log: Path) -> str:
-    if code is pytest.ExitCode.USAGE_ERROR:
-        return usage_error(log)
-    return result.ended or next(iter(result.unreadable), f"pytest ended with {code.name}.")
-
-
 def kill_matrix(
     backend: str = "reference",
     rules: Iterable[str] = (),
@@ -260,10 +164,11 @@ def kill_matrix(
         UntriedError: No scenario tries the rules.
         TrialError: A trial did not run to its end; trials that have not begun are cancelled.
     """
-    chosen = _chosen(tuple(rules), tuple(profiles))
+    chosen = chosen_rules(tuple(rules), tuple(profiles))
     if not chosen:
         raise UntriedError(None, "none of these rules is in these profiles; name others.")
-    is_virtual = Capability.VIRTUAL_TIME in open_backend(backend).capabilities
+    is_virtual = in_virtual_time(backend)
+    knows_variants = backend in names_with_variants()
     known = [defect for defect in all_defects().values() if chosen & set(defect.rules)]
     beyond = {} if is_virtual else {one.name: BEYOND_THE_WIRE[one.name] for one in known if one.name in BEYOND_THE_WIRE}
     defects = [defect for defect in known if defect.name not in beyond]
@@ -271,8 +176,8 @@ def kill_matrix(
     sampled = {name: Trial(backend, name, every=SAMPLED) for name in own} if everywhere else {}
     tolerated = {
         variant.name: Trial(backend, None, tuple(sorted(chosen & set(variant.rules))), variant=variant.name)
-        for variant in VARIANTS.values()
-        if is_virtual and chosen & set(variant.rules)
+        for variant in all_variants().values()
+        if knows_variants and chosen & set(variant.rules)
     }
     alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
     with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
@@ -280,14 +185,14 @@ def kill_matrix(
             unbroken = pool.submit(outcomes_of, alone)
             if not is_virtual:  # it decides what is an alarm, and real time is not to be short for it
                 own = _longest_first(own, unbroken.result())
-            broken = _tried(pool, own, told)
+            broken = tried(pool, own, told)
             if not is_virtual:
                 broken |= _tried_again(own, broken, told)
-            shares = {name: share_of(outcomes) for name, outcomes in _tried(pool, sampled, told).items()}
+            shares = {name: share_of(outcomes) for name, outcomes in tried(pool, sampled, told).items()}
             suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
-            shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
+            shares |= {name: share_of(outcomes) for name, outcomes in tried(pool, suspects, told).items()}
             matrix = _matrix(unbroken.result(), broken, defects, shares)
-            variants = _convicted(unbroken.result(), _tried(pool, tolerated, told))
+            variants = convictions(unbroken.result(), tried(pool, tolerated, told))
             return structs.replace(matrix, beyond=beyond, real_time=not is_virtual, variants=variants)
         except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
@@ -301,32 +206,16 @@ def _tried_again(
     missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         try:
-            return _tried(pool, missed, told)
+            return tried(pool, missed, told)
         except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _chosen(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
-    """The ids of the rules, restricted to the profiles if some are named."""
-    catalogue = load_catalogue()
-    return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
 
 
 def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
     """Sort trials by their number of scenarios, the largest first, so that no long trial runs alone at the end."""
     scenarios = Counter(rule for outcome in unbroken.values() for rule in outcome.rules)
     return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
-
-
-def _tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
-    """Run the trials; the outcomes by the name of the defect or variant."""
-    running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
-    outcomes: dict[str, Outcomes] = {}
-    for done, trial in enumerate(as_completed(running), start=1):
-        outcomes[running[trial]] = trial.result()
-        told(running[trial], done, len(running))
-    return outcomes
 
 
 def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:
@@ -381,23 +270,6 @@ def _errors(unbroken: Outcomes, uncaught: Mapping[str, Outcomes]) -> Iterator[De
             if outcome.verdict == Verdict.ERROR != unbroken[scenario].verdict:
                 yield DefectError(name, scenario, outcome.reason)
                 break
-
-
-def _convicted(unbroken: Outcomes, tried: Mapping[str, Outcomes]) -> tuple[TriedVariant, ...]:
-    """The scenarios that convict each variant; a scenario that does not pass without the variant does not count."""
-    return tuple(
-        TriedVariant(
-            name,
-            tuple(
-                sorted(
-                    scenario
-                    for scenario, outcome in outcomes.items()
-                    if outcome.verdict != Verdict.PASS and unbroken[scenario].verdict == Verdict.PASS
-                )
-            ),
-        )
-        for name, outcomes in sorted(tried.items())
-    )
 
 
 def _catalogue_order() -> Callable[[str], int]:

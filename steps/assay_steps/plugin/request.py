@@ -9,8 +9,9 @@ from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.entry import BackendOptions
 from assay_adapters.registry import open_backend
 from assay_features import Rule, load_catalogue
+from assay_steps.behaviour import Behaviour
 from assay_steps.defects import find_defect
-from assay_steps.defects.model import Defect
+from assay_steps.variants import find_variant
 
 
 class BackendUnavailableError(LookupError):
@@ -18,17 +19,17 @@ class BackendUnavailableError(LookupError):
 
 
 class Pair(Struct, frozen=True):
-    """The backend, rules and defect of a run, looked up.
+    """The backend, rules and behaviour of a run, looked up.
 
     Args:
         backend: The backend, not started yet.
         rules: The rules that are tried.
-        defect: The defect that is switched on; None for none.
+        behaviour: The defect that is switched on, or the tolerated variant; None for neither.
     """
 
     backend: Backend
     rules: tuple[Rule, ...]
-    defect: Defect | None
+    behaviour: Behaviour | None
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -42,7 +43,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         store: Which store the reference broker uses; None for its first.
         face: The client's face; None for the first.
         defect: A named defect.
-        variant: A tolerated variant of the reference broker.
+        variant: A tolerated variant of broker or client.
     """
 
     backend: str = "reference"
@@ -67,18 +68,20 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """
         rules = load_catalogue().select(profile=self.profile, ids=self.rules)
         defect = find_defect(self.defect) if self.defect is not None else None
-        if defect is not None and self.variant is not None:
+        variant = find_variant(self.variant) if self.variant is not None else None
+        if defect is not None and variant is not None:
             raise LookupError(
-                f"The defect {defect.name!r} and the variant {self.variant!r} exclude each other: leave one out."
+                f"The defect {defect.name!r} and the variant {variant.name!r} exclude each other: leave one out."
             )
+        behaviour = defect or variant
         backend = open_backend(
             self.backend,
             BackendOptions(
                 seed=self.seed,
                 store=self.store,
                 defect=defect.broker if defect else None,
-                wire=defect.wire if defect else None,
-                variant=self.variant,
+                wire=behaviour.wire if behaviour else None,
+                variant=variant.broker if variant else None,
                 shared=shared,
             ),
         )
@@ -88,4 +91,4 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             raise BackendUnavailableError(
                 f"Backend {self.backend!r} cannot be started: {probe.reason}; {probe.remedy}."
             )
-        return Pair(backend, rules, defect)
+        return Pair(backend, rules, behaviour)

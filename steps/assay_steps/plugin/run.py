@@ -33,18 +33,19 @@ from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
+from assay_steps.behaviour import Behaviour
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces, faces_for
 from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.world import World
-from assay_steps.defects.model import Defect
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
 from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.plugin.request import RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
+from assay_steps.variants.model import Variant
 from assay_steps.words.mistakes import NEEDS_PREFIX
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
@@ -144,7 +145,7 @@ class Run:
         self.catalogue = load_catalogue()
         pair = options.open(options.shared)
         self.selected = {rule.id for rule in pair.rules}
-        self.defect: Defect | None = pair.defect
+        self.behaviour: Behaviour | None = pair.behaviour
         self.backend: Backend = pair.backend
         self._left: Backend | None = None
         self._whole: set[type] = set()
@@ -240,6 +241,8 @@ class Run:
             environment = self.backend.environment
             client = self.backend.identity(self.options.face)
             own = {"client": client.ours, "broker": environment.ours}
+            if isinstance(self.behaviour, Variant):
+                own[self.behaviour.part] = False  # it stands for somebody else's
             with ctrl_c_deferred():
                 self._opening = self._journal.write(
                     events.Begin,
@@ -302,6 +305,8 @@ class Run:
     def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
         """The case's world."""
         limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
+        if isinstance(self.behaviour, Variant):
+            limits = structs.replace(limits, late_ms=REAL_LIMITS.late_ms)
         return World(
             provided.instance,
             journal,
@@ -313,9 +318,9 @@ class Run:
 
     def _clients(self, instance: Instance) -> dict[str, Client]:
         clients = dict(instance.clients())
-        if self.defect is None or self.defect.port is None:
+        if self.behaviour is None or self.behaviour.port is None:
             return clients
-        return {name: self.defect.port(client) for name, client in clients.items()}
+        return {name: self.behaviour.port(client) for name, client in clients.items()}
 
     @property
     def virtual(self) -> bool:

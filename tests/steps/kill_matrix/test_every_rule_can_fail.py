@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay_steps.defects import all_defects
-from assay_steps.kill_matrix.matrix import Trial, outcomes_of
+from assay_steps.kill_matrix.trials import Trial, outcomes_of
 
 pytestmark = pytest.mark.exhaustive
 

@@ -18,16 +18,8 @@ from assay_steps.defects import all_defects, find_defect
 from assay_steps.defects.model import Defect
 from assay_steps.defects.wire import BEYOND_THE_WIRE
 from assay_steps.kill_matrix.failure_share import Outcome, Outcomes, share_of
-from assay_steps.kill_matrix.matrix import (
-    Trial,
-    TrialError,
-    UntriedError,
-    _chosen,
-    _longest_first,
-    _matrix,
-    kill_matrix,
-    outcomes_of,
-)
+from assay_steps.kill_matrix.matrix import _longest_first, _matrix, kill_matrix
+from assay_steps.kill_matrix.trials import Trial, TrialError, UntriedError, chosen_rules, outcomes_of
 from assay_steps.plugin import checks, suite
 from assay_steps.plugin.run import Run
 
@@ -114,8 +106,8 @@ def test_a_scenario_that_the_backend_cannot_run_is_neither_an_alarm_nor_unkilled
 
 
 def test_rules_are_chosen_by_id_and_by_any_of_several_profiles() -> None:
-    assert _chosen(("DD-02", "PD-21", "QS-02"), ("delay", "qos")) == {"DD-02", "QS-02"}
-    assert _chosen(("DD-02",), ()) == {"DD-02"}
+    assert chosen_rules(("DD-02", "PD-21", "QS-02"), ("delay", "qos")) == {"DD-02", "QS-02"}
+    assert chosen_rules(("DD-02",), ()) == {"DD-02"}
     with pytest.raises(UntriedError, match="none of these rules is in these profiles"):
         kill_matrix(rules=("DD-02",), profiles=("qos",))
 

@@ -93,7 +93,7 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
 
 def stage_again(state: State, entry: Entry, due_ms: int) -> None:
     """Stage a copy without recording it."""
-    state.staging.stage(entry, due_ms)
+    state.staging.stage(entry, due_ms + state.settings.release_after_ms)
     watch_expiry(state, entry)
 
 

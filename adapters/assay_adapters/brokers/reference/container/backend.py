@@ -165,8 +165,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if self._image:
             self._digest = self._digest or image_digest(self._image)
             details["digest"] = self._digest
-        if self._defect is not None:
-            details["defect"] = self._defect
+        details |= self._behaviour
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
@@ -198,9 +197,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if controlled and inside:
             return super()._process(needs, controlled=True)
         etc = self._etc()
-        asked = {"name": NAMES[needs.platform], "platform": needs.platform, "level": needs.level}
-        if self._defect is not None:
-            asked["defect"] = self._defect
+        asked = {"name": NAMES[needs.platform], "platform": needs.platform, "level": needs.level, **self._behaviour}
         arguments = tuple(f"--{name}={value}" for name, value in asked.items())
         return ContainerBroker((f"--users={self._users_seen()}", "--clear-passwords", *arguments), str(etc))
 

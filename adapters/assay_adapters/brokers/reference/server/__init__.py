@@ -9,7 +9,9 @@ from assay_adapters.ports.entry import BackendEntry, BackendOptions
 def _open(options: BackendOptions) -> Backend:
     from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
 
-    return ReferenceServerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
+    return ReferenceServerBackend(
+        shared=options.shared, defect=options.defect, wire=options.wire, variant=options.variant
+    )
 
 
-BACKEND = BackendEntry(_open, has_defects=True)
+BACKEND = BackendEntry(_open, has_defects=True, has_variants=True)

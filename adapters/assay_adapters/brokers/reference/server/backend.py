@@ -31,6 +31,7 @@ from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import PRODUCT, product_version
+from assay_broker.variants import VARIANTS
 from assay_features import feature_root
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
@@ -111,9 +112,10 @@ class ReferenceServerBackend(AmqpBackend):
         defect: A named defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for none.
         runner: The I/O loop; None for the one that this process's connections share.
+        variant: A tolerated variant; None for the reference broker as it is.
 
     Raises:
-        LookupError: There is no such defect.
+        LookupError: There is no such defect or variant.
     """
 
     name = "reference-server"
@@ -127,11 +129,14 @@ class ReferenceServerBackend(AmqpBackend):
         defect: str | None = None,
         wire: Callable[[Driver], Driver] | None = None,
         runner: Runner | None = None,
+        variant: str | None = None,
     ) -> None:
         if defect is not None and defect not in DEFECTS:
             raise LookupError(unknown("defect", defect, DEFECTS))
+        if variant is not None and variant not in VARIANTS:
+            raise LookupError(unknown("variant", variant, VARIANTS))
         super().__init__(shared, wire, runner)
-        self._defect = defect
+        self._behaviour = {kind: name for kind, name in (("defect", defect), ("variant", variant)) if name is not None}
         self._fork_server: ForkServer | None = None
         self._shared: dict[tuple[str, str], OwnBroker] = {}
         self._own: list[ServerInstance] = []
@@ -141,8 +146,7 @@ class ReferenceServerBackend(AmqpBackend):
     def environment(self) -> Environment:
         """The tested product."""
         details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files"}
-        if self._defect is not None:
-            details["defect"] = self._defect
+        details |= self._behaviour
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
@@ -231,8 +235,7 @@ class ReferenceServerBackend(AmqpBackend):
             "level": needs.level,
             "users": str(self._users_seen()),
         }
-        if self._defect is not None:
-            asked["defect"] = self._defect
+        asked |= self._behaviour
         slow_disk_ms = SLOW_DISK_MS if needs.capabilities & _SEEN_IF_EARLY else 0
         return ServerProcess(self._fork_server, asked, controlled=controlled, slow_disk_ms=slow_disk_ms)
 
