@@ -88,10 +88,73 @@ Feature: A delayed message cannot be had before its delay is over
       When message "slow" is sent to the queue with a delivery delay of 1500 ms and property colour = "red"
       Then "picky" sees "slow" no earlier than 1500 ms after its send
 
-    Scenario: A later send with a shorter delay overtakes
+    Scenario: A delayed send is accepted
       Given an empty queue
       And a receiver is waiting on the queue
-      When message "slow" is sent to the queue with a delivery delay of 3 s
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then sending "slow" is accepted
+      And the receiver sees "slow" no earlier than 1 s after its send
+
+    Scenario Outline: The second send of a producer with a delay of <delay> is no earlier either
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is <delay>
+      When the producer sends message "first"
+      And the producer sends message "second"
+      Then the receiver sees "first" no earlier than <delay> after its send
+      And the receiver sees "second" no earlier than <delay> after its send
+      Examples:
+        | delay |
+        | 1 s   |
+        | 2 s   |
+
+    @needs-non-persistent @needs-priority @needs-time-to-live
+    Scenario Outline: A send with <option> keeps the delay of its producer
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 2 s
+      When the producer sends message "slow" with <option>
+      Then the receiver sees "slow" no earlier than 2 s after its send
+      Examples:
+        | option                                          |
+        | delivery mode non-persistent for this send only |
+        | delivery mode persistent for this send only     |
+        | priority 9 for this send only                   |
+        | a time to live of 1 h for this send only        |
+        | a time to live of 30 s for this send only       |
+        | correlation id "order 7"                        |
+
+    @needs-xa
+    Scenario: A send in a global unit of work is no earlier than its delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 5 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      Then the receiver sees "slow" no earlier than 5 s after its send
+
+    @needs-xa
+    Scenario: A send in a global unit of work that is committed in one phase is no earlier than its delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 5 s
+      And branch "job" is ended
+      And branch "job" is committed in one phase
+      Then the receiver sees "slow" no earlier than 5 s after its send
+
+    Scenario: A later send with a shorter delay overtakes
+      The delays differ by more than the run lets a message be late.
+
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 12 s
       And message "fast" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "fast", "slow" in that order
 

@@ -368,11 +368,25 @@ def fields_of(message: RawMessage) -> dict[str, Scalar]:
         **message.properties,
         **message.descriptor,
         **headers,
-        "headers": "|".join(str(header[STRUC_ID]) for header in message.headers),
+        "headers": _kinds_of(message),
         "kid": key_of(message),
         "bytes": len(message.body),
         "sha256": hashlib.sha256(message.body).hexdigest(),
     }
+
+
+def _kinds_of(message: RawMessage) -> str:
+    return "|".join(str(header[STRUC_ID]) for header in message.headers)
+
+
+def headers_of(found: Found) -> str:
+    """The kinds of the headers in front of a message's body, as its event lists them."""
+    return _kinds_of(found.message)
+
+
+def message_id_of(found: Found) -> str:
+    """A message's MsgId, as its event shows it."""
+    return str(found.message.descriptor["MsgId"])
 
 
 def refusal_fields(refused: Refused) -> dict[str, Scalar]:

@@ -12,12 +12,21 @@ BODY = "{key} The quick brown fox jumps over the lazy dog."
 
 
 class SentMessage(Struct, frozen=True):
-    """A message that a step has sent, or tried to send."""
+    """A message that a step has sent, or tried to send.
+
+    Args:
+        label: The scenario's name for it.
+        draft: The message as its sender had it.
+        answer: What the send showed.
+        destination: Where it was sent to.
+        delay_ms: The delivery delay that the step gave it, in milliseconds; 0 for none.
+    """
 
     label: str
     draft: Draft
     answer: Answer[Sent]
     destination: Address
+    delay_ms: int = 0
 
     @property
     def key(self) -> str:

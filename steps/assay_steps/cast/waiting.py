@@ -58,6 +58,10 @@ class Waiting:
         """Let time go by until so much has passed since the send of a message began."""
         self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
+    def wait_until_overdue(self, label: str) -> None:
+        """Let time go by until a delayed message is as late as the run lets a message be."""
+        self.wait_since(label, self.messages[label].delay_ms + self.limits.late_ms)
+
     def wait_after(self, name: str, span_ms: int) -> None:
         """Let time go by until so much has passed since an actor began to leave."""
         left_ns = self._recorder.left(name).mono_ns

@@ -48,7 +48,7 @@ from assay_steps.processes.interrupts import Interrupts
 from assay_steps.variants.model import Variant
 from assay_steps.words.mistakes import NEEDS_PREFIX
 
-VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
+VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=5_000)
 """Limits in virtual time, which costs nothing, so silence may be long."""
 REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 """Limits in real time: a queue counts as silent 1.5 s after its last message."""

@@ -54,7 +54,7 @@ def send(world: World, producer: Producer, label: str, place: Place, options: Se
     answer = producer.send(
         draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms, to=to
     )
-    world.note_sent(label, draft, answer, world.address(place))
+    world.note_sent(label, draft, answer, world.address(place), options.delay_ms or 0)
     world.last = Answer(answer.ref, answer.outcome)
     return world.last
 

@@ -34,6 +34,11 @@ def _(evidence: Evidence, world: World, label: str) -> None:
     evidence.claim("one-of", {"option.accepted": f"accepted {call}", "option.refused": f"refused {call}"})
 
 
+@then(phrase("sending {label:Name} is refused"))
+def _(evidence: Evidence, world: World, label: str) -> None:
+    evidence.claim("refused-with", {"call": world.messages[label].call})
+
+
 @then(phrase("sending {label:Name} is refused with {mqrc:Mqrc}"))
 def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc) -> None:
     evidence.claim("refused-with", {"call": world.messages[label].call}, {"mqrc": int(mqrc)})

@@ -1,21 +1,35 @@
 """Claims about messages on queues, as an administrator sees them: descriptors, headers and ids.
 
-A step that expects a message looks for it until the backend's time limit is over, except on the staging queue.  A step
-about the number of messages looks once.
+A step that expects a message looks for it until the backend's time limit is over.  So does one that expects messages to
+leave ("no longer holds", "has become empty") or a number of them; one that expects a queue to have stayed empty, or not
+to hold a message, looks once.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 from pytest_bdd import then, when
 
+from assay_steps.cast.administration import Look, headers_of, message_id_of
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Answer
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
-from assay_steps.vocabulary.observations.queue_looks import event_of, life_left, look, look_for, look_until
+from assay_steps.vocabulary.observations.queue_looks import (
+    delay_shown,
+    event_of,
+    found_in,
+    header_fields,
+    life_left,
+    look,
+    look_for,
+    look_until,
+    look_until_count,
+    look_until_gone,
+)
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -23,13 +37,15 @@ PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
 """MQMD's Persistence for JMS's delivery modes."""
 
 JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
+JMS_MOMENTS = ("JMSTimestamp", "JMSDeliveryTime")
+"""Headers with times of day, which the send sets (JMS 3.4.4, 3.4.13)."""
 
 
 def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
     keys = world.keys(labels)
 
     def complete(seen_kids: list[str]) -> bool:
-        return place.role == "staging" or all(seen_kids.count(key) >= count for key in keys)
+        return all(seen_kids.count(key) >= count for key in keys)
 
     seen = look_until(world, place, lambda seen: complete([one.key for one in seen.found]))
     evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
@@ -47,10 +63,34 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
     _copies(world, evidence, place, labels, 0)
 
 
+@when(phrase("{place:Place} no longer holds {labels:Names}"))
+def _(world: World, place: Place, labels: tuple[str, ...]) -> None:
+    look_until_gone(world, place, labels)
+
+
+@then(phrase("{place:Place} no longer holds {labels:Names}"))
+def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
+    seen = look_until_gone(world, place, labels)
+    evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": "0" for key in world.keys(labels)})
+
+
+@then(phrase("{place:Place} has become empty"))
+def _(world: World, evidence: Evidence, place: Place) -> None:
+    seen = look_until(world, place, lambda seen: not seen.found)
+    evidence.claim("equal-fields", {"at": seen.ref, "field.messages": "0"})
+
+
 @then(phrase("{place:Place} holds 1 message"))
 @then(phrase("{place:Place} holds {count:Number} messages"))
 def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
-    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.messages": str(count)})
+    seen = look_until_count(world, place, count, lambda seen: len(seen.found))
+    evidence.claim("equal-fields", {"at": seen.ref, "field.messages": str(count)})
+
+
+@then(phrase("{place:Place} holds at most 1 message"))
+@then(phrase("{place:Place} holds at most {count:Number} messages"))
+def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
+    evidence.claim("in-range", {"at": look(world, place).ref, "field": "messages"}, {"most": count})
 
 
 @then(phrase("{place:Place} is empty"))
@@ -89,15 +129,57 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     evidence.claim("equal-fields", {"at": event, "field.CorrelId": original})
 
 
-@then(phrase("the header of {label:Name} on {place:Place} names {target:Place} and a delay of {delay:Duration}"))
-def _(world: World, evidence: Evidence, label: str, place: Place, target: Place, delay: int) -> None:
-    says = {"field.DDH.DestQName": world.address(target).name, "field.DDH.DeliveryDelay": str(delay)}
-    evidence.claim("equal-fields", {"at": event_of(look(world, place), world.key(label))} | says)
+@then(phrase("{labels:Names} on {place:Place} have different message ids"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], place: Place) -> None:
+    _different(world, evidence, place, labels, 1)
+
+
+@then(phrase("the {count:Number} copies of {label:Name} on {place:Place} have different message ids"))
+def _(world: World, evidence: Evidence, count: int, label: str, place: Place) -> None:
+    _different(world, evidence, place, (label,), count)
+
+
+def _different(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
+    keys = set(world.keys(labels))
+    seen = look_until_count(
+        world, place, count * len(keys), lambda seen: sum(one.key in keys for one in seen.found)
+    )
+    evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
+    found = [one for one in seen.found if one.key in keys]
+    for earlier, later in itertools.combinations(found, 2):
+        evidence.claim("mentions", {"at": later.ref, "field.MsgId": message_id_of(earlier)}, {"absent": 1})
+
+
+@then(phrase("a header of {label:Name} on {place:Place} names {target:Place}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, target: Place) -> None:
+    found = found_in(look_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
+    field = next((name for name, value in header_fields(found) if world.address(target).name in str(value)), "header")
+    at = found.ref if found else look(world, place).ref
+    evidence.claim("mentions", {"at": at, f"field.{field}": world.address(target).name})
+
+
+@then(phrase("a header of {label:Name} on {place:Place} shows its delay of {delay:Duration}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, delay: int) -> None:
+    found = found_in(look_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
+    sent = world.messages[label].answer.needed()
+    field, bounds = delay_shown(header_fields(found), delay, sent.delivery_time_ms)
+    evidence.claim("in-range", {"at": found.ref if found else look(world, place).ref, "field": field}, bounds)
+
+
+def _shows(world: World, seen: Look, label: str) -> bool:
+    return any(one.key == world.key(label) for one in seen.found)
 
 
 @then(phrase("{label:Name} on {place:Place} has no header"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.headers": ""})
+
+
+@then(phrase("{label:Name} on {place:Place} and the undelayed {plain:Name} have the same headers"))
+def _(world: World, evidence: Evidence, label: str, place: Place, plain: str) -> None:
+    usual = found_in(look_until(world, place, lambda seen: _shows(world, seen, plain)), world.key(plain))
+    headers = "a message without a delay" if usual is None else headers_of(usual)
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.headers": headers})
 
 
 @then(phrase("{label:Name} on {place:Place} is as it was sent"))
@@ -111,6 +193,8 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
         "headers": "",
         "sha256": hashlib.sha256(sent.body.encode()).hexdigest(),
     }
+    if sent.draft.reply_to is not None:
+        descriptor["ReplyToQ"] = sent.draft.reply_to.name
     if sent.draft.correlation_id is not None:
         descriptor["CorrelId"] = world.administrator.identify(sent.draft.correlation_id)
     fields = {f"field.{name}": value for name, value in (descriptor | _own_properties(sent)).items()}
@@ -128,7 +212,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 @then(phrase("{name:Name} sees {label:Name} as it was sent"))
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    same = _shown(sent, *JMS_IDS, "JMSDeliveryMode", "JMSPriority") | _own_properties(sent)
+    same = _shown(sent, *JMS_IDS, "JMSDeliveryMode", "JMSPriority", *JMS_MOMENTS, "JMSReplyTo") | _own_properties(sent)
     world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in same.items()}
     evidence.claim("equal-fields", {"kid": sent.key, "actor": name, "field.sha256": "sent"} | fields)
@@ -149,10 +233,10 @@ def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
     return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
 
 
-@then(phrase("{label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
-def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
-    event = event_of(look(world, place), world.key(label))
-    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
+@then(phrase("{label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"))
+def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
+    event = look_for(world, place, label)
+    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, ttl, event))
 
 
 @then(phrase("{place:Place} holds {label:Name} with reason {reason:Feedback} and destination {target:Place}"))

@@ -14,7 +14,7 @@ from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.cast.administration import Found, Look
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.world import World
-from assay_steps.vocabulary.observations.queue_looks import life_left, look, look_until
+from assay_steps.vocabulary.observations.queue_looks import life_left, look, look_until, look_until_count
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -70,10 +70,10 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
     evidence.claim("equal-fields", {"at": _report(world, label, place), f"field.{field}": value})
 
 
-@then(phrase("the report on {label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
-def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
+@then(phrase("the report on {label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"))
+def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
     event = _report(world, label, place)
-    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
+    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, ttl, event))
 
 
 @then(phrase("the report on {label:Name} on {place:Place} has exactly the report options {options:Report}"))
@@ -102,7 +102,8 @@ def _(world: World, evidence: Evidence, place: Place) -> None:
 @then(phrase("{place:Place} holds 1 report"))
 @then(phrase("{place:Place} holds {count:Number} reports"))
 def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
-    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.reports": str(count)})
+    seen = look_until_count(world, place, count, lambda seen: sum(map(_is_report, seen.found)))
+    evidence.claim("equal-fields", {"at": seen.ref, "field.reports": str(count)})
 
 
 @then(phrase("how many reports {place:Place} holds is recorded"))

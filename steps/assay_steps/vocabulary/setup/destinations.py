@@ -31,6 +31,11 @@ def _(world: World, span: int) -> None:
     world.pass_time(span)
 
 
+@when(phrase("{label:Name} is overdue"))
+def _(world: World, label: str) -> None:
+    world.wait_until_overdue(label)
+
+
 @when(phrase("{span:Duration} have passed since {label:Name} was sent"))
 def _(world: World, span: int, label: str) -> None:
     world.wait_since(label, span)

@@ -16,6 +16,8 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 NONE: dict[str, Scalar] = {}
+LOOKS = 30
+"""How often a step looks at an object within the time limit."""
 
 
 def _command(world: World, answer: Answer[None]) -> None:
@@ -185,4 +187,9 @@ def _(world: World, evidence: Evidence, place: Place, attributes: dict[str, Scal
 
 @then(phrase("the depth of {place:Place} is {depth:Number}"))
 def _(world: World, evidence: Evidence, place: Place, depth: int) -> None:
-    evidence.claim("equal-fields", {"at": world.administrator.show(place).ref, "field.CURDEPTH": str(depth)})
+    deadline = world.now_ms() + world.limits.expected_ms
+    shown = world.administrator.show(place)
+    while shown.accepted and shown.needed()["CURDEPTH"] != depth and world.now_ms() < deadline:
+        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
+        shown = world.administrator.show(place)
+    evidence.claim("equal-fields", {"at": shown.ref, "field.CURDEPTH": str(depth)})
