@@ -12,7 +12,7 @@ Feature: A delayed message that its target cannot take
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to <attributes>
-      When 4 s have passed since "m1" was sent
+      When the staging queue no longer holds "m1"
       And the queue is altered to <mended>
       And 2 s pass
       Then the dead-letter queue holds "m1" with reason <reason> and destination the queue
@@ -29,9 +29,8 @@ Feature: A delayed message that its target cannot take
       Given a queue with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
       And message "filler" is sent to the queue
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds "m1" with reason MQRC_Q_FULL and destination the queue
-      And the staging queue does not hold "m1"
+      And the staging queue no longer holds "m1"
       Examples:
         | mode           |
         | persistent     |
@@ -46,9 +45,8 @@ Feature: A delayed message that its target cannot take
       And message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
       And the sender's connection has been closed
       And the queue has been deleted
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination the queue
-      And the staging queue does not hold "m1"
+      And the staging queue no longer holds "m1"
       Examples:
         | mode           |
         | persistent     |
@@ -59,7 +57,6 @@ Feature: A delayed message that its target cannot take
       And an alias "front" for the queue
       And message "m1" is sent to queue "front" with a delivery delay of 2 s
       When alias "front" is re-pointed to queue "nowhere"
-      And 4 s have passed since "m1" was sent
       Then "m1" on the dead-letter queue has dead-letter reason MQRC_UNKNOWN_ALIAS_BASE_Q
       And the queue does not hold "m1"
 
@@ -68,7 +65,7 @@ Feature: A delayed message that its target cannot take
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode> and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s and a body of 300 B
       And the queue has been altered to <attributes>
-      When 4 s have passed since "control" was sent
+      When the staging queue no longer holds "m1" and "control"
       And the queue is altered to <mended>
       And 2 s pass
       Then the dead-letter queue holds "control"
@@ -90,15 +87,15 @@ Feature: A delayed message that its target cannot take
       And message "control" is sent to the queue with a delivery delay of 2 s
       And the sender's connection has been closed
       And the queue has been deleted
-      When 4 s have passed since "control" was sent
+      When the staging queue no longer holds "m1"
       Then the dead-letter queue holds "control"
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
 
     Scenario: What is in the way during the delay alone does no harm
       Given a queue with MAXDEPTH(10)
-      And message "m1" is sent to the queue with a delivery delay of 3 s
-      And message "m2" is sent to the queue with a delivery delay of 3 s and report options MQRO_DISCARD_MSG
+      And message "m1" is sent to the queue with a delivery delay of 10 s
+      And message "m2" is sent to the queue with a delivery delay of 10 s and report options MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       When 1 s pass
       And the queue is altered to PUT(ENABLED)
@@ -112,7 +109,6 @@ Feature: A delayed message that its target cannot take
       And an alias "front" for the queue
       And message "m1" is sent to alias "front" with a delivery delay of 2 s
       And alias "front" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then "m1" on the dead-letter queue has dead-letter reason MQRC_PUT_INHIBITED
       And the queue does not hold "m1"
 
@@ -121,7 +117,6 @@ Feature: A delayed message that its target cannot take
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "order 7" and priority 7
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then "m1" on the dead-letter queue has the ids that it was sent with
       And "m1" on the dead-letter queue has Priority "7"
 
@@ -132,8 +127,7 @@ Feature: A delayed message that its target cannot take
       And message "control" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       When the broker is restarted
-      And 4 s have passed since "control" was sent
-      And 1 s pass
+      And the staging queue no longer holds "m1"
       Then the dead-letter queue holds "control"
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
@@ -145,9 +139,57 @@ Feature: A delayed message that its target cannot take
       And message "m2" is sent to queue "small" with a delivery delay of 2 s and a body of 300 B
       And queue "shut" has been altered to PUT(DISABLED)
       And queue "small" has been altered to MAXMSGL(299)
-      When 4 s have passed since "m2" was sent
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination queue "shut"
       And the dead-letter queue holds "m2" with reason MQRC_MSG_TOO_BIG_FOR_Q and destination queue "small"
+
+    Scenario: Of two messages for the last place one arrives, and the other goes to the dead-letter queue
+      Given a queue with MAXDEPTH(2)
+      And messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
+      And message "filler" is sent to the queue
+      Then the staging queue no longer holds "m1" and "m2"
+      And the queue holds 2 messages
+      And one of the queue and the dead-letter queue holds "m1" and "m2"
+
+    Scenario: A message that asks to be discarded, and for no report, is discarded silently
+      Given a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      Then the dead-letter queue does not hold "m1"
+      And queue "replies" holds no report
+
+    @own-instance
+    Scenario: A message that asks to be discarded needs no dead-letter queue for that
+      Given there is no dead-letter queue
+      And a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      And the queue is altered to PUT(ENABLED)
+      And 2 s pass
+      Then the staging queue does not hold "m1"
+      And the queue is empty
+
+    @own-instance
+    Scenario: The dead letter names the obstacle that was in the way when the dead-letter queue took it
+      Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
+      And a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s and a body of 300 B
+      And the queue has been altered to MAXMSGL(299)
+      When "m1" is overdue
+      And the queue is altered to MAXMSGL(4194304) PUT(DISABLED)
+      And queue "dlq" is altered to PUT(ENABLED)
+      Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+
+    @needs-local-transaction
+    Scenario: A message of a unit of work goes to the dead-letter queue too
+      Given a queue with MAXDEPTH(10)
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s
+      And session "work" is committed
+      And the queue is altered to PUT(DISABLED)
+      Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
   @DD-71 @needs-delivery-delay @needs-admin @own-instance
   Rule: If discarding or dead-lettering itself fails, the put is tried again later
@@ -163,12 +205,12 @@ Feature: A delayed message that its target cannot take
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
       And queue "dlq" is empty
-      And the staging queue is empty
+      And the staging queue has become empty
       Examples:
         | mode           | attributes    |
         | persistent     | PUT(DISABLED) |
@@ -181,11 +223,10 @@ Feature: A delayed message that its target cannot take
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And queue "dlq" is altered to <mended>
-      And 3 s pass
+      And the staging queue no longer holds "m1"
       And the queue is altered to PUT(ENABLED)
-      And 3 s pass
       Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
       And queue "dlq" holds 1 message
       And the queue is empty
@@ -202,27 +243,26 @@ Feature: A delayed message that its target cannot take
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario: Without a dead-letter queue a message stays staged until there is one
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And queue "dlq" becomes the dead-letter queue
-      And 3 s pass
       Then queue "dlq" holds "m1"
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario: While it is tried again and again, the message is on the staging queue and nowhere else
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
-      When 6 s have passed since "m1" was sent
+      When "m1" is overdue
       Then the staging queue holds "m1"
       And the queue is empty
       And queue "dlq" is empty
@@ -233,7 +273,6 @@ Feature: A delayed message that its target cannot take
       And message "free" is sent to queue "open" with a delivery delay of 4 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
-      When 6 s have passed since "free" was sent
       Then queue "open" holds "free"
       And the staging queue holds "stuck"
 
@@ -242,7 +281,7 @@ Feature: A delayed message that its target cannot take
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
+      When "m1" is overdue
       And the broker is killed and comes back
       And the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
@@ -253,11 +292,11 @@ Feature: A delayed message that its target cannot take
       Given messages "m1" to "m3" are sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m3" was sent
+      When "m3" is overdue
       And the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario: However often it was tried in vain, a message is not given up
       Given message "m1" is sent to the queue with a delivery delay of 1 s
@@ -268,3 +307,37 @@ Feature: A delayed message that its target cannot take
       When the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
+
+    Scenario: Nor does it hold up one that is due later
+      Given a queue "open" with MAXDEPTH(10)
+      And message "stuck" is sent to the queue with a delivery delay of 2 s
+      And message "later" is sent to queue "open" with a delivery delay of 20 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      And a receiver is waiting on queue "open"
+      Then the receiver sees "later" in time, 20 s after its send
+      And the receiver sees "later" no earlier than 20 s after its send
+      And the staging queue holds "stuck"
+
+    @platform-zos
+    Scenario: On z/OS a message that is tried again does not stop the processor
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue "open" with MAXDEPTH(10)
+      And message "stuck" is sent to the queue with a delivery delay of 2 s
+      And message "free" is sent to queue "open" with a delivery delay of 4 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      Then queue "open" holds "free"
+      And the staging queue holds "stuck"
+      When the queue is altered to PUT(ENABLED)
+      Then the queue holds "stuck"
+
+    @evidence @needs-virtual-time
+    Scenario: A message that was tried many times is tried again within the patience of the run
+      Given message "m1" is sent to the queue with a delivery delay of 1 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When 5 m have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      Then the queue holds "m1"
+      And the staging queue no longer holds "m1"

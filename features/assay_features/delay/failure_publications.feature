@@ -13,7 +13,7 @@ Feature: A delayed publication that its subscriber cannot take
       And a durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s
       When subscriber "fickle" unsubscribes
-      And 4 s have passed since "news" was sent
+      And the staging queue no longer holds "news"
       Then "steady" sees "news" exactly once
       And the dead-letter queue is empty
       And the staging queue is empty
@@ -24,7 +24,7 @@ Feature: A delayed publication that its subscriber cannot take
       And a non-durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s
       When subscriber "passer" goes away
-      And 4 s have passed since "news" was sent
+      And the staging queue no longer holds "news"
       Then "steady" sees "news" exactly once
       And the dead-letter queue is empty
       And the staging queue is empty
@@ -36,12 +36,11 @@ Feature: A delayed publication that its subscriber cannot take
       And a durable subscriber "fickle" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options <options>
       When subscriber "fickle" unsubscribes
-      And 4 s have passed since "news" was sent
       Then queue "replies" holds 1 report
       And the report on "news" on queue "replies" has bytes "<bytes>"
       And the report on "news" on queue "replies" has the message id of the original as its correlation id
       And the dead-letter queue is empty
-      And the staging queue is empty
+      And the staging queue has become empty
       Examples:
         | mode           | options                                            | bytes |
         | persistent     | MQRO_EXCEPTION                                     | 0     |
@@ -55,7 +54,6 @@ Feature: A delayed publication that its subscriber cannot take
       And a non-durable subscriber "passer" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       When subscriber "passer" goes away
-      And 4 s have passed since "news" was sent
       Then queue "replies" holds 1 report
       And the report on "news" on queue "replies" has the message id of the original as its correlation id
       And the dead-letter queue is empty
@@ -68,7 +66,6 @@ Feature: A delayed publication that its subscriber cannot take
       And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And queue "replies" has been altered to PUT(DISABLED)
       When subscriber "fickle" unsubscribes
-      And 4 s have passed since "news" was sent
       Then the dead-letter queue holds a report on "news" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And the dead-letter queue holds 1 message
 
@@ -79,7 +76,7 @@ Feature: A delayed publication that its subscriber cannot take
       And a durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       When subscriber "steady" goes away
-      And 4 s have passed since "news" was sent
+      And the staging queue no longer holds "news"
       And subscriber "steady" comes back
       Then "steady" sees "news" exactly once
       And queue "replies" is empty
@@ -91,7 +88,7 @@ Feature: A delayed publication that its subscriber cannot take
       And a non-durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s
       When the connection of "passer" is lost
-      And 4 s have passed since "news" was sent
+      And the staging queue no longer holds "news"
       Then "steady" sees "news" exactly once
       And the dead-letter queue is empty
       And the staging queue is empty
@@ -104,10 +101,65 @@ Feature: A delayed publication that its subscriber cannot take
       And message "news" is sent to the topic with a delivery delay of 2 s
       When the broker is restarted
       And subscriber "steady" comes back
-      And 4 s have passed since "news" was sent
+      And the staging queue no longer holds "news"
       Then "steady" sees "news" exactly once
       And the dead-letter queue is empty
       And the staging queue is empty
+
+    @needs-durable-subscription @needs-shared-subscription @needs-non-persistent
+    Scenario Outline: So does a shared durable subscription whose only consumer is away, for a <mode> publication
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And subscriber "member" shares durable subscription "club" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION
+      When subscriber "member" goes away
+      And the staging queue no longer holds "news"
+      And subscriber "member" comes back
+      Then "member" sees "news" exactly once
+      And queue "replies" is empty
+      And the dead-letter queue is empty
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @needs-shared-subscription
+    Scenario: A shared non-durable subscription that one of two has left keeps it for the other
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      When subscriber "left" goes away
+      Then "right" sees "news" exactly once
+      And the dead-letter queue is empty
+
+    @needs-shared-subscription
+    Scenario: A shared non-durable subscription that all have left drops it
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "steady" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      When subscriber "left" goes away
+      And the staging queue no longer holds "news"
+      Then "steady" sees "news" exactly once
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
+    @kit @needs-durable-subscription
+    Scenario: A publication whose subscriber has gone waits for its report, if that is lost and it is persistent
+      Line 74: reports are produced as for any other message that was dealt with.
+
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And there is no dead-letter queue
+      And a durable subscriber "fickle" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And queue "replies" has been altered to PUT(DISABLED)
+      When subscriber "fickle" unsubscribes
+      And "news" is overdue
+      And queue "replies" is altered to PUT(ENABLED)
+      Then queue "replies" holds 1 report
+      And the staging queue has become empty
 
   @DD-77 @needs-delivery-delay @needs-topic @needs-admin @own-instance
   Rule: A delayed publication that the dead-letter queue cannot take is discarded without another try
@@ -123,8 +175,10 @@ Feature: A delayed publication that its subscriber cannot take
       And message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And message "control" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
-      When 5 s have passed since "control" was sent
+      When the staging queue no longer holds "news"
+      And "control" is overdue
       And the queue is altered to PUT(ENABLED)
+      And the staging queue no longer holds "control"
       And queue "dlq" is altered to <mended>
       And 4 s pass
       Then the queue holds "control"
@@ -147,8 +201,8 @@ Feature: A delayed publication that its subscriber cannot take
       And message "news" is sent to the topic with a delivery delay of 2 s and delivery mode <mode>
       And message "control" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "control" was sent
-      Then the staging queue does not hold "news"
+      When "control" is overdue
+      Then the staging queue no longer holds "news"
       And the staging queue holds "control"
       Examples:
         | mode           |
@@ -164,7 +218,7 @@ Feature: A delayed publication that its subscriber cannot take
       And subscriber "steady" is inactive
       And message "news" is sent to the topic with a delivery delay of 2 s
       And message "filler" is sent to the topic
-      When 4 s have passed since "news" was sent
+      When the staging queue no longer holds "news"
       And subscriber "steady" comes back
       And 3 s pass
       Then "steady" sees "filler" exactly once
@@ -183,12 +237,12 @@ Feature: A delayed publication that its subscriber cannot take
       And message "control" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "control" was sent
+      When the staging queue no longer holds "news"
+      And "control" is overdue
       And the queue is altered to PUT(ENABLED)
-      And 4 s pass
       Then the queue holds "control"
       And the queue does not hold "news"
-      And the staging queue is empty
+      And the staging queue has become empty
       Examples:
         | mode           |
         | persistent     |
@@ -203,8 +257,7 @@ Feature: A delayed publication that its subscriber cannot take
       And there is no dead-letter queue
       And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "news" was sent
-      Then the staging queue is empty
+      Then the staging queue has become empty
       And how many reports queue "replies" holds is recorded
 
     Scenario: Another subscriber's copy is none the worse
@@ -215,9 +268,8 @@ Feature: A delayed publication that its subscriber cannot take
       And there is no dead-letter queue
       And message "news" is sent to the topic with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "news" was sent
       Then "live" sees "news" exactly once
-      And the staging queue is empty
+      And the staging queue has become empty
 
   @DD-83 @needs-delivery-delay @needs-topic @needs-admin @own-instance
   Rule: A delayed publication that cannot be put is treated as DD-70 to DD-77 say
@@ -233,10 +285,9 @@ Feature: A delayed publication that its subscriber cannot take
     Scenario Outline: A <mode> publication goes to the dead-letter queue when its target <has become>
       Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to <attributes>
-      When 4 s have passed since "news" was sent
       Then the dead-letter queue holds "news" with reason <reason> and destination the queue
       And the dead-letter queue holds 1 message
-      And the staging queue is empty
+      And the staging queue has become empty
       Examples:
         | mode           | has become        | attributes    | reason                 |
         | persistent     | disabled for puts | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
@@ -251,7 +302,7 @@ Feature: A delayed publication that its subscriber cannot take
       And subscriber "steady" is inactive
       And message "news" is sent to the topic with a delivery delay of 2 s
       And message "filler" is sent to the topic
-      When 4 s have passed since "news" was sent
+      When the staging queue no longer holds "news"
       And subscriber "steady" comes back
       Then "news" on the dead-letter queue has dead-letter reason MQRC_Q_FULL
       And "steady" never sees "news"
@@ -260,15 +311,14 @@ Feature: A delayed publication that its subscriber cannot take
       Given message "news" is sent to the topic with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the topic with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "control" was sent
+      When the staging queue no longer holds "news"
       Then the dead-letter queue holds "control"
       And the dead-letter queue does not hold "news"
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario Outline: A publication that was dead-lettered and asks for <option> gets a report with <data>
       Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "news" was sent
       Then a report on "news" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
       And queue "replies" holds 1 report
       And the dead-letter queue holds "news"
@@ -282,7 +332,6 @@ Feature: A delayed publication that its subscriber cannot take
       Given message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "news" was sent
       Then the dead-letter queue holds a report on "news" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And the dead-letter queue holds "news"
 
@@ -291,20 +340,19 @@ Feature: A delayed publication that its subscriber cannot take
       And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "news" was sent
+      When "news" is overdue
       And the queue is altered to PUT(ENABLED)
-      And 4 s pass
       Then the queue holds "news"
       And queue "dlq" is empty
       And queue "replies" is empty
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario: A non-persistent publication whose report is lost is on the dead-letter queue and not processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "news" was sent
+      When the staging queue no longer holds "news"
       And the queue is altered to PUT(ENABLED)
       And 4 s pass
       Then queue "dlq" holds "news"
@@ -316,7 +364,7 @@ Feature: A delayed publication that its subscriber cannot take
       And a non-durable subscriber "live" on the topic
       And message "more" is sent to the topic with a delivery delay of 2 s
       When administered subscription "orders" is deleted
-      And 4 s have passed since "more" was sent
+      And the staging queue no longer holds "news"
       Then "live" sees "more" exactly once
       And the queue is empty
       And the dead-letter queue is empty
@@ -327,14 +375,12 @@ Feature: A delayed publication that its subscriber cannot take
       And an administered subscription "others" from the topic to queue "other"
       And message "news" is sent to the topic with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "news" was sent
       Then queue "other" holds "news"
       And the dead-letter queue holds "news" with reason MQRC_PUT_INHIBITED and destination the queue
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario: Asked to pass them on, the report on a publication has both ids of the original
       Given message "news" is sent to the topic with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "news" was sent
       Then the report on "news" on queue "replies" has the message id of the original as its message id
       And the report on "news" on queue "replies" has the correlation id of the original as its correlation id

@@ -14,7 +14,6 @@ Feature: Exception reports on delayed messages that could not be put
     Scenario Outline: A message that was dead-lettered and asks for <option> gets a report with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
       And queue "replies" holds 1 report
       And the dead-letter queue holds "m1"
@@ -27,7 +26,6 @@ Feature: Exception reports on delayed messages that could not be put
     Scenario Outline: A <mode> message that was discarded and asks for <option> gets a report with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options <option> and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
       And queue "replies" holds 1 report
       And the dead-letter queue does not hold "m1"
@@ -41,7 +39,6 @@ Feature: Exception reports on delayed messages that could not be put
     Scenario Outline: The feedback of a report is the reason: <reason>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to <attributes>
-      When 4 s have passed since "m1" was sent
       Then a report on "m1" with feedback <reason> is on queue "replies"
       Examples:
         | attributes    | reason                 |
@@ -52,7 +49,6 @@ Feature: Exception reports on delayed messages that could not be put
     Scenario Outline: A body of <size> bytes is reported with its first 100 bytes, or whole if it has no more
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of <size> B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
       Examples:
         | size |
@@ -63,13 +59,11 @@ Feature: Exception reports on delayed messages that could not be put
     Scenario: Who asks for no exception report gets none
       Given message "m1" is sent to the queue with a delivery delay of 2 s and reply-to queue "replies"
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds "m1"
       And queue "replies" holds no report
 
     Scenario: A message that reaches its target is not reported
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION
-      When 3 s have passed since "m1" was sent
       Then the queue holds "m1"
       And queue "replies" holds no report
 
@@ -78,7 +72,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      When 6 s have passed since "m1" was sent
+      When "m1" is overdue
       Then the staging queue holds "m1"
       And queue "replies" holds no report
 
@@ -87,9 +81,8 @@ Feature: Exception reports on delayed messages that could not be put
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And queue "dlq" is altered to PUT(ENABLED)
-      And 4 s pass
       Then queue "dlq" holds "m1"
       And queue "replies" holds 1 report
       And a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
@@ -99,9 +92,8 @@ Feature: Exception reports on delayed messages that could not be put
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And the queue is altered to PUT(ENABLED)
-      And 4 s pass
       Then the queue holds "m1"
       And queue "replies" holds no report
 
@@ -110,11 +102,57 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And message "m2" is sent to the queue with a delivery delay of 2 s, reply-to queue "others" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m2" was sent
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
       And a report on "m2" with feedback MQRC_PUT_INHIBITED is on queue "others"
       And queue "replies" holds 1 report
       And queue "others" holds 1 report
+
+    Scenario Outline: A body with non-ASCII characters is reported with <data>
+      The first 100 of its 133 octets are 84 characters.
+
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of non-ASCII characters, reply-to queue "replies" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
+      Examples:
+        | option                        | data                            |
+        | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+
+    Scenario Outline: A <mode> message that was dead-lettered is reported
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+      And queue "replies" holds 1 report
+      And the dead-letter queue holds "m1"
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @needs-restart
+    Scenario: After a restart during the delay a message is still reported
+      Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      When the broker is restarted
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
+      And queue "replies" holds 1 report
+
+    Scenario: The reply-to queue may be an alias
+      Given an alias "front" for queue "replies"
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to alias "front" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+
+    @kit
+    Scenario Outline: Our own report on a <mode> message is <mode>, and has the priority of the message
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, priority 7, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      Then the report on "m1" on queue "replies" has Persistence "<persistence>"
+      And the report on "m1" on queue "replies" has Priority "7"
+      Examples:
+        | mode           | persistence |
+        | persistent     | 1           |
+        | non-persistent | 0           |
 
   @DD-73 @needs-delivery-delay @needs-admin
   Rule: A report that cannot be sent goes to the dead-letter queue
@@ -128,10 +166,9 @@ Feature: Exception reports on delayed messages that could not be put
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to <attributes>
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds a report on "m1" with reason <reason> and destination queue "replies"
       And queue "replies" holds no report
-      And the staging queue does not hold "m1"
+      And the staging queue no longer holds "m1"
       Examples:
         | mode           | has become        | attributes    | reason                 |
         | persistent     | disabled for puts | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
@@ -143,7 +180,6 @@ Feature: Exception reports on delayed messages that could not be put
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And the dead-letter queue does not hold "m1"
       Examples:
@@ -158,7 +194,6 @@ Feature: Exception reports on delayed messages that could not be put
       Given the queue manager is altered to CUSTOM(' ')
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "nowhere" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds a report on "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination queue "nowhere"
       And the dead-letter queue holds 2 messages
 
@@ -166,7 +201,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
+      When the staging queue no longer holds "m1"
       And queue "replies" is altered to PUT(ENABLED)
       And 3 s pass
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
@@ -176,7 +211,6 @@ Feature: Exception reports on delayed messages that could not be put
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And the report on "m1" on the dead-letter queue has bytes "<bytes>"
       Examples:
@@ -199,7 +233,7 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       Then the staging queue holds "m1"
       And queue "dlq" is empty
       And queue "replies" is empty
@@ -209,7 +243,7 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       Then the staging queue holds "m1"
       And queue "replies" is empty
 
@@ -218,9 +252,8 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And queue "replies" is altered to PUT(ENABLED)
-      And 4 s pass
       Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
       And queue "dlq" holds 1 message
       And a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
@@ -232,20 +265,19 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And queue "dlq" is altered to MAXDEPTH(10)
-      And 4 s pass
       Then queue "dlq" holds "m1"
       And queue "dlq" holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And queue "dlq" holds 2 messages
-      And the staging queue is empty
+      And the staging queue has become empty
 
     Scenario: The target is mended: the message arrives once, and nothing is reported
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When "m1" is overdue
       And the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
@@ -258,10 +290,9 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
+      When "m1" is overdue
       And the broker is killed and comes back
       And queue "replies" is altered to PUT(ENABLED)
-      And 4 s pass
       Then queue "dlq" holds "m1"
       And queue "dlq" holds 1 message
       And queue "replies" holds 1 report
@@ -280,9 +311,8 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
       Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
-      And the staging queue is empty
+      And the staging queue has become empty
       And queue "replies" is empty
 
     Scenario: The report does not come when everything is mended, and the message is not processed again
@@ -290,7 +320,7 @@ Feature: Exception reports on delayed messages that could not be put
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 5 s have passed since "m1" was sent
+      When the staging queue no longer holds "m1"
       And queue "dlq" is altered to MAXDEPTH(10)
       And queue "replies" is altered to PUT(ENABLED)
       And the queue is altered to PUT(ENABLED)
@@ -305,13 +335,12 @@ Feature: Exception reports on delayed messages that could not be put
 
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
-      And message "control" is sent to the queue with a delivery delay of 6 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And message "control" is sent to the queue with a delivery delay of 20 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
-      When 4 s have passed since "m1" was sent
+      When the staging queue no longer holds "m1"
       And queue "replies" is altered to PUT(ENABLED)
-      And 8 s have passed since "control" was sent
       Then a report on "control" with feedback MQRC_PUT_INHIBITED is on queue "replies"
       And queue "replies" holds 1 report
-      And the staging queue is empty
+      And the staging queue has become empty
       And queue "dlq" is empty

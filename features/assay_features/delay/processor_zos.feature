@@ -13,7 +13,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the staging queue is altered to GET(DISABLED)
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -24,7 +24,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then sending "slow" is accepted
       And the receiver sees "now" exactly once
@@ -38,7 +38,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a non-durable subscriber "reader" on the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
       When the staging queue is altered to GET(DISABLED)
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the topic
       Then "reader" sees "now" exactly once
       And "reader" never sees "slow"
@@ -52,7 +52,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       When the staging queue is altered to GET(DISABLED)
       And the broker is restarted
       And a receiver starts to wait on the queue
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -64,7 +64,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the staging queue is deleted
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the command is accepted
       And the receiver sees "now" exactly once
@@ -77,7 +77,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the worker of the delivery delay processor dies
-      And 5 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -90,7 +90,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the broker's store refuses the next write
-      And 5 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -106,21 +106,21 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to GET(DISABLED)
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      When 2 s have passed since "slow" was sent
+      When "slow" is overdue
       And the staging queue is altered to GET(ENABLED)
       Then the receiver sees "slow" exactly once
-      And the staging queue does not hold "slow"
+      And the staging queue no longer holds "slow"
 
     Scenario: Enabled for gets before the delay is over, it delivers no earlier than that
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to GET(DISABLED)
-      And message "slow" is sent to the queue with a delivery delay of 3 s
+      And message "slow" is sent to the queue with a delivery delay of 10 s
       When 1 s have passed since "slow" was sent
       And the staging queue is altered to GET(ENABLED)
       Then the receiver sees "slow" exactly once
-      And the receiver sees "slow" no earlier than 3 s after its send
+      And the receiver sees "slow" no earlier than 10 s after its send
 
     Scenario: Defined while the queue manager runs, it delivers what is sent from then on
       Given an empty queue
@@ -145,7 +145,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       And the broker has been restarted
       And a receiver is waiting on the queue
-      When 2 s have passed since "slow" was sent
+      When "slow" is overdue
       And the staging queue is altered to GET(ENABLED)
       Then the receiver sees "slow" exactly once
 
@@ -156,7 +156,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a non-durable subscriber "reader" on the topic
       And the staging queue has been altered to GET(DISABLED)
       And message "slow" is sent to the topic with a delivery delay of 1 s
-      When 2 s have passed since "slow" was sent
+      When "slow" is overdue
       And the staging queue is altered to GET(ENABLED)
       Then "reader" sees "slow" exactly once
 
@@ -168,9 +168,20 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue is altered to GET(ENABLED)
       And the staging queue is altered to GET(DISABLED)
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
-      And 2 s have passed since "m3" was sent
+      And "m3" is overdue
       And the staging queue is altered to GET(ENABLED)
       Then the receiver sees "m1" to "m3" exactly once
+
+    @needs-non-persistent
+    Scenario: Enabled for gets again, it delivers what is not persistent too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      When the staging queue is altered to GET(DISABLED)
+      And "m2" is overdue
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "m1" and "m2" exactly once
 
   @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: After any other shutdown, PUT disabled and enabled again restarts the processor
@@ -183,11 +194,11 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the worker of the delivery delay processor dies
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And the staging queue is altered to PUT(DISABLED)
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
-      And the staging queue does not hold "slow"
+      And the staging queue no longer holds "slow"
 
     @needs-worker-dies
     Scenario: Restarted during the delay, it delivers no earlier than that
@@ -219,7 +230,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
       When the broker's store refuses the next write
-      And 2 s have passed since "m2" was sent
+      And "m2" is overdue
       And the staging queue is altered to PUT(DISABLED)
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "m1" and "m2" exactly once
@@ -234,7 +245,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the staging queue is altered to PUT(DISABLED)
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -247,7 +258,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a non-durable subscriber "reader" on the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
       When the staging queue is altered to PUT(DISABLED)
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the topic
       Then "reader" sees "now" exactly once
       And "reader" never sees "slow"
@@ -261,7 +272,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       When the staging queue is altered to PUT(DISABLED)
       And the broker is restarted
       And a receiver starts to wait on the queue
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -273,21 +284,21 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the staging queue is altered to PUT(DISABLED)
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
-      And the staging queue does not hold "slow"
+      And the staging queue no longer holds "slow"
 
     Scenario: Enabled for puts before the delay is over, it delivers no earlier than that
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
-      And message "slow" is sent to the queue with a delivery delay of 3 s
+      And message "slow" is sent to the queue with a delivery delay of 10 s
       When the staging queue is altered to PUT(DISABLED)
       And 1 s pass
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
-      And the receiver sees "slow" no earlier than 3 s after its send
+      And the receiver sees "slow" no earlier than 10 s after its send
 
     Scenario: It is stopped, and starts again, every time
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
@@ -297,7 +308,37 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue is altered to PUT(ENABLED)
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
       And the staging queue is altered to PUT(DISABLED)
-      And 2 s have passed since "m3" was sent
+      And "m3" is overdue
       Then the staging queue holds "m1" to "m3"
       When the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "m1" to "m3" exactly once
+
+    @needs-non-persistent
+    Scenario: Enabled for puts again, it delivers what is not persistent too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      When the staging queue is altered to PUT(DISABLED)
+      And "slow" is overdue
+      And the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "slow" exactly once
+
+    Scenario Outline: Disabled for gets too, it keeps what is due until both are enabled, <first> first
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to GET(DISABLED)
+      And the staging queue is altered to <first>
+      And "slow" is overdue
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the staging queue holds "slow"
+      When the staging queue is altered to <then>
+      Then the receiver sees "slow" exactly once
+      Examples:
+        | first        | then         |
+        | GET(ENABLED) | PUT(ENABLED) |
+        | PUT(ENABLED) | GET(ENABLED) |

@@ -15,7 +15,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
       And message "now" is sent to the queue
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       Then the receiver sees "now" exactly once
       And the receiver never sees the refused "slow"
 
@@ -30,7 +30,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And a non-durable subscriber "reader" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       And message "now" is sent to the topic
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       Then "reader" sees "now" exactly once
       And "reader" never sees the refused "slow"
 
@@ -53,10 +53,10 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And an empty queue
       And a receiver is waiting on the queue
       When message "before" is sent to the queue with a delivery delay of 1 s
-      And 2 s have passed since "before" was sent
+      And the staging queue no longer holds "before"
       And the staging queue is deleted
       And message "after" is sent to the queue with a delivery delay of 1 s
-      And 2 s have passed since "after" was sent
+      And "after" is overdue
       Then the receiver sees "before" exactly once
       And the receiver never sees the refused "after"
 
@@ -124,7 +124,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the broker is restarted at level <level>
       And a receiver starts to wait on the queue
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
@@ -141,7 +141,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
       When the broker is restarted at level 7.5
-      And 2 s have passed since "m3" was sent
+      And "m3" is overdue
       Then the depth of the staging queue is 3
       And the staging queue holds "m1" to "m3"
       And the depth of the queue is 0
@@ -154,7 +154,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And message "slow" is sent to the topic with a delivery delay of 1 s
       When the broker is restarted at level 7.5
       And subscriber "reader" comes back
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the topic
       Then "reader" sees "now" exactly once
       And "reader" never sees "slow"
@@ -175,11 +175,11 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       And the broker has been restarted at level 7.5
-      When 2 s have passed since "slow" was sent
+      When "slow" is overdue
       And the broker is restarted at level <level>
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
-      And the staging queue does not hold "slow"
+      And the staging queue no longer holds "slow"
 
       Examples:
         | level |
@@ -215,7 +215,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And a receiver is waiting on the queue
       When the staging queue is altered to <attributes>
       And the staging queue is altered to <back>
-      And 2 s have passed since "slow" was sent
+      And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"

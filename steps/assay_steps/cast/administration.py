@@ -4,22 +4,18 @@ A look at a queue leaves one event for each message and then one for all of them
 can be decided from the journal alone.  Fields of a message's event are those of its descriptor by IBM MQ's
 names, its properties by name, those of each header behind the header's name (``DLH.Reason``), and ``kid``, ``sha256``,
 ``bytes``, ``headers``, ``index``.  The event of all counts ``messages`` and ``reports`` and, for each message of the
-scenario, the ``copies of`` it.
+scenario, the ``copies of`` it; ``report options`` of a message are those of its Report field by name.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
-
-from msgspec import Struct
 
 from assay_adapters.clients.events import KID
 from assay_adapters.ports.administration import (
     EVERYBODY,
     QUEUE_MANAGER,
-    STRUC_ID,
     Admin,
     Alter,
     Authorise,
@@ -38,7 +34,7 @@ from assay_adapters.ports.client import Draft, Sent
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.report_options import MQMT_REPORT
-from assay_steps.cast.messages import key_in
+from assay_steps.cast.looks import Found, Look, fields_of, headers_of, key_of
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError, message_ref
 from assay_steps.words.attributes import command_text
 from assay_steps.words.names import Names, Place
@@ -51,32 +47,6 @@ DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
 
 NATIVE = "native application"
 """The actor that puts messages without the JMS client (DD-20)."""
-
-
-class Found(Struct, frozen=True):
-    """A message that the administrator looked at.
-
-    Args:
-        ref: Reference of its event.
-        key: The kit's id in it; nothing when it holds none.
-        message: The message.
-    """
-
-    ref: str
-    key: str
-    message: RawMessage
-
-
-class Look(Struct, frozen=True):
-    """A look at a queue.
-
-    Args:
-        ref: Reference of the event of all messages.
-        found: The messages, in the queue's order.
-    """
-
-    ref: str
-    found: tuple[Found, ...]
 
 
 class Administrator:
@@ -98,6 +68,8 @@ class Administrator:
         self._names = names
         self._kinds: dict[str, ObjectKind] = {}
         self._dead_letter: dict[str | None, str] = {}
+        self._staged: dict[str, str] = {}
+        """The headers of messages on the staging queue, by the messages' keys."""
 
     @property
     def port(self) -> Admin:
@@ -292,7 +264,19 @@ class Administrator:
 
         answer = self._tell(f"browse {name}", member, lambda: self.port.browse(name, member), shown)
         answer.needed()
+        if place.role == "staging":
+            self._staged |= {one.key: headers_of(one) for one in found}
         return Look(answer.ref, tuple(found))
+
+    def staged_headers(self, key: str) -> str:
+        """The kinds of the headers that a message had on the staging queue.
+
+        Raises:
+            LookupError: No step has looked at it there.
+        """
+        if key not in self._staged:
+            raise LookupError("No step before this one has seen the message on the staging queue.")
+        return self._staged[key]
 
     # messages --------------------------------------------------------------------------------------------------------
 
@@ -348,45 +332,6 @@ class Administrator:
 
 NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
 """The answer to a native put: it shows its application nothing of the message."""
-
-
-def key_of(message: RawMessage) -> str:
-    """The kit's id in a message; nothing when it holds none."""
-    named = message.properties.get(KID)
-    return named if isinstance(named, str) else key_in(message.body.decode(errors="replace"))
-
-
-def fields_of(message: RawMessage) -> dict[str, Scalar]:
-    """A message as one flat row."""
-    headers = {
-        f"{header[STRUC_ID]}.{name}": value
-        for header in message.headers
-        for name, value in header.items()
-        if name != STRUC_ID
-    }
-    return {
-        **message.properties,
-        **message.descriptor,
-        **headers,
-        "headers": _kinds_of(message),
-        "kid": key_of(message),
-        "bytes": len(message.body),
-        "sha256": hashlib.sha256(message.body).hexdigest(),
-    }
-
-
-def _kinds_of(message: RawMessage) -> str:
-    return "|".join(str(header[STRUC_ID]) for header in message.headers)
-
-
-def headers_of(found: Found) -> str:
-    """The kinds of the headers in front of a message's body, as its event lists them."""
-    return _kinds_of(found.message)
-
-
-def message_id_of(found: Found) -> str:
-    """A message's MsgId, as its event shows it."""
-    return str(found.message.descriptor["MsgId"])
 
 
 def refusal_fields(refused: Refused) -> dict[str, Scalar]:

@@ -350,9 +350,7 @@ class World(Waiting):
     def last(self, answer: Answer[object]) -> None:
         self._last = answer
 
-    def note_sent(
-        self, label: str, draft: Draft, answer: Answer[Sent], to: Address, delay_ms: int = 0
-    ) -> SentMessage:
+    def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address, delay_ms: int = 0) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to, delay_ms=delay_ms)
         self.messages[label] = sent

@@ -27,6 +27,11 @@ def report_of(names: Iterable[str]) -> int:
     return reduce(or_, map(_option, names), 0)
 
 
+def names_of(options: int) -> tuple[str, ...]:
+    """The report options of which all bits are set, with their prefix."""
+    return tuple(f"MQRO_{one.name}" for one in Mqro.__members__.values() if one and one in Mqro(options))
+
+
 def _option(name: str) -> int:
     short = name.removeprefix("MQRO_")
     if short in DEFAULT_OPTIONS:

@@ -11,7 +11,7 @@ from assay_adapters.ports.administration import Alter, Authorise, Define, Object
 from assay_adapters.ports.client import Draft
 from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
-from assay_steps.cast.administration import fields_of
+from assay_steps.cast.looks import fields_of
 from assay_steps.cast.messages import BODY
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.words.names import Place, read_place

@@ -12,8 +12,8 @@ import itertools
 
 from pytest_bdd import then, when
 
-from assay_steps.cast.administration import Look, headers_of, message_id_of
-from assay_steps.cast.claims import Evidence
+from assay_steps.cast.claims import Evidence, listed
+from assay_steps.cast.looks import Look, headers_of, message_id_of
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Answer
 from assay_steps.cast.world import World
@@ -29,7 +29,9 @@ from assay_steps.vocabulary.observations.queue_looks import (
     look_until,
     look_until_count,
     look_until_gone,
+    look_until_in_one,
 )
+from assay_steps.words.descriptor import names_of
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -66,6 +68,18 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
 @when(phrase("{place:Place} no longer holds {labels:Names}"))
 def _(world: World, place: Place, labels: tuple[str, ...]) -> None:
     look_until_gone(world, place, labels)
+
+
+@then(phrase("one of {places:Places} holds {labels:Names}"))
+def _(world: World, evidence: Evidence, places: tuple[Place, ...], labels: tuple[str, ...]) -> None:
+    for key in world.keys(labels):
+        look_until_in_one(world, places, key)
+    looks = [look(world, place) for place in places]
+    for key in world.keys(labels):
+        where = next((seen for seen in looks if found_in(seen, key)), looks[0])
+        for seen in looks:
+            count = "1" if seen is where else "0"
+            evidence.claim("equal-fields", {"at": seen.ref, f"field.copies of {key}": count})
 
 
 @then(phrase("{place:Place} no longer holds {labels:Names}"))
@@ -121,6 +135,12 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
     evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Report": str(options)})
 
 
+@then(phrase("{label:Name} on {place:Place} still has the report options {options:Report}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
+    named = listed(f"{name};" for name in names_of(options))
+    evidence.claim("mentions", {"at": look_for(world, place, label), "field.report options": named})
+
+
 @then(phrase("{label:Name} on {place:Place} has a new message id, and its original one as its correlation id"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     event = event_of(look(world, place), world.key(label))
@@ -141,9 +161,7 @@ def _(world: World, evidence: Evidence, count: int, label: str, place: Place) ->
 
 def _different(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
     keys = set(world.keys(labels))
-    seen = look_until_count(
-        world, place, count * len(keys), lambda seen: sum(one.key in keys for one in seen.found)
-    )
+    seen = look_until_count(world, place, count * len(keys), lambda seen: sum(one.key in keys for one in seen.found))
     evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
     found = [one for one in seen.found if one.key in keys]
     for earlier, later in itertools.combinations(found, 2):

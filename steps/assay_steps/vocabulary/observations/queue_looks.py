@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
-from assay_steps.cast.administration import Found, Look
+from assay_steps.cast.looks import Found, Look
 from assay_steps.cast.waiting import NS_PER_MS
 from assay_steps.cast.world import World
 from assay_steps.words.names import Place
@@ -53,6 +53,13 @@ def look_until_gone(world: World, place: Place, labels: tuple[str, ...]) -> Look
     return look_until(world, place, lambda seen: not any(one.key in keys for one in seen.found))
 
 
+def look_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
+    """Look at several queues in turn until one of them holds a message, or the time limit is over."""
+    deadline = world.now_ms() + world.limits.expected_ms
+    while not any(found_in(look(world, place), key) for place in places) and world.now_ms() < deadline:
+        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
+
+
 def event_of(seen: Look, key: str) -> str:
     """The reference of a message's event in a look; if the look does not show the message, of the look itself."""
     return next((one.ref for one in seen.found if one.key == key), seen.ref)
@@ -74,9 +81,7 @@ def header_fields(found: Found | None) -> list[tuple[str, Scalar]]:
     ]
 
 
-def delay_shown(
-    fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int | None
-) -> tuple[str, dict[str, int]]:
+def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int | None) -> tuple[str, dict[str, int]]:
     """The header's field that shows a message's delay, in whichever form, with the bounds for its number.
 
     The document names no form: milliseconds, tenths or whole seconds, or the time of day of the delivery will do.

@@ -11,8 +11,8 @@ import hashlib
 from pytest_bdd import then
 
 from assay_sdk.model.report_options import MQMT_REPORT
-from assay_steps.cast.administration import Found, Look
 from assay_steps.cast.claims import Evidence
+from assay_steps.cast.looks import Found, Look
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.observations.queue_looks import life_left, look, look_until, look_until_count
 from assay_steps.words.names import Place
@@ -70,7 +70,11 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
     evidence.claim("equal-fields", {"at": _report(world, label, place), f"field.{field}": value})
 
 
-@then(phrase("the report on {label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"))
+@then(
+    phrase(
+        "the report on {label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"
+    )
+)
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
     event = _report(world, label, place)
     evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, ttl, event))
@@ -81,9 +85,13 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
     evidence.claim("equal-fields", {"at": _report(world, label, place), "field.Report": str(options)})
 
 
-@then(phrase("the report on {label:Name} on {place:Place} has no header"))
-def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
-    evidence.claim("equal-fields", {"at": _report(world, label, place), "field.headers": ""})
+@then(phrase("the report on {label:Name} on {place:Place} has no header that {staged:Name} had on the staging queue"))
+def _(world: World, evidence: Evidence, label: str, place: Place, staged: str) -> None:
+    event, headers = _report(world, label, place), world.administrator.staged_headers(world.key(staged))
+    if headers:
+        evidence.claim("mentions", {"at": event, "field.headers": headers}, {"absent": 1})
+    else:
+        evidence.claim("equal-fields", {"at": event, "field.headers": ""})
 
 
 @then(

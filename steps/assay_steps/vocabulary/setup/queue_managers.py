@@ -29,10 +29,8 @@ def _(world: World, member: str) -> None:
     world.administrator.start(member).needed()
 
 
-@then(
-    phrase("the receiver sees {label:Name} within {limit:Duration} after queue manager {member:Name} was started again")
-)
-def _(world: World, evidence: Evidence, label: str, limit: int, member: str) -> None:
+@then(phrase("the receiver sees {label:Name} in time after queue manager {member:Name} was started again"))
+def _(world: World, evidence: Evidence, label: str, member: str) -> None:
     sent = world.messages[label]
     world.observe((RECEIVER,), (sent.key,))
     of = {
@@ -41,4 +39,4 @@ def _(world: World, evidence: Evidence, label: str, limit: int, member: str) -> 
         "actors": RECEIVER,
         "after": world.administrator.commands[f"start {member}"],
     }
-    evidence.claim("by", of, {"limit_ms": limit})
+    evidence.claim("by", of, {"limit_ms": world.limits.late_ms})

@@ -1,0 +1,79 @@
+"""What the administrator sees of messages on a queue: looks, and each message as one flat row for its event."""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec import Struct
+
+from assay_adapters.clients.events import KID
+from assay_adapters.ports.administration import STRUC_ID, RawMessage
+from assay_steps.cast.messages import key_in
+from assay_steps.cast.recording import Scalar
+from assay_steps.words.descriptor import names_of
+
+
+class Found(Struct, frozen=True):
+    """A message that the administrator looked at.
+
+    Args:
+        ref: Reference of its event.
+        key: The kit's id in it; nothing when it holds none.
+        message: The message.
+    """
+
+    ref: str
+    key: str
+    message: RawMessage
+
+
+class Look(Struct, frozen=True):
+    """A look at a queue.
+
+    Args:
+        ref: Reference of the event of all messages.
+        found: The messages, in the queue's order.
+    """
+
+    ref: str
+    found: tuple[Found, ...]
+
+
+def key_of(message: RawMessage) -> str:
+    """The kit's id in a message; nothing when it holds none."""
+    named = message.properties.get(KID)
+    return named if isinstance(named, str) else key_in(message.body.decode(errors="replace"))
+
+
+def fields_of(message: RawMessage) -> dict[str, Scalar]:
+    """A message as one flat row."""
+    headers = {
+        f"{header[STRUC_ID]}.{name}": value
+        for header in message.headers
+        for name, value in header.items()
+        if name != STRUC_ID
+    }
+    return {
+        **message.properties,
+        **message.descriptor,
+        **headers,
+        "headers": _kinds_of(message),
+        "report options": "".join(f"{name};" for name in names_of(int(message.descriptor.get("Report", 0)))),
+        "kid": key_of(message),
+        "bytes": len(message.body),
+        "sha256": hashlib.sha256(message.body).hexdigest(),
+    }
+
+
+def _kinds_of(message: RawMessage) -> str:
+    return "|".join(str(header[STRUC_ID]) for header in message.headers)
+
+
+def headers_of(found: Found) -> str:
+    """The kinds of the headers in front of a message's body, as its event lists them."""
+    return _kinds_of(found.message)
+
+
+def message_id_of(found: Found) -> str:
+    """A message's MsgId, as its event shows it."""
+    return str(found.message.descriptor["MsgId"])
