@@ -22,6 +22,14 @@ def test_a_rule_leads_to_its_scenarios_code_defects_and_invariant(assay: Assay) 
     assert "(assay_pipeline/rules/expiry.py)" in told.out
 
 
+def test_a_rule_shows_what_it_is_tried_across_and_why_not_across_the_rest(assay: Assay) -> None:
+    told = assay("rules", "DD-20").out
+    tried, _, rest = told.partition("tried across (scenarios)")[2].partition("not tried, because it takes no part")
+    assert " queue (" in tried
+    assert "two queue managers: The document gives a second queue manager a part only" in rest
+    assert "not tried yet" in rest
+
+
 def test_a_rule_that_there_is_not_is_refused(assay: Assay) -> None:
     told = assay("rules", "DD-99")
     assert (told.code, told.err) == (3, "assay: There is no rule DD-99; did you mean DD-39?\n")

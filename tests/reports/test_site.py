@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -93,6 +94,14 @@ def test_the_rule_page_tells_the_story_of_a_scenario(site: Path) -> None:
         "Breaks the rule: receiver sees m1 at 1.24 s, redelivered, 763.6 ms before m1 is due.",
     ):
         assert said in text, said
+
+
+def test_the_rule_page_says_what_the_rule_is_tried_across_and_why_not_across_the_rest(site: Path) -> None:
+    page = (site / "rules" / "DD-02.html").read_text(encoding="utf-8")
+    _, _, table = page.partition('<h2 id="across">')
+    assert re.search(r'<th scope="row">queue</th><td>\d+ scenarios</td>', table)
+    assert re.search(r'<th scope="row">two queue managers</th><td>takes no part: The document gives', table)
+    assert "Tried across" not in (site / "rules" / "DD-42.html").read_text(encoding="utf-8")
 
 
 def test_a_defect_whose_own_code_raises_has_its_exception(site: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.rule_guide import Guide, guide_to
 from assay_features import feature_root, load_catalogue
+from assay_features.dimensions import Cell, State, table_of
 from assay_features.rule import Rule
 
 _UP = "../.."
@@ -21,8 +22,9 @@ _ROOTS = {
 _INDEX = """# Rules
 
 One page for each rule: what it says, the scenarios that try it, the code that enforces it, the defects that prove that
-its scenarios can fail, and the invariant that judges histories. `make pages` writes these pages; `assay rules DD-30`
-shows the same in a terminal. The rules themselves are in `features/assay_features/rules.toml`.
+its scenarios can fail, the invariant that judges histories, and what it is tried across. `make pages` writes these
+pages; `assay rules DD-30` shows the same in a terminal. The rules themselves are in
+`features/assay_features/rules.toml`, the reasons why one is not tried across something in `untried.toml` beside it.
 
 | rule | title | strength | profile |
 |---|---|---|---|
@@ -60,7 +62,19 @@ def rule_page(rule: Rule) -> str:
     ]
     if guide.invariant is not None:
         parts.append(_section("Invariant", [f"{guide.invariant.text} {_linked(guide.invariant.file)}"]))
+    cells = table_of(rule)
+    if cells:
+        parts.append(_across(cells))
     return "\n\n".join(parts) + "\n"
+
+
+def _across(cells: Sequence[Cell]) -> str:
+    """What the rule is tried across, read from its scenarios, and the reasons for the rest."""
+    rows = []
+    for cell in cells:
+        said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}"}
+        rows.append(f"| {cell.dimension} | {cell.trait} | {said.get(cell.state, f'no. {cell.why}')} |")
+    return "\n".join(("## Tried across", "", "| | | tried |", "|---|---|---|", *rows))
 
 
 def _scenarios(guide: Guide) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from rich.text import Text
 from assay.rule_guide import Guide, guide_to
 from assay.terminal import Terminal, write_json
 from assay_features import feature_root, load_catalogue
+from assay_features.dimensions import Cell, State, table_of
 from assay_steps.plugin.checks import rule_counts
 
 
@@ -25,7 +27,7 @@ def rules(
 ) -> None:
     """List the rules that can be tried; those named by --rule with what they say.
 
-    Of rules that are given as arguments, show the scenarios, the code, the defects and the invariant.
+    Of rules that are given as arguments, show scenarios, code, defects, invariant, and what they are tried across.
     """
     chosen = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
     if as_json:
@@ -65,7 +67,26 @@ def _show(guide: Guide) -> None:
     for head, lines in sections:
         shown.append(f"\n\n{head}", style="bold")
         shown.append("".join(f"\n  {line}" for line in lines or ["none"]), style="not bold")
+    _show_table(shown, table_of(rule))
     Terminal().print(shown, soft_wrap=True, highlight=False)
+
+
+def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
+    """Add what the rule is tried across, and then the reasons for the rest."""
+    if not cells:
+        return
+    tried = [f"{cell.trait} ({cell.scenarios})" for cell in cells if cell.state is State.TRIED]
+    shown.append("\n\ntried across (scenarios)", style="bold")
+    shown.append(f"\n  {', '.join(tried) or 'nothing'}", style="not bold")
+    for state, head in ((State.APART, "not tried, because it takes no part"), (State.OPEN, "not tried yet")):
+        reasons: dict[str, list[str]] = {}
+        for cell in cells:
+            if cell.state is state:
+                reasons.setdefault(cell.why, []).append(cell.trait)
+        if reasons:
+            shown.append(f"\n\n{head}", style="bold")
+            lines = "".join(f"\n  {', '.join(traits)}: {why}" for why, traits in reasons.items())
+            shown.append(lines, style="not bold")
 
 
 def _place(feature: Path) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from assay_evidence.clients import client_title
+from assay_evidence.figures import counted
 from assay_evidence.verdicts import RuleVerdict
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
+from assay_features.dimensions import State, table_of
 from assay_reports.presentation import STRENGTHS
 from assay_reports.sources import KillMatrix
 from assay_reports.views.matrix import Cell, cell
@@ -32,6 +34,14 @@ class DefectView(Struct, frozen=True):
     name: str
     caught_by: tuple[str, ...]
     error: str
+
+
+class AcrossView(Struct, frozen=True):
+    """One trait that the rule is tried across, or the reason why it is not."""
+
+    dimension: str
+    trait: str
+    said: str
 
 
 class Tried(Struct, frozen=True):
@@ -62,6 +72,7 @@ class RulePage(Struct, frozen=True, kw_only=True):
     tried: tuple[Tried, ...]
     defects: tuple[DefectView, ...]
     kills_known: bool
+    across: tuple[AcrossView, ...]
     before: Rule | None
     after: Rule | None
 
@@ -91,10 +102,20 @@ def rule_page(rule: Rule, pairs: Sequence[Pair], catalogue: Catalogue) -> RulePa
         linked=any(view.url for view in basis),
         tried=tuple(_tried(rule, pair, catches, names) for pair in pairs),
         defects=defects,
+        across=tuple(_across(rule)),
         kills_known=any(pair.evidence.kills.rules for pair in pairs),
         before=catalogue.rules[position - 1] if position else None,
         after=catalogue.rules[position + 1] if position + 1 < len(catalogue.rules) else None,
     )
+
+
+def _across(rule: Rule) -> Iterator[AcrossView]:
+    for one in table_of(rule):
+        if one.state is State.TRIED:
+            said = counted(one.scenarios, "scenario")
+        else:
+            said = f"{'not tried yet' if one.state is State.OPEN else 'takes no part'}: {one.why}"
+        yield AcrossView(one.dimension, one.trait, said)
 
 
 def _basis(rule: Rule, catalogue: Catalogue) -> list[BasisView]:

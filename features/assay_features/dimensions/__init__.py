@@ -1,0 +1,7 @@
+"""What each rule is tried across, read from its scenarios, and why it is not tried across the rest."""
+
+from assay_features.dimensions._reasons import Reasons, Untried, load_reasons
+from assay_features.dimensions._table import Cell, State, table_of
+from assay_features.dimensions._words import DIMENSIONS, Dimension, Trait
+
+__all__ = ["DIMENSIONS", "Cell", "Dimension", "Reasons", "State", "Trait", "Untried", "load_reasons", "table_of"]

@@ -1,0 +1,62 @@
+"""``python -m tools.mutation``: the mutation score of the suite."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tools.mutation.campaign import Plan, campaign
+from tools.mutation.score import STATUSES, Result, Row, rows
+from tools.mutation.triage import load_triage
+
+
+def main(  # noqa: PLR0917 - typer makes options of them
+    module: Annotated[list[str] | None, typer.Option(help="A module, or module:function; may be repeated.")] = None,
+    package: Annotated[list[str] | None, typer.Option(help="A package of the table; may be repeated.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Try so many mutants, chosen by the seed.")] = None,
+    seed: Annotated[int, typer.Option(help="Chooses the sample.")] = 0,
+    each: Annotated[bool, typer.Option("--each", help="A sample of that size of each package.")] = False,
+    most: Annotated[int | None, typer.Option(help="Try a mutant with so many scenarios at most.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes at a time.")] = 2,
+    out: Annotated[Path, typer.Option(help="The file for all results, as JSON.")] = Path("mutation.json"),
+    floor: Annotated[float, typer.Option(help="Exit with 1 if a smaller share of all is convicted, in percent.")] = 0.0,
+) -> None:
+    """Change the code that enforces rules, one small change at a time, and see which changes the scenarios convict."""
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
+    plan = Plan(tuple(module or ()), tuple(package or ()), sample, seed, jobs=jobs, most=most, each=each)
+    done = 0
+
+    def told(result: Result) -> None:
+        nonlocal done
+        done += 1
+        console.print(f"{done} {result.status} {result.triage} {result.seconds:.1f} s  {result.mutant}", markup=False)
+
+    results = campaign(plan, load_triage(), told)
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
+    figures = rows(results)
+    for result in results:
+        if result.counts and result.status != "convicted":
+            console.print(f"\n{result.status}: {result.mutant}\n{result.reason}\n{result.diff}", markup=False)
+    console.print(table_of(figures))
+    if figures[-1].convicted * 100 < floor:
+        raise typer.Exit(1)
+
+
+def table_of(figures: list[Row]) -> Table:
+    """The figures as a table."""
+    table = Table("package", "mutants", "equivalent", "outside", *STATUSES, "convicted %", "of running %", "noticed %")
+    for row in figures:
+        counts = [str(row.statuses[status]) for status in STATUSES]
+        shares = [f"{100 * share:.0f}" for share in (row.convicted, row.running, row.noticed)]
+        table.add_row(row.package, str(row.mutants), str(row.equivalent), str(row.outside), *counts, *shares)
+    return table
+
+
+if __name__ == "__main__":
+    typer.run(main)

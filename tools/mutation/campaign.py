@@ -1,0 +1,207 @@
+"""A campaign: chooses mutants, has them tried, and keeps the results."""
+
+from __future__ import annotations
+
+import difflib
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec import Struct
+
+from assay_steps.plugin.suite import SuiteOptions, run_suite
+from tools.mutation.coverage_map import CoverageMap, digest
+from tools.mutation.mutants import Key, Module
+from tools.mutation.score import CONVICTED, Result
+from tools.mutation.targets import PACKAGES, ROOT, modules_of
+from tools.mutation.triage import Triage
+from tools.mutation.trials import Job, Outcome, Trials
+
+LONGEST_DIFF = 4000
+
+
+class Plan(Struct, frozen=True):
+    """What to try.
+
+    Args:
+        modules: Only mutants of these modules, or of functions of them (`module:function`); empty for all.
+        packages: Only mutants of these packages; empty for all.
+        sample: So many mutants at most; None for all.
+        seed: Chooses the sample.
+        names: Only mutants with these names; empty for all.
+        jobs: Processes at a time.
+        most: The most scenarios that one mutant is tried with; None for all that run its line.
+        each: Take a sample of that size of each package, not of all together.
+        cache: The folder that keeps which scenario runs which line.
+    """
+
+    modules: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int = 0
+    names: tuple[str, ...] = ()
+    jobs: int = 2
+    most: int | None = None
+    each: bool = False
+    cache: Path = ROOT / ".mutation"
+
+
+class _Place(Struct, frozen=True):
+    package: str
+    file: Path
+    key: Key
+
+
+def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list[Result]:
+    """Try the mutants of a plan.
+
+    Args:
+        plan: What to try.
+        triage: The classes of survivors.
+        told: Called with each result.
+    """
+    chosen = choose(plan)
+    results: list[Result] = []
+
+    def keep(result: Result) -> None:
+        results.append(result)
+        told(result)
+
+    for store in dict.fromkeys(package.store for package in PACKAGES):
+        names = {package.name for package in PACKAGES if package.store == store}
+        places = [place for place in chosen if place.package in names]
+        if places:
+            _Session(plan, triage, store, places, keep).run()
+    order = {place.key: number for number, place in enumerate(chosen)}
+    names_in_order = {str(key): number for key, number in order.items()}
+    return sorted(results, key=lambda result: names_in_order[result.mutant])
+
+
+def choose(plan: Plan) -> list[_Place]:
+    """The mutants of a plan, in the order of packages and modules."""
+    wanted = [
+        (package.name, name, file)
+        for package in PACKAGES
+        if not plan.packages or package.name in plan.packages
+        for name, file in modules_of(package)
+        if not plan.modules or any(one.partition(":")[0] == name for one in plan.modules)
+    ]
+    with ProcessPoolExecutor(plan.jobs, mp_context=get_context("fork")) as pool:
+        found = list(pool.map(_keys, wanted))
+    places = [place for some in found for place in some if _is_wanted(place.key, plan)]
+    if not plan.each:
+        return _sampled(places, plan)
+    groups = ([place for place in places if place.package == package.name] for package in PACKAGES)
+    return [place for group in groups for place in _sampled(group, plan)]
+
+
+def _sampled(places: list[_Place], plan: Plan) -> list[_Place]:
+    if plan.sample is None or plan.sample >= len(places):
+        return places
+    picked = random.Random(plan.seed).sample(range(len(places)), plan.sample)  # noqa: S311 - no secret
+    return [places[number] for number in sorted(picked)]
+
+
+def _is_wanted(key: Key, plan: Plan) -> bool:
+    functions = [one for one in plan.modules if ":" in one]
+    if functions and f"{key.module}:{key.function}" not in functions:
+        return False
+    return not plan.names or str(key) in plan.names
+
+
+def _keys(wanted: tuple[str, str, Path]) -> list[_Place]:
+    package, name, file = wanted
+    return [_Place(package, file, mutant.key) for mutant in Module(name, file).mutants]
+
+
+class _Session:
+    """The mutants that run on one store, in one pytest session."""
+
+    def __init__(
+        self, plan: Plan, triage: Triage, store: str, places: Sequence[_Place], keep: Callable[[Result], None]
+    ) -> None:
+        self._plan = plan
+        self._triage = triage
+        self._store = store
+        self._places = places
+        self._keep = keep
+        self._waiting: list[tuple[_Place, str, str, int]] = []
+        """Place, text before, text after and line of each job."""
+
+    def run(self) -> None:
+        """Run the suite with the plugin in place of the scenarios."""
+        files = [file for package in PACKAGES if package.store == self._store for _, file in modules_of(package)]
+        with tempfile.TemporaryDirectory(prefix="assay-mutation-") as folder:
+            options = SuiteOptions(out=Path(folder) / "out", store=self._store, pytest_args=())
+            trials = Trials(lambda trials: self._try(trials, files), files, self._plan.jobs, self._plan.most)
+            code = run_suite(options, plugins=[trials])
+            if code is pytest.ExitCode.USAGE_ERROR or not trials.done:
+                log = (options.out / "pytest.log").read_text(encoding="utf-8")
+                raise RuntimeError(f"the scenarios could not be run: {log[-2000:]}")
+
+    def _try(self, trials: Trials, files: Sequence[Path]) -> None:
+        lines = self._lines(trials, files)
+        trials.try_all(self._jobs(), lines, self._note)
+
+    def _lines(self, trials: Trials, files: Sequence[Path]) -> CoverageMap:
+        kept = self._plan.cache / f"{self._store}-{digest(self._store)}.json"
+        if kept.exists():
+            return msgspec.json.decode(kept.read_bytes(), type=CoverageMap)
+        lines = trials.count_lines(files)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(msgspec.json.encode(lines))
+        return lines
+
+    def _jobs(self) -> Iterator[Job]:
+        module: Module | None = None
+        for place in self._places:
+            if module is None or module.path != place.file:
+                module = Module(place.key.module, place.file)
+            mutant = next(one for one in module.mutants if one.key == place.key)
+            applied = module.apply(mutant)
+            if applied is not None:
+                self._waiting.append((place, module.text, applied.text, mutant.first))
+                yield Job(
+                    place.file,
+                    applied,
+                    f"{place.key.module}:{place.key.function}",
+                    mutant.first,
+                    mutant.last,
+                    mutant.body,
+                )
+
+    def _note(self, number: int, outcome: Outcome) -> None:
+        place, before, after, line = self._waiting[number]
+        key = place.key
+        convicted = outcome.status == CONVICTED
+        group = None if convicted else self._triage.of(str(key))
+        self._keep(
+            Result(
+                mutant=str(key),
+                package=place.package,
+                module=key.module,
+                function=key.function,
+                operator=key.operator,
+                line=line,
+                status=outcome.status,
+                triage="" if group is None else group.kind.value,
+                reason=outcome.reason if group is None else group.reason,
+                scenario=outcome.scenario,
+                tried=outcome.tried,
+                covering=outcome.covering,
+                seconds=outcome.seconds,
+                diff="" if convicted else diff_of(place.file, before, after),
+            )
+        )
+
+
+def diff_of(file: Path, before: str, after: str) -> str:
+    """The change as a unified diff."""
+    name = file.relative_to(ROOT).as_posix()
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=2)
+    return "\n".join(lines)[:LONGEST_DIFF]

@@ -1,0 +1,156 @@
+"""Which scenario runs which line: coverage.py with a context for each scenario, kept in a file between runs.
+
+The suite runs once, on a fresh broker for each scenario, so a scenario's lines are the same in every run of the same
+sources.  The file is named by a digest of sources and features.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import coverage
+import msgspec
+from msgspec import Struct
+
+from tools.mutation.targets import ROOT
+
+SOURCES = ("sdk", "evidence", "broker", "adapters", "steps", "features")
+"""The folders whose content decides what a scenario runs."""
+
+
+class Tried(Struct, frozen=True):
+    """A scenario without a mutant.
+
+    Args:
+        name: Its id.
+        verdict: Its verdict.
+        seconds: Its processor time while lines were counted.
+        rules: The rules that it tries.
+        lines: How many lines of the packages it runs.
+    """
+
+    name: str
+    verdict: str
+    seconds: float
+    rules: tuple[str, ...]
+    lines: int = 0
+
+
+class CoverageMap(Struct, frozen=True):
+    """The lines that each scenario runs.
+
+    Args:
+        scenarios: The scenarios, in the order of the collection.
+        lines: File, from the folder of the project -> line -> the numbers of its scenarios, as bits in hexadecimal.
+    """
+
+    scenarios: tuple[Tried, ...]
+    lines: dict[str, dict[int, str]]
+
+    def running(self, file: Path, first: int, last: int) -> list[int]:
+        """The numbers of the passing scenarios that run one of these lines."""
+        lines = self.lines.get(file.relative_to(ROOT).as_posix(), {})
+        bits = 0
+        for line in range(first, last + 1):
+            bits |= int(lines.get(line, "0"), 16)
+        return [number for number, tried in enumerate(self.scenarios) if bits >> number & 1 and tried.verdict == "pass"]
+
+    def nearest_first(
+        self, numbers: Iterable[int], known: Sequence[int], file: Path, body: tuple[int, int]
+    ) -> list[int]:
+        """Sort scenarios: those that have convicted something near, then by the ways through the function.
+
+        Scenarios that run the same lines of the function go one way.  Of each way in turn comes one scenario, the
+        rarest way first; of the scenarios of a way those of different rules come first, and the shortest of each rule.
+
+        Args:
+            numbers: The scenarios.
+            known: Scenarios that have convicted mutants of the same function, the latest last.
+            file: The file of the function.
+            body: The first and last line of the function.
+        """
+        left = set(numbers)
+        first = [number for number in dict.fromkeys(reversed(known)) if number in left]
+        left -= set(first)
+        lines = self.lines.get(file.relative_to(ROOT).as_posix(), {})
+        bits = [int(lines[line], 16) for line in range(body[0], body[1] + 1) if line in lines]
+        ways: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for number in left:
+            ways[tuple(one >> number & 1 for one in bits)].append(number)
+        queues = [self._by_rule(way) for way in sorted(ways.values(), key=len)]
+        return [*first, *_in_turn(queues)]
+
+    def _by_rule(self, numbers: Iterable[int]) -> list[int]:
+        """One scenario of each rule in turn."""
+        rules: dict[str, list[int]] = defaultdict(list)
+        for number in sorted(numbers, key=lambda one: self.scenarios[one].lines):
+            rules[next(iter(self.scenarios[number].rules), "")].append(number)
+        return _in_turn(list(rules.values()))
+
+
+def _in_turn(queues: Sequence[Sequence[int]]) -> list[int]:
+    """The first of each queue, then the second of each, and so on."""
+    turns = ((place, nth, number) for nth, queue in enumerate(queues) for place, number in enumerate(queue))
+    return [number for _, _, number in sorted(turns)]
+
+
+def digest(store: str) -> str:
+    """A digest of everything that decides what a scenario runs."""
+    told = hashlib.sha256(store.encode())
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".feature", ".toml", ".lark", ".mqsc"}:
+                told.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    return told.hexdigest()[:16]
+
+
+class Counter:
+    """Counts the lines of scenarios in this process.
+
+    Args:
+        files: The files whose lines count.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._coverage = coverage.Coverage(
+            data_file=None, config_file=False, include=[str(path) for path in files], messages=False
+        )
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._coverage.start()
+
+    def begin(self, number: int) -> None:
+        """Count for this scenario from now on."""
+        self._coverage.switch_context(str(number))
+
+    def stop(self) -> dict[str, dict[int, list[int]]]:
+        """End counting: file -> line -> scenarios."""
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        return {
+            Path(file).relative_to(ROOT).as_posix(): {
+                line: [int(context) for context in contexts if context]
+                for line, contexts in data.contexts_by_lineno(file).items()
+            }
+            for file in data.measured_files()
+        }
+
+
+def merged(scenarios: Sequence[Tried], parts: Iterable[Mapping[str, Mapping[int, Sequence[int]]]]) -> CoverageMap:
+    """One map of what several processes have counted."""
+    bits: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    counts = [0] * len(scenarios)
+    for part in parts:
+        for file, lines in part.items():
+            for line, numbers in lines.items():
+                for number in numbers:
+                    bits[file][line] |= 1 << number
+                    counts[number] += 1
+    return CoverageMap(
+        tuple(msgspec.structs.replace(one, lines=counts[number]) for number, one in enumerate(scenarios)),
+        {file: {line: f"{value:x}" for line, value in lines.items()} for file, lines in bits.items()},
+    )

@@ -1,0 +1,42 @@
+"""Replaces the code of functions in this process."""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from types import CodeType, FunctionType
+
+from tools.mutation.mutants import Applied
+
+Place = tuple[str, str, int]
+"""The file, qualified name and first line of a function."""
+
+
+class Functions:
+    """Every function of some files that this process has loaded.
+
+    Args:
+        files: The files.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        wanted = {str(path) for path in files}
+        self._by_place: dict[Place, list[FunctionType]] = defaultdict(list)
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType) and one.__code__.co_filename in wanted:
+                self._by_place[_place(one.__code__)].append(one)
+
+    def swap(self, file: Path, applied: Applied) -> bool:
+        """Give the changed functions their new code; whether this process has any of them."""
+        found = False
+        for (name, line), code in applied.codes.items():
+            for function in self._by_place.get((str(file), name, line), ()):
+                function.__code__ = code
+                found = True
+        return found
+
+
+def _place(code: CodeType) -> Place:
+    return code.co_filename, code.co_qualname, code.co_firstlineno

@@ -1,0 +1,88 @@
+"""The modules that enforce rules, by package: the code that the scenarios should convict when it is wrong.
+
+Left out are modules that no rule of the four documents is about: what administrators are shown and may change, the
+parsing of selectors and conversion of bodies, and the plumbing between client and broker in one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+ROOT = Path(__file__).parents[2]
+_CORE = "broker/assay_broker/core"
+_ENGINE = "sdk/assay_sdk/engine"
+
+
+class Package(Struct, frozen=True):
+    """A part of the house with a score of its own.
+
+    Args:
+        name: Its name in tables.
+        paths: Its folders and modules, from the folder of the project.
+        store: The store of the reference broker with which its scenarios run.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    store: str = "memory"
+
+
+PACKAGES = (
+    Package(
+        "core",
+        (
+            *(f"{_CORE}/{name}" for name in ("clients", "delay", "messages", "networks", "queues", "states", "topics")),
+            *(f"{_CORE}/{name}.py" for name in ("core", "handlers", "recovery", "schedule", "settings", "turn")),
+            *(f"{_CORE}/administration/{name}.py" for name in ("authority", "authority_checks", "native")),
+            f"{_CORE}/objects/factory.py",
+        ),
+    ),
+    Package("log", tuple(f"broker/assay_broker/{name}.py" for name in ("shell", "log", "stores/memory"))),
+    Package(
+        "store",
+        tuple(
+            f"broker/assay_broker/stores/{name}.py"
+            for name in ("sqlite", "tables", "slots", "chunks", "frames", "opening", "folder", "database")
+        ),
+        store="sqlite",
+    ),
+    Package(
+        "engine",
+        (
+            *(f"{_ENGINE}/{name}.py" for name in ("calls", "checks", "connection", "identity", "operations")),
+            *(f"{_ENGINE}/{name}.py" for name in ("settings", "states", "temporaries")),
+            f"{_ENGINE}/sessions",
+        ),
+    ),
+    Package(
+        "listener", (f"{_ENGINE}/deliveries", f"{_ENGINE}/sessions/consumer.py", f"{_ENGINE}/sessions/dispatch.py")
+    ),
+    Package("light", (f"{_ENGINE}/light", "sdk/assay_sdk/faces/mqlight")),
+    Package(
+        "faces",
+        tuple(
+            f"sdk/assay_sdk/faces/{name}.py"
+            for name in ("classic", "consumer", "message", "producer", "session", "simplified", "xa")
+        ),
+    ),
+)
+"""`log` holds back each answer until what it depends on is on the disk; `store` is the disk."""
+
+
+def modules_of(package: Package) -> Iterator[tuple[str, Path]]:
+    """Names and files of a package's modules; one that another package names itself belongs to that one."""
+    others = {ROOT / path for other in PACKAGES if other is not package for path in other.paths}
+    for place in package.paths:
+        path = ROOT / place
+        for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
+            if file == path or file not in others:
+                yield module_name(file), file
+
+
+def module_name(file: Path) -> str:
+    """The name under which a file of the project is imported."""
+    parts = file.relative_to(ROOT).with_suffix("").parts[1:]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

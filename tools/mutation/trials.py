@@ -1,0 +1,334 @@
+"""Tries mutants: a pytest plugin that forks a process for each, once pytest has imported and collected everything.
+
+The process replaces the code of the mutated function and runs the scenarios that execute the changed line, nearest
+first, until one convicts.  A mutant counts as convicted only if the verdict of a scenario is `fail`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from _pytest.runner import runtestprotocol
+from msgspec import Struct
+
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.plugin.cases import Case
+from assay_steps.plugin.folder import JOURNALS
+from assay_steps.plugin.hooks import CASE
+from assay_steps.plugin.run import PLUGIN, Run
+from assay_steps.processes.garbage_collection import freeze
+from tools.mutation.coverage_map import Counter, CoverageMap, Tried, merged
+from tools.mutation.mutants import Applied
+from tools.mutation.swapping import Functions
+
+LEAST_SECONDS = 2.0
+"""Processor time that any scenario may take."""
+TIMES = 12
+"""How many times its usual processor time a scenario may take with a mutant."""
+TIMEOUTS = 2
+"""So many scenarios may run into the limit before the mutant counts as an endless loop."""
+ERRORS = 12
+"""So many scenarios may end in an error before no others are tried: the mutant raises everywhere."""
+MEMORY = 2 << 30
+"""Octets that a process may take more than its parent."""
+
+
+class Outcome(Struct, frozen=True):
+    """What the scenarios made of a mutant.
+
+    Args:
+        status: convicted, error, inconclusive, timeout, survived, uncovered or none (no mutant).
+        scenario: The scenario that decided it; empty if none did.
+        reason: The reason of that verdict.
+        tried: How many scenarios ran.
+        covering: How many run the line.
+        seconds: Time that the trial took.
+    """
+
+    status: str
+    scenario: str = ""
+    reason: str = ""
+    tried: int = 0
+    covering: int = 0
+    seconds: float = 0.0
+
+
+class Job(Struct, eq=False):
+    """A mutant that waits for its trial.
+
+    Args:
+        file: The module's file.
+        applied: Its code.
+        function: The module and function, whose convictions are remembered.
+        first: The first line whose scenarios are asked.
+        last: The last such line.
+        body: The first and last line of the function.
+    """
+
+    file: Path
+    applied: Applied
+    function: str
+    first: int
+    last: int
+    body: tuple[int, int]
+
+
+class _Started(Struct, eq=False):
+    """A process that tries a mutant."""
+
+    number: int
+    job: Job
+    order: list[int]
+    process: ForkProcess
+    said: Connection
+    at: float
+    covering: int
+    heard: list[tuple[int, str, str]]
+    within: int | None = None
+    timeouts: int = 0
+
+
+class Script(Protocol):
+    """What the plugin is to do."""
+
+    def __call__(self, trials: Trials) -> None:
+        """Do it, with the scenarios at hand."""
+        ...
+
+
+class Trials:
+    """The plugin.
+
+    Args:
+        script: What to do once everything is collected.
+        files: The files under test.
+        jobs: How many processes at a time.
+        most: The most scenarios that one mutant is tried with; None for all that run the line.
+    """
+
+    def __init__(self, script: Script, files: Sequence[Path], jobs: int, most: int | None = None) -> None:
+        self._script = script
+        self._files = files
+        self._jobs = jobs
+        self._most = most
+        self._items: list[pytest.Item] = []
+        self._verdicts: list[ScenarioVerdict] = []
+        self._names = 0
+        self._known: dict[str, list[int]] = {}
+        self._run: Run
+        self.done = False
+        """Whether the script has come to its end."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the script in place of the scenarios."""
+        self._items = session.items
+        self._run = session.config.pluginmanager.get_plugin(PLUGIN).run  # type: ignore[union-attr]
+        judged = self._run.verdict
+
+        def kept(case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
+            self._verdicts.append(judged(case, journal))
+            return self._verdicts[-1]
+
+        self._run.verdict = kept  # type: ignore[method-assign]
+        self._functions = Functions(self._files)
+        freeze()
+        self._script(self)
+        self.done = True
+        return True
+
+    # without a mutant ------------------------------------------------------------------------------------------------
+
+    def count_lines(self, files: Sequence[Path]) -> CoverageMap:
+        """Run every scenario and count its lines."""
+        chosen = [number for number, item in enumerate(self._items) if CASE in item.stash]
+        parts = [chosen[nth :: self._jobs] for nth in range(self._jobs)]
+        started = [self._fork(self._count, part, files) for part in parts]
+        tried: dict[int, Tried] = {}
+        counted: list[dict[str, dict[int, list[int]]]] = []
+        for process, said in started:
+            some, lines = said.recv()
+            tried |= some
+            counted.append(lines)
+            process.join()
+        return merged([tried[number] for number in sorted(tried)], counted)
+
+    def _count(self, says: Connection, numbers: Sequence[int], files: Sequence[Path]) -> None:
+        counter, tried = Counter(files), {}
+        counter.start()
+        for number, following in _pairs(numbers):
+            counter.begin(number)
+            began = time.process_time()
+            verdict, _ = self._verdict(number, following)
+            case = self._items[number].stash[CASE]
+            tried[number] = Tried(case.id, verdict, round(time.process_time() - began, 3), case.rules)
+        says.send((tried, counter.stop()))
+
+    # with a mutant ---------------------------------------------------------------------------------------------------
+
+    def try_all(self, jobs: Iterator[Job], lines: CoverageMap, told: Callable[[int, Outcome], None]) -> None:
+        """Try mutants.
+
+        Args:
+            jobs: The mutants.
+            lines: The lines of each scenario.
+            told: Called with the place of each mutant in `jobs` and what became of it.
+        """
+        running: list[_Started] = []
+        numbered = enumerate(jobs)
+        more = True
+        while more or running:
+            while more and len(running) < self._jobs:
+                following = next(numbered, None)
+                if following is None:
+                    more = False
+                    break
+                number, job = following
+                covering = lines.running(job.file, job.first, job.last)
+                if covering:
+                    known = self._known.get(job.function, ())
+                    order = lines.nearest_first(covering, known, job.file, job.body)[: self._most]
+                    running.append(self._start(number, job, order, len(covering), lines))
+                else:
+                    told(number, Outcome("uncovered"))
+            if not running:
+                continue
+            ready = wait([one.said for one in running])
+            for one in [one for one in running if one.said in ready]:
+                if not self._hear(one):
+                    running.remove(one)
+                    again = self._again(one, lines)
+                    if again is not None:
+                        running.append(again)
+                        continue
+                    outcome = self._outcome(one, lines)
+                    if outcome.status == "convicted":
+                        self._known.setdefault(one.job.function, []).append(one.heard[-1][0])
+                    told(one.number, outcome)
+
+    def _start(self, number: int, job: Job, order: list[int], covering: int, lines: CoverageMap) -> _Started:
+        process, said = self._fork(self._try, job, order, lines)
+        return _Started(number, job, order, process, said, time.monotonic(), covering, [])
+
+    def _hear(self, one: _Started) -> bool:
+        try:
+            number, verdict, reason = one.said.recv()
+        except (EOFError, OSError):
+            one.process.join()
+            return False
+        if verdict:
+            one.heard.append((number, verdict, reason))
+            one.within = None
+        else:
+            one.within = number
+        return True
+
+    def _again(self, one: _Started, lines: CoverageMap) -> _Started | None:
+        """After a scenario without an end, a new process for the rest."""
+        if one.within is None:
+            if one.process.exitcode:
+                one.heard.append((one.order[0], Verdict.ERROR.value, "The process did not begin."))
+            return None
+        if one.process.exitcode == -signal.SIGVTALRM:
+            one.timeouts += 1
+            one.heard.append((one.within, "timeout", "The scenario did not end within its limit."))
+        else:
+            one.heard.append((one.within, Verdict.ERROR.value, f"The process died: {one.process.exitcode}."))
+        rest = one.order[one.order.index(one.within) + 1 :]
+        if one.timeouts >= TIMEOUTS or not rest:
+            return None
+        one.process, one.said = self._fork(self._try, one.job, rest, lines)
+        one.within = None
+        return one
+
+    def _outcome(self, one: _Started, lines: CoverageMap) -> Outcome:
+        for wanted, status in (
+            (Verdict.FAIL.value, "convicted"),
+            ("timeout", "timeout"),
+            (Verdict.ERROR.value, "error"),
+        ):
+            for number, verdict, reason in one.heard:
+                if verdict == wanted:
+                    return self._told(one, status, lines.scenarios[number].name, reason)
+        for number, verdict, reason in one.heard:
+            if verdict != Verdict.PASS.value:
+                return self._told(one, "inconclusive", lines.scenarios[number].name, f"{verdict}: {reason}")
+        return self._told(one, "survived", "", "")
+
+    @staticmethod
+    def _told(one: _Started, status: str, scenario: str, reason: str) -> Outcome:
+        seconds = round(time.monotonic() - one.at, 2)
+        return Outcome(status, scenario, reason, len(one.heard), one.covering, seconds)
+
+    def _try(self, says: Connection, job: Job, order: Sequence[int], lines: CoverageMap) -> None:
+        limit = _memory() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        self._functions.swap(job.file, job.applied)
+        errors = 0
+        for number, following in _pairs(order):
+            says.send((number, "", ""))
+            signal.setitimer(signal.ITIMER_VIRTUAL, max(LEAST_SECONDS, TIMES * lines.scenarios[number].seconds))
+            verdict, reason = self._verdict(number, following)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            says.send((number, verdict, reason))
+            errors += verdict == Verdict.ERROR.value
+            if verdict == Verdict.FAIL.value or errors >= ERRORS:
+                return
+
+    # a process -------------------------------------------------------------------------------------------------------
+
+    def _verdict(self, number: int, following: int | None) -> tuple[str, str]:
+        """Run a scenario in this process; its verdict and the reason."""
+        self._verdicts.clear()
+        after = None if following is None else self._items[following]
+        reports = runtestprotocol(self._items[number], log=False, nextitem=after)
+        if not self._verdicts:
+            return Verdict.ERROR.value, "; ".join(str(one.longrepr)[-300:] for one in reports if one.failed)
+        said = self._verdicts[-1]
+        failed = [one for one in reports if one.failed and one.when == "teardown"]
+        if said.verdict is Verdict.PASS and failed:
+            return Verdict.ERROR.value, str(failed[0].longrepr)[-300:]
+        return said.verdict.value, said.reason
+
+    def _fork(self, target: Callable[..., None], *args: object) -> tuple[ForkProcess, Connection]:
+        self._names += 1
+        name = f"m{self._names}"
+        hears, says = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.get_context("fork").Process(target=self._work, args=(target, says, name, args))
+        process.start()
+        says.close()
+        return process, hears
+
+    def _work(self, target: Callable[..., None], says: Connection, name: str, args: Iterable[object]) -> None:
+        code = 0
+        try:
+            self._run.go_on_as(name)
+            target(says, *args)
+        except BaseException as problem:  # noqa: BLE001 - a mutant may raise anything, SystemExit too
+            code = 1
+            os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
+        says.close()
+        (Path(self._run.options.out) / JOURNALS / f"{name}.jsonl").unlink(missing_ok=True)
+        os._exit(code)
+
+
+def _pairs(numbers: Sequence[int]) -> Iterator[tuple[int, int | None]]:
+    """Each number with the one after it."""
+    return zip(numbers, [*numbers[1:], None], strict=True)
+
+
+def _memory() -> int:
+    """Octets of address space that this process has."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * resource.getpagesize()
