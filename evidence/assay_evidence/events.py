@@ -190,11 +190,14 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
         waited_ns: Time spent waiting for something due, on the backend's clock.
         late_ns: How late a busy machine made the harness, in all: the sum of the delays with which a thread that does
             nothing else woke up.  None in virtual time.
+        longest_ns: The longest of these delays.  None in virtual time, and in a journal that does not say when the
+            delays were: otherwise each long one is an event of its own (`Late`).
     """
 
     elapsed_ns: int
     waited_ns: int
     late_ns: int | None = None
+    longest_ns: int | None = None
 
 
 class Late(Event, frozen=True, kw_only=True, tag="late"):

@@ -25,7 +25,6 @@ from msgspec import Struct
 from assay_evidence.clients import clients_of
 from assay_evidence.concluding.rule_verdicts import conclude
 from assay_evidence.concluding.weighing import (
-    HELD_UP_NS,
     NS_PER_SECOND,
     RESTS_ON_WHOLE_JOURNAL,
     STEP_VERDICTS,
@@ -43,7 +42,6 @@ from assay_evidence.events import (
     Begin,
     Claim,
     Event,
-    Late,
     Plan,
     PlannedScenario,
     ScenarioBegin,
@@ -312,8 +310,8 @@ def _late_ns(trace: list[AnyEvent]) -> int:
 
 
 def _are_placed(trace: list[AnyEvent]) -> bool:
-    """Whether the journal says when the harness was held up, but for delays that no claim rests on."""
-    return _late_ns(trace) - sum(late.late_ns for late in _of_kind(trace, Late)) <= HELD_UP_NS
+    """Whether the journal says when the harness was held up, but for delays that are too short for any claim."""
+    return all(end.longest_ns is not None or not end.late_ns for end in _of_kind(trace, ScenarioEnd))
 
 
 def _is_unfinished(trace: list[AnyEvent]) -> bool:

@@ -158,9 +158,10 @@ class Story:
         """The scenario starts."""
         return self.tell(ev.ScenarioBegin, rules=(self.rule,), judged=judged, strength=strength, client=client)
 
-    def ends(self, late_ns: int | None = None) -> ev.ScenarioEnd:
+    def ends(self, late_ns: int | None = None, longest_ns: int | None = None) -> ev.ScenarioEnd:
         """The scenario is over."""
-        return self.tell(ev.ScenarioEnd, elapsed_ns=2_000_000_000, waited_ns=500_000_000, late_ns=late_ns)
+        times = {"elapsed_ns": 2_000_000_000, "waited_ns": 500_000_000}
+        return self.tell(ev.ScenarioEnd, **times, late_ns=late_ns, longest_ns=longest_ns)
 
     def step(self, outcome: Literal["done", "refused", "broken"] = "done", detail: str = "") -> ev.Step:
         """A step has run."""

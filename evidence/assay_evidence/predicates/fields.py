@@ -10,6 +10,7 @@ from assay_evidence.figures import counted
 from assay_evidence.history import History
 from assay_evidence.predicates.claims import SEPARATOR, Saying, actors_of, as_text, key_of, keys_of, phrase, reference
 from assay_evidence.verdicts import Finding
+from assay_evidence.watching import was_prompt
 
 FIELD = "field."
 SENT = "sent"
@@ -44,7 +45,7 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
         return say.failed(f"{', '.join(wrong)} differ or are absent.", observed, by=[event])
-    return say.passed("All fields are as they must be.", observed, certain=_is_timeless(event))
+    return say.passed("All fields are as they must be.", observed, certain=_is_timely(event, history))
 
 
 def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
@@ -97,8 +98,8 @@ def mentions(claim: Claim, history: History) -> Finding:
     if claim.bounds.get("recorded"):
         named = [entry for name, entries in wanted.items() for entry in entries if entry in shown[name]]
         disclosed = ", ".join(named) or "none"
-        return say.passed("What the fields say is recorded.", observed, disclosed, certain=_is_timeless(event))
-    return say.passed("All fields say what they must.", observed, certain=_is_timeless(event))
+        return say.passed("What the fields say is recorded.", observed, disclosed, certain=_is_timely(event, history))
+    return say.passed("All fields say what they must.", observed, certain=_is_timely(event, history))
 
 
 def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
@@ -127,7 +128,7 @@ def in_range(claim: Claim, history: History) -> Finding:
         return say.failed(f"{name} is no number, or absent.", observed, by=[event])
     if value < least or (most is not None and value > most):
         return say.failed(f"{name} is out of range.", observed, by=[event])
-    return say.passed(f"{name} is in range.", observed, disclosed=str(value), certain=_is_timeless(event))
+    return say.passed(f"{name} is in range.", observed, disclosed=str(value), certain=_is_timely(event, history))
 
 
 def _event(claim: Claim, history: History) -> AnyEvent | None:
@@ -142,9 +143,9 @@ def _event(claim: Claim, history: History) -> AnyEvent | None:
     return (seen[0] if which == "first" else seen[-1]) if seen else None
 
 
-def _is_timeless(event: AnyEvent) -> bool:
-    """Whether no delay of the harness changes what the event shows; a look shows the moment at which it is taken."""
-    return not isinstance(event, Admin)
+def _is_timely(event: AnyEvent, history: History) -> bool:
+    """Whether no delay of the harness has changed what the event shows; a look shows its own moment."""
+    return not isinstance(event, Admin) or was_prompt(event, history)
 
 
 def _digest_sent(event: AnyEvent, history: History) -> str | None:
@@ -223,4 +224,4 @@ def found_by_browse(claim: Claim, history: History) -> Finding:
     observed = ", ".join(f"{key} {counted(found.count(key), 'time')}" for key in keys) + f", of {len(found)} listed"
     if any(found.count(key) != count for key in keys):
         return say.failed("The browse lists something else.", observed, by=[answer or call])
-    return say.passed("The browse lists what it must.", observed)
+    return say.passed("The browse lists what it must.", observed, certain=was_prompt(call, history))

@@ -238,6 +238,7 @@ class AssayPlugin:
             elapsed_ns=time.perf_counter_ns() - started,
             waited_ns=self.run.waited_ns(world) - waited,
             late_ns=heartbeat.late_ns,
+            longest_ns=heartbeat.longest_ns,
         )
         self._conclude(item, self.run.verdict(case, journal), problem)
         return None

@@ -35,6 +35,7 @@ class Heartbeat:
 
     def __init__(self, *, beats: bool = True, tell: Tell | None = None) -> None:
         self._late_ns = 0
+        self._longest_ns = 0
         self._tell = tell
         self._over = threading.Event()
         self._began_ns = 0
@@ -56,6 +57,11 @@ class Heartbeat:
         """The sum of its delays, in nanoseconds, after the block; None in virtual time."""
         return None if self._thread is None else self._late_ns
 
+    @property
+    def longest_ns(self) -> int | None:
+        """The longest of its delays, in nanoseconds, after the block; None in virtual time."""
+        return None if self._thread is None else self._longest_ns
+
     def _live(self) -> None:
         over, beat_ns = False, self._began_ns
         while not over:
@@ -68,5 +74,6 @@ class Heartbeat:
             late_ns = since_ns - round(BEAT_S * _NS_PER_S)
             if late_ns > USUAL_NS:
                 self._late_ns += late_ns
+                self._longest_ns = max(self._longest_ns, late_ns)
             if late_ns > LONG_NS and self._tell is not None:
                 self._tell(now_ns, since_ns, late_ns)

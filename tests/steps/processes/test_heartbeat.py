@@ -49,6 +49,7 @@ def test_what_is_late_on_any_machine_is_not_counted_and_the_rest_is_whole(monkey
     monkeypatch.setattr(heartbeat, "_over", clock)
     heartbeat._live()
     assert heartbeat.late_ns == USUAL_NS + 1 + LONG_NS + 300_000_000
+    assert heartbeat.longest_ns == 300_000_000
     assert told == [(clock.monotonic_ns(), 350_000_000, 300_000_000)]
 
 
