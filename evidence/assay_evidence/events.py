@@ -233,6 +233,8 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
             ``broken`` if the kit or the environment failed.
         detail: Why, in one sentence.
         line: Its line in the feature file; 0 if unknown.
+        type: ``given``, ``when`` or ``then``, whatever its keyword (``And``); empty if unknown.
+        claims: The claims that it has made, ``writer:seq``; a Then-step that is done makes at least one.
     """
 
     keyword: str
@@ -240,6 +242,8 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
     outcome: Literal["done", "refused", "broken"]
     detail: str = ""
     line: int = 0
+    type: Literal["given", "when", "then", ""] = ""
+    claims: tuple[str, ...] = ()
 
 
 class Call(Event, frozen=True, kw_only=True, tag="call"):

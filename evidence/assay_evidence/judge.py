@@ -59,6 +59,9 @@ from assay_features import Catalogue, Role, Rule, UnknownRuleError
 
 NO_CLAIM = "The scenario made no claim."
 """The reason for the verdict of a scenario whose steps all ran and made no claim."""
+THEN = "then"
+NO_CLAIM_OF_STEP = "the step is done and made no claim, so nothing was checked."
+"""The end of the reason for the verdict of a scenario whose Then-step made no claim."""
 _UNCLAIMED = Finding(claim="", verdict=Verdict.NOT_DEMONSTRATED, reason=NO_CLAIM)
 E = TypeVar("E", bound=Event)
 
@@ -248,6 +251,7 @@ class _Run:
         if not trace:
             return [Finding(claim="", verdict=Verdict.ERROR, reason="The scenario was planned and was not run.")]
         found: list[Finding] = []
+        made = {claim.ref for claim in _of_kind(trace, Claim)}
         for event in trace:
             if isinstance(event, Unsupported):
                 reason = f"The pair lacks {event.capability}: {event.reason}"
@@ -257,6 +261,9 @@ class _Run:
             elif isinstance(event, Step) and event.outcome in STEP_VERDICTS:
                 reason = f"{event.keyword} {event.text}: {event.detail or event.outcome}"
                 found.append(Finding(claim=event.ref, verdict=STEP_VERDICTS[event.outcome], reason=reason))
+            elif isinstance(event, Step) and (lack := _lack(event, made)):
+                reason = f"{event.keyword} {event.text}: {lack}"
+                found.append(Finding(claim=event.ref, verdict=Verdict.ERROR, reason=reason))
         for rule in facts.rules:
             if _rule(self._catalogue, rule) is None:
                 reason = f"The catalogue has no rule {rule}, by which the scenario {name} is tagged."
@@ -302,6 +309,16 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
         finding, known = _decide(claim, visible_to(claim, trace), known, delays_placed=placed)
         findings.append((claim, finding))
     return findings
+
+
+def _lack(step: Step, made: Collection[str]) -> str:
+    """What a Then-step that was done lacks: a claim, or the claim's line in the journal; empty if it lacks nothing."""
+    if step.type != THEN:
+        return ""
+    if not step.claims:
+        return NO_CLAIM_OF_STEP
+    lost = [ref for ref in step.claims if ref not in made]
+    return f"the journal does not hold its claim {', '.join(lost)}." if lost else ""
 
 
 def _late_ns(trace: list[AnyEvent]) -> int:

@@ -167,6 +167,10 @@ class Story:
         """A step has run."""
         return self.tell(ev.Step, keyword="When", text="something happens", outcome=outcome, detail=detail)
 
+    def then(self, *claims: str, outcome: Literal["done", "refused", "broken"] = "done") -> ev.Step:
+        """A Then-step has run that made these claims."""
+        return self.tell(ev.Step, keyword="And", text="so it is", outcome=outcome, type="then", claims=claims)
+
     def call(self, op: str = "set", actor: str = "sender", **fields: Any) -> ev.Call:
         """A call starts."""
         return self.tell(ev.Call, id=self.name("call"), actor=actor, op=op, **fields)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 from tests.evidence.histories import Memory, Story, begin, plan, planned, refusal
@@ -452,3 +453,33 @@ def test_a_foreign_scenario_may_try_no_rule_and_keeps_the_tags_of_its_team() -> 
     plan(sink, PlannedScenario("own.feature::it", (), "must", "broker", foreign=True, tags=("OR-12",)))
     verdicts = judge(sink.events, CATALOGUE)
     assert [(one.rules, one.tags, one.verdict) for one in verdicts.foreign] == [((), ("OR-12",), Verdict.ERROR)]
+
+
+def of_then_step(
+    claims: Callable[[Story], tuple[str, ...]], outcome: Literal["done", "broken"] = "done"
+) -> ScenarioVerdict:
+    """The verdict of a scenario with a claim that holds, whose Then-step names these claims."""
+
+    def tell(story: Story) -> None:
+        keeps(story)
+        story.then(*claims(story), outcome=outcome)
+
+    return verdicts_of(tell)
+
+
+def test_a_then_step_that_is_done_has_a_claim_in_the_journal() -> None:
+    assert of_then_step(lambda story: (story.events[-1].ref,)).verdict is Verdict.PASS
+    unclaimed = of_then_step(lambda _story: ())
+    assert (unclaimed.verdict, unclaimed.reason) == (
+        Verdict.ERROR,
+        "And so it is: the step is done and made no claim, so nothing was checked.",
+    )
+    lost = of_then_step(lambda story: (story.events[-1].ref, "w:99"))
+    assert (lost.verdict, lost.reason) == (
+        Verdict.ERROR,
+        "And so it is: the journal does not hold its claim w:99.",
+    )
+
+
+def test_a_then_step_that_is_broken_needs_no_claim() -> None:
+    assert of_then_step(lambda _story: (), "broken").reason.startswith("And so it is: broken")

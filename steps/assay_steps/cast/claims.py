@@ -37,7 +37,14 @@ class Evidence:
         self._journal = journal
         self._rule = rule
         self._quiet = {QUIET: quiet_ms}
-        self.sentence = ""
+        self.made: list[str] = []
+        """References of the claims of the step that runs."""
+        self._sentence = ""
+
+    def begin(self, sentence: str) -> None:
+        """Note that a step begins; the claims from now on are its own."""
+        self._sentence = sentence
+        self.made.clear()
 
     def claim(self, predicate: Predicate, of: Mapping[str, str], bounds: Mapping[str, int] | None = None) -> Finding:
         """Claim something of the evidence so far.
@@ -57,8 +64,9 @@ class Evidence:
             predicate=predicate,
             of=dict(of),
             bounds=silence | dict(bounds or {}),
-            text=self.sentence,
+            text=self._sentence,
         )
+        self.made.append(claim.ref)
         finding = judge_claim(claim, self._journal.events)
         self.findings.append(finding)
         return finding

@@ -285,7 +285,7 @@ class AssayPlugin:
         checks.refuse_coroutine(step_func)
         world = request.node.stash.get(WORLD, None)
         if world is not None:
-            world.evidence.sentence = step.name
+            world.evidence.begin(step.name)
 
     def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
         """Record a finished step in the journal."""
@@ -307,7 +307,7 @@ class AssayPlugin:
         self._step(request, step, "broken", _told(exception, step, request.node))
 
     def _step(self, request: pytest.FixtureRequest, step: Step, outcome: str, detail: str) -> None:
-        journal = request.node.stash.get(JOURNAL, None)
+        journal, world = (request.node.stash.get(key, None) for key in (JOURNAL, WORLD))
         if journal is not None:
             journal.write(
                 events.Step,
@@ -316,6 +316,8 @@ class AssayPlugin:
                 outcome=outcome,
                 detail=detail,
                 line=step.line_number,
+                type=step.type,
+                claims=() if world is None else tuple(world.evidence.made),
             )
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
