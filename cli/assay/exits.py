@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 
@@ -42,9 +42,12 @@ class NothingSelected(UsageProblem):
 
     Args:
         rules: The ids of the selected rules.
+        others: The tests that ran and are no scenarios of the kit: whether each failed.
+        own: Whether the call names features or modules of the user's own.
     """
 
-    def __init__(self, rules: Iterable[str] = ()) -> None:
+    def __init__(self, rules: Iterable[str] = (), *, others: Sequence[bool] = (), own: bool = False) -> None:
+        from assay_evidence.figures import counted
         from assay_features import feature_root  # not for a command that selects nothing, such as a server
         from assay_steps.plugin.checks import rule_counts
 
@@ -56,7 +59,14 @@ class NothingSelected(UsageProblem):
             if bare
             else "--rule, --profile and what stands behind -- leave none together"
         )
-        where = f"the scenarios are in {root}" if not bare else "`assay rules` says how many scenarios each rule has"
+        if others:
+            failed = f" ({sum(others)} failed)" if any(others) else ""
+            why, bare = f"{counted(len(others), 'test')} ran{failed}, and none is a scenario with steps of the kit", []
+        if bare:
+            where = "`assay rules` says how many scenarios each rule has"
+        else:
+            where = "run other tests with pytest itself" if others else f"the scenarios are in {root}"
+            where = "none of the features that are named has such a one" if own and not others else where
         super().__init__(f"No scenario was selected: {why}; {where}.")
 
 

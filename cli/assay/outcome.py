@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
 
 from assay.exits import Exit
 from assay.tables import foreign_table, rules_table
@@ -11,6 +14,8 @@ from assay_evidence.clients import faces_sentence
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_features import load_catalogue
+from assay_reports import SourceError
+from assay_steps.plugin.folder import LOG, UNJUDGED
 
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
@@ -45,6 +50,25 @@ def tell(surprises: Sequence[str], terminal: Terminal) -> None:
     """Print the unexpected verdicts, a line each."""
     for surprise in surprises:
         terminal.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
+
+
+def others_failed(folder: Path) -> list[str]:
+    """One sentence if tests failed in a run that are no scenarios of the kit: tests and steps of the user's own.
+
+    Args:
+        folder: The run's folder.
+
+    Raises:
+        SourceError: The list of these tests is malformed.
+    """
+    path = folder / UNJUDGED
+    if not path.is_file():
+        return []
+    try:
+        failed = msgspec.json.decode(path.read_bytes(), type=list[str])
+    except msgspec.DecodeError as problem:
+        raise SourceError(path, f"it is malformed ({problem}); do the run again or move it away.") from problem
+    return [f"{counted(len(failed), 'test')} failed that the kit does not judge; {folder / LOG} shows them."]
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:

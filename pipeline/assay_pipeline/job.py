@@ -81,11 +81,18 @@ class Result(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """The command's exit code: 2 for inconclusive, error, or a disagreement of the oracle; 1 for a fail; else 0."""
-        verdicts = {rule.verdict for run in self.runs for rule in run.verdicts.rules}
-        if self.disagreements or not verdicts.isdisjoint({Verdict.INCONCLUSIVE, Verdict.ERROR}):
+        """The command's exit code, as that of a run: a fail outweighs what could not be judged.
+
+        2 if the oracle disagrees; otherwise 1 for a fail; otherwise 2 for inconclusive, error, or a run of which no
+        rule was examined; otherwise 0.
+        """
+        runs = [{rule.verdict for rule in run.verdicts.rules} for run in self.runs]
+        if self.disagreements:
             return 2
-        return 1 if Verdict.FAIL in verdicts else 0
+        if any(Verdict.FAIL in verdicts for verdicts in runs):
+            return 1
+        kept, undecided = {Verdict.PASS, Verdict.PARTIAL}, {Verdict.INCONCLUSIVE, Verdict.ERROR}
+        return 0 if runs and all(verdicts & kept and not verdicts & undecided for verdicts in runs) else 2
 
 
 class Manifest(Struct, frozen=True):

@@ -71,6 +71,21 @@ def test_a_disk_that_cannot_flush_refuses_everybody_who_waited_and_nobody_later(
     assert on.taken_by(on.world.connect().ready(credit=0)) == ["next"]
 
 
+def test_the_first_refusal_of_a_full_disk_is_logged_and_the_next_after_it_was_well_again(on: OnDisk) -> None:
+    said: list[str] = []
+    on.world.queue_manager.traces.append(lambda trace: said.append(trace.text))
+    for body in ("one", "two"):
+        on.disk.fill()
+        on.line.refused(on.line.send(body))
+    assert len(said) == 1
+    assert said[0].startswith("The store could not take a batch of records: the disk of ")
+    on.disk.fill(None)
+    on.line.send("three")
+    on.disk.fill()
+    on.line.refused(on.line.send("four"))
+    assert len(said) == 2
+
+
 def test_files_that_were_deleted_refuse_sends_with_a_reason(on: OnDisk) -> None:
     on.line.send("before")
     (on.store.folder / "assay.db").unlink()

@@ -63,7 +63,28 @@ def test_a_failed_test_that_no_scenario_of_the_kit_makes_is_not_as_expected(
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.NOT_AS_EXPECTED
     assert "2 tests failed that the kit does not judge" in ended.out
+    again = assay("report", tmp_path / "out")
+    assert again.code is Exit.NOT_AS_EXPECTED
+    assert "2 tests failed that the kit does not judge" in again.out
     assert assay("run", "--out", tmp_path / "alone", "--", single).code is Exit.AS_EXPECTED
+
+
+def test_tests_without_a_scenario_of_the_kit_are_no_run_and_the_sentence_says_so(assay: Assay, tmp_path: Path) -> None:
+    module = tmp_path / "test_plain.py"
+    module.write_text("def test_one() -> None:\n    assert False\n\n\ndef test_two() -> None:\n    pass\n")
+    ended = assay("run", "--out", tmp_path / "out", "--", module)
+    assert ended.code is Exit.USAGE
+    assert "2 tests ran (1 failed), and none is a scenario with steps of the kit" in ended.err
+    assert "assay_features" not in ended.err
+
+
+def test_a_selection_of_own_features_that_leaves_none_names_no_folder_of_the_kit(
+    assay: Assay, single: Path, tmp_path: Path
+) -> None:
+    ended = assay("run", "--out", tmp_path / "out", "--", single, "-k", "nothing_of_this_name")
+    assert ended.code is Exit.USAGE
+    assert "No scenario was selected" in ended.err
+    assert "assay_features" not in ended.err
 
 
 @pytest.mark.parametrize("name", ["single.feature.txt", "single.FEATURE"])

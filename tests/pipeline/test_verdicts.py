@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from assay_evidence.subjects import LIMITS, Limit, Limits, Outcome, Subject
 from assay_evidence.verdicts import RuleVerdict, Verdict
 from assay_features import load_catalogue
 from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.job import Disagreement, Judged, Result
 from assay_pipeline.verdicts import Remark, RunOf, Tally, conclude
 
 CATALOGUE = load_catalogue()
@@ -106,3 +108,35 @@ def test_a_finding_names_figure_and_limit() -> None:
     assert scenario.observed == "0 of 1 examined were kept; m: seen 5 ms before it was due"
     assert scenario.expected == "nothing later than 300 ms"
     assert scenario.findings[0].claim == "w:1"
+
+
+KEPT, BROKEN, UNDECIDED = {Outcome.KEPT: 1}, {Outcome.BROKEN: 1}, {Outcome.UNDECIDED: 1}
+
+
+@pytest.mark.parametrize(
+    ("runs", "code"),
+    [
+        ([KEPT], 0),
+        ([KEPT, KEPT], 0),
+        ([UNDECIDED], 2),
+        ([BROKEN, UNDECIDED], 1),
+        ([{}], 2),
+        ([KEPT, {}], 2),
+        ([], 2),
+    ],
+)
+def test_the_exit_code_is_that_of_a_report_and_never_0_for_a_run_of_which_nothing_was_examined(
+    runs: list[Mapping[Outcome, int]], code: int
+) -> None:
+    assert Result(Path("out"), tuple(map(judged_run, runs))).exit_code == code
+
+
+def test_an_oracle_that_disagrees_leaves_nothing_decided() -> None:
+    subject = Subject("DD-02", "run-1", "s", "m", Outcome.BROKEN, -1, "w:1")
+    assert Result(Path("out"), (judged_run(BROKEN),), (Disagreement("spark", subject),)).exit_code == 2
+
+
+def judged_run(counts: Mapping[Outcome, int]) -> Judged:
+    tallies = [Tally("DD-02", "s", counts, ())] if counts else []
+    verdicts = conclude(FOREIGN, [invariant()], tallies, (), (), catalogue=CATALOGUE, limits=LIMITS)
+    return Judged("runs", "verdicts.json", verdicts)

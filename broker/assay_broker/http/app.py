@@ -141,11 +141,14 @@ class _Dispatcher:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    """Refuse unknown parameters: a misspelt one would select another message."""
+    """Refuse unknown and repeated parameters: a misspelt one would select another message."""
     known = [one.name for one in operation.parameters if one.place == "query"]
-    for name in request.query_params if known else ():
+    given = [name for name, _ in request.query_params.multi_items()]
+    for name in given if known else ():
         if name not in known:
             raise HttpProblem(Faults.QUERY, f"The parameters here are {', '.join(known)}, and not {name[:40]!a}.")
+        if given.count(name) > 1:
+            raise HttpProblem(Faults.QUERY, f"The parameter {name} is given {given.count(name)} times; give it once.")
 
 
 def json_problem(problem: HttpProblem) -> Response:

@@ -19,7 +19,7 @@ from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
 from assay_broker.server.ports import check_addresses
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store, StoreError
-from assay_broker.stores.errors import ForeignError, NoDatabaseError
+from assay_broker.stores.errors import ForeignError, GoneError, NoDatabaseError
 from assay_broker.stores.memory import MemoryStore
 from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.runners.asynchronous import AsyncioRunner
@@ -222,6 +222,7 @@ class BrokerServer:
     def _finish(self) -> None:
         queue_manager, store, runner = self._queue_manager, self._store, self._runner
         self._store = self._runner = None
+        gone = isinstance(store, SqliteStore) and not store.is_there()
         try:
             try:
                 if queue_manager is not None and queue_manager.up:
@@ -231,7 +232,8 @@ class BrokerServer:
                 if isinstance(store, SqliteStore):
                     store.close()
         except StoreError as error:
-            raise MachineError(str(error)) from error
+            why = GoneError(store.folder) if gone and isinstance(store, SqliteStore) else error
+            raise MachineError(str(why)) from error
         finally:
             if runner is not None:
                 runner.close()

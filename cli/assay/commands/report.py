@@ -12,7 +12,7 @@ import typer
 from msgspec import ValidationError, convert, to_builtins
 
 from assay.exits import Exit, UsageProblem
-from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
+from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes
 from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
@@ -39,9 +39,10 @@ def report(
         if len(folders) > 1:
             terminal.print(f"{folder}: run {run.verdicts.run}", markup=False, soft_wrap=True, style="bold")
         show(run.verdicts, terminal)
-        surprises = surprises_of(folder, run)
-        tell(surprises, terminal)
-        worst = max(worst, ending(run.verdicts, surprises), key=SEVERITY.index)
+        surprises, unjudged = surprises_of(folder, run), others_failed(folder)
+        tell([*surprises, *unjudged], terminal)
+        ended = Exit.NOT_AS_EXPECTED if unjudged else ending(run.verdicts, surprises)
+        worst = max(worst, ended, key=SEVERITY.index)
     with writable(out or folders[0]):
         index = write_site(folders, runs, out or folders[0])
     terminal.print(f"report: {index}", markup=False, soft_wrap=True)

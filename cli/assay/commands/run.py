@@ -18,13 +18,12 @@ from msgspec.structs import replace
 
 from assay.commands.report import write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
-from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
+from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
 from assay.progress import RunProgress
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
 from assay_adapters.registry import names_with_defects
-from assay_evidence.figures import counted
-from assay_evidence.verdicts import Verdict, Verdicts
+from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
 from assay_steps.plugin.checks import rule_counts
 from assay_steps.plugin.feature_files import feature_files
@@ -219,11 +218,11 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     started = time.perf_counter()
     stopped: StoppedError | None = None
     try:
-        concluded, failed = attempt(options)
+        concluded = attempt(options)
     except StoppedError as stop:
         if stop.concluded is None:
             raise
-        stopped, concluded, failed = stop, stop.concluded, 0
+        stopped, concluded = stop, stop.concluded
     verdicts = concluded.verdicts
     show(verdicts, terminal, seconds=time.perf_counter() - started)
     if stopped is not None:
@@ -231,7 +230,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     whole = options.profile is None and not options.rules and not options.pytest_args
     surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
     missing = [] if options.pytest_args else untried(options, verdicts)
-    unjudged = others_failed(options, verdicts, failed)
+    unjudged = others_failed(options.out)
     tell([*surprises, *missing, *unjudged], terminal)
     ended = Exit.NOT_AS_EXPECTED if unjudged else ending(verdicts, surprises)
     return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended, concluded
@@ -241,15 +240,6 @@ def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
     """One sentence for each rule that was selected by its id and has no scenario."""
     tried = {rule.id for rule in verdicts.rules}
     return [f"{rule} has no scenario yet; leave it out." for rule in options.rules if rule not in tried]
-
-
-def others_failed(options: SuiteOptions, verdicts: Verdicts, failed: int) -> list[str]:
-    """One sentence if more tests failed than scenarios that were judged: tests and steps of the user's own."""
-    judged = sum(one.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED} for one in scenarios_of(verdicts))
-    if failed <= judged:
-        return []
-    log = options.out / LOG
-    return [f"{counted(failed - judged, 'test')} failed that the kit does not judge; {log} shows them."]
 
 
 class StoppedError(Exception):
@@ -265,8 +255,8 @@ class StoppedError(Exception):
         self.concluded = concluded
 
 
-def attempt(options: SuiteOptions) -> tuple[Concluded, int]:
-    """Run the suite. Return its conclusion, and how many tests failed.
+def attempt(options: SuiteOptions) -> Concluded:
+    """Run the suite and return its conclusion.
 
     Raises:
         UsageProblem: pytest's arguments are wrong or select no scenario.
@@ -285,11 +275,11 @@ def attempt(options: SuiteOptions) -> tuple[Concluded, int]:
         raise UsageProblem(f"The scenarios cannot be read: {result.unreadable[0]}")
     match code:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if concluded is not None:
-            return concluded, len(result.failed)
+            return concluded
         case pytest.ExitCode.NO_TESTS_COLLECTED:
-            raise NothingSelected(options.rules)
+            raise NothingSelected(options.rules, own=any(map(names_tests, options.pytest_args)))
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if empty:
-            raise NothingSelected(options.rules)
+            raise NothingSelected(options.rules, others=tuple(result.tried.values()))
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(usage_error(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED:

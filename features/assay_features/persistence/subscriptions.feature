@@ -199,9 +199,13 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Examples:
         | part       | ended  |
         | consumer   | closed |
-        | session    | closed |
         | connection | closed |
         | connection | lost   |
+
+      @needs-session
+      Examples:
+        | part    | ended  |
+        | session | closed |
 
     @evidence @needs-admin @needs-shared-subscription
     Scenario: An administrator is shown nothing of a shared non-durable subscription that its last sharer left

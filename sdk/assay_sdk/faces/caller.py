@@ -22,13 +22,16 @@ from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
 from assay_sdk.errors import JmsError, XAError
 from assay_sdk.model.destinations import DestinationError, address_of
 from assay_sdk.model.durations import DurationError, milliseconds
-from assay_sdk.model.message import Address
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Observer, no_observer
 from assay_sdk.time import Runner
 
 T = TypeVar("T")
 ErrorT = TypeVar("ErrorT", bound=JmsError)
+
+_QUEUES = frozenset({AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE})
+_TOPICS = frozenset({AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC})
 
 Duration = timedelta | int
 """A duration: a `timedelta`, or an int of milliseconds as in JMS."""
@@ -155,6 +158,29 @@ class Caller:
             return address_of(destination, "the destination")
         except DestinationError as error:
             raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
+
+    def topic(self, destination: object) -> Address:
+        """Return the address of a topic that the application passed to a call.
+
+        Raises:
+            JmsError: The argument is not a topic (`JmsErrorKind.INVALID_DESTINATION`).
+        """
+        return self._of_kind(destination, _TOPICS, "a subscription is on a topic", "Topic")
+
+    def queue(self, destination: object) -> Address:
+        """Return the address of a queue that the application passed to a call.
+
+        Raises:
+            JmsError: The argument is not a queue (`JmsErrorKind.INVALID_DESTINATION`).
+        """
+        return self._of_kind(destination, _QUEUES, "only a queue can be browsed", "Queue")
+
+    def _of_kind(self, destination: object, kinds: frozenset[AddressKind], why: str, give: str) -> Address:
+        address = self.address(destination)
+        if address.kind not in kinds:
+            said = f"{address} was given, and {why}: give a {give}"
+            raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, said))
+        return address
 
     def callback(self, given: object, what: str) -> None:
         """Check a callback; None is valid.

@@ -126,8 +126,12 @@ class SessionBase:
         self._caller(self._engine.unsubscribe(name, shared=shared))
 
     def create_browser(self, queue: Queue[T], selector: str | None = None) -> QueueBrowser[T]:
-        """Create a browser; each iteration over it asks the broker."""
-        self._caller.address(queue)
+        """Create a browser; each iteration over it asks the broker.
+
+        Raises:
+            JmsError: The destination is not a queue.
+        """
+        self._caller.queue(queue)
         return QueueBrowser(self._caller, self._engine, queue, selector)
 
     @overload
@@ -295,7 +299,7 @@ class SessionBase:
     ) -> EngineConsumer:
         policy = policy_of(self._caller, poison)
         source = Source(
-            address=self._caller.address(topic),
+            address=self._caller.topic(topic),
             selector=selector,
             no_local=no_local,
             durability=durability,

@@ -8,9 +8,9 @@ Everything is read from tags: a rule's id, the role (``@core @control @evidence 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import get_args
 
@@ -21,10 +21,11 @@ from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from assay_adapters.ports.capabilities import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
+from assay_evidence.figures import counted
 from assay_features import Catalogue, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
-from assay_steps.words.mistakes import NEEDS_PREFIX, of_tags
+from assay_steps.words.mistakes import NEEDS_PREFIX, SHAPED_LIKE_OURS, meant_tag, of_placeholders, of_tags
 
 ROLE_TAGS: tuple[str, ...] = tuple(Role)
 STRENGTH_TAGS = ("must", "may", "kit")
@@ -147,7 +148,8 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     place = f"{feature_of(template)}:{template.line_number}"
     tags = {marker.name for marker in item.iter_markers()}
     found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
-    found += _misspelt(template, tags)
+    found += _misspelt(template, tags, catalogue)
+    found += of_placeholders(template)
     if len(template.steps) == len(template.all_background_steps):
         found.append(
             f"scenario {template.name!r} has no steps of its own, so it tries nothing; write them, or delete it."
@@ -160,18 +162,42 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     return [f"{place}: {sentence}" for sentence in found]
 
 
-def _misspelt(template: ScenarioTemplate, tags: set[str]) -> Iterator[str]:
+def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:
     """Name tags that look like the kit's and are none, a sentence each: they would have no effect."""
+    told = f"scenario {template.name!r} is tagged"
     roles = [tag for tag in ROLE_TAGS if tag in own_tags(template, tags)]
     if len(roles) > 1:
-        named = " and ".join(f"@{role}" for role in roles)
-        yield f"scenario {template.name!r} is tagged {named}; a scenario has one role, so keep one."
-    known = (*JUDGED_TAGS, OWN_INSTANCE)
-    for tag in sorted(tags - set(known)):
-        close = get_close_matches(tag, known, n=1, cutoff=0.85)
-        if tag.startswith("judges-") or close:
-            hint = f"did you mean @{close[0]}?" if close else f"there are {', '.join(f'@{one}' for one in known)}."
-            yield f"scenario {template.name!r} is tagged @{tag}, which the kit does not know; {hint}"
+        yield f"{told} {' and '.join(f'@{role}' for role in roles)}; a scenario has one role, so keep one."
+    known = known_tags(catalogue)
+    for tag in sorted(tags & written_tags(template) - known):
+        if tag.startswith("judges-"):
+            there = ", ".join(f"@{one}" for one in (*JUDGED_TAGS, OWN_INSTANCE))
+            meant = meant_tag(tag, known)
+            hint = f"did you mean @{meant}?" if meant else f"there are {there}."
+            yield f"{told} @{tag}, which the kit does not know; {hint}"
+        elif not SHAPED_LIKE_OURS.fullmatch(tag) and (meant := meant_tag(tag, known)):
+            hint = f"did you mean @{meant}? A tag of your own needs another name."
+            yield f"{told} @{tag}, which the kit does not know; {hint}"
+
+
+def repeated_rows(items: Iterable[pytest.Item], speaks: Callable[[str], bool]) -> list[str]:
+    """Name rows that Examples have more than once, a sentence each: their scenarios would have the same id.
+
+    Args:
+        items: The collected tests.
+        speaks: Whether a step's text is in the kit's words.
+    """
+    rows = Counter(
+        (feature_of(template), template.line_number, template.name, row)
+        for item in items
+        if (template := template_of(item)) and is_for_the_kit(item, template, speaks) and (row := row_of(item))
+    )
+    return [
+        f"{feature}:{line}: scenario {name!r} has the row {row} {counted(count, 'time')} in its Examples; "
+        "a scenario is named after its row, so keep one."
+        for (feature, line, name, row), count in rows.items()
+        if count > 1
+    ]
 
 
 def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> Case | None:
@@ -210,9 +236,14 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
 
 def known_tags(catalogue: Catalogue) -> set[str]:
     """Every tag that has a meaning for the kit."""
+    return {*(rule.id for rule in catalogue.rules), *kit_tags()}
+
+
+@cache
+def kit_tags() -> frozenset[str]:
+    """Every tag that has a meaning for the kit and is no rule.  Cached: each scenario asks."""
     needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
-    rules = (rule.id for rule in catalogue.rules)
-    return {*rules, *ROLE_TAGS, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE}
+    return frozenset({*ROLE_TAGS, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE})
 
 
 def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:

@@ -21,6 +21,8 @@ from typing import Any
 from gherkin.parser import Parser
 from msgspec import Struct
 
+from assay_evidence.figures import counted
+
 NEVER_AWAITED = "coroutine .* was never awaited"
 
 Counts = Counter[tuple[str, str]]
@@ -116,10 +118,10 @@ def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
 def _uncollected(written: int, collected: int) -> str:
     if not written:
         return "has no row in its Examples, so it would try nothing: add a row, or delete it."
-    return (
-        f"is written {written} times and was collected {collected} times: "
-        "give each scenario of a file a name of its own."
-    )
+    told = f"is written {counted(written, 'time')} and was collected {counted(collected, 'time')}"
+    if collected > written:
+        return f"{told}: bind each feature in one test module."
+    return f"{told}: give each scenario of a file a name of its own."
 
 
 def duplicate_names(features: Iterable[tuple[str, str]]) -> list[str]:

@@ -17,13 +17,15 @@ JUNIT = "junit.xml"
 REPORT = "report"
 LOG = "pytest.log"
 KNOWN = "known.json"
+UNJUDGED = "unjudged.json"
+"""The tests that failed and are no scenarios of the kit, if any did."""
 DEFECTS = "defects.json"
 EARLIER = ".earlier"
 """Holds an earlier run's output until the next run has verdicts."""
 SITE = "site.json"
 """The report's list of its own files (`assay_reports.site`)."""
 GROUPS = "groups.json"
-PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS, EARLIER, GROUPS})
+PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, UNJUDGED, DEFECTS, EARLIER, GROUPS})
 KEPT = frozenset({DEFECTS, EARLIER})
 """Parts that no run writes and therefore none removes."""
 

@@ -28,7 +28,7 @@ from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
-from assay_steps.plugin.cases import Case, case_of, feature_of, mistakes_of, template_of, templates
+from assay_steps.plugin.cases import Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
 from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
@@ -47,6 +47,8 @@ FIRST_WORKER = "gw0"
 CASE = pytest.StashKey[Case]()
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
+JUDGED = "assay_judged"
+"""The attribute of a report on a scenario that the kit judges."""
 LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, CURRENT_STEP)
 """Deleted from a test after its scenario, because pytest keeps its tests to the end of the run."""
 
@@ -126,6 +128,7 @@ class AssayPlugin:
         """Compare the collected scenarios with the feature files, mark them and select those of the run."""
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
+        mistakes += repeated_rows(items, is_ours)
         mistakes += checks.duplicate_names(
             (template.feature.filename, feature_of(template)) for template in templates(items)
         )
@@ -242,6 +245,18 @@ class AssayPlugin:
         )
         self._conclude(item, self.run.verdict(case, journal), problem)
         return None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Mark the report of a scenario that the kit judges; the mark crosses processes."""
+        report = yield
+        setattr(report, JUDGED, CASE in item.stash and report.when != "teardown")
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the ids of failed tests that no verdict shows."""
+        if report.failed and not getattr(report, JUDGED, True):
+            self.run.unjudged.add(report.nodeid)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:

@@ -41,7 +41,7 @@ from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
-from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, UNJUDGED, VERDICTS, make_room
 from assay_steps.plugin.request import RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
@@ -152,6 +152,8 @@ class Run:
         """The classes of instances that lack no member."""
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
+        self.unjudged: set[str] = set()
+        """The ids of failed tests that are no scenarios of the kit."""
         if options.writer == MAIN:
             make_room(Path(options.out))
         self._journal = self._open_journal()
@@ -386,8 +388,11 @@ class Run:
         self.backend.close()
         if concludes:
             self.groups.unlink(missing_ok=True)
-            (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
-            self.concluded = conclude(Path(self.options.out))
+            out = Path(self.options.out)
+            (out / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
+            if self.unjudged:
+                (out / UNJUDGED).write_bytes(msgspec.json.format(msgspec.json.encode(sorted(self.unjudged))))
+            self.concluded = conclude(out)
 
 
 def conclude(out: Path) -> Concluded:

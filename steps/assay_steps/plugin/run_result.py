@@ -18,8 +18,8 @@ class RunResult:
         """Errors of the collection, one sentence each."""
         self.ended = ""
         """The reason why the run stopped early; empty if it did not, or if Ctrl-C stopped it."""
-        self.failed: set[str] = set()
-        """Ids of the tests that failed."""
+        self.tried: dict[str, bool] = {}
+        """The tests that ran, by id, and whether each failed."""
         self.concluded: Concluded | None = None
         """The conclusion; None if the run has no verdicts."""
 
@@ -37,9 +37,8 @@ class RunResult:
             self.unreadable.append(" ".join(said) or text)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the ids of failed tests, those that are no scenarios among them."""
-        if report.failed:
-            self.failed.add(report.nodeid)
+        """Keep which tests ran and failed, those that are no scenarios among them."""
+        self.tried[report.nodeid] = report.failed or self.tried.get(report.nodeid, False)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Keep why the kit stopped the run."""

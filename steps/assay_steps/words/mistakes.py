@@ -19,6 +19,12 @@ RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
 """The form of a rule's id: a tag of this form is a rule, or a mistyped one."""
 SHAPED_LIKE_OURS = re.compile(rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|judges-|platform-|level-|topology-).+")
 """The form of the kit's tags, known or mistyped."""
+RULE_LIKE = re.compile(r"([a-z]{2})[-_]?0*(\d{1,3})", re.IGNORECASE)
+"""A rule's id in another way of writing, such as ``dd_2``."""
+PLACEHOLDER = re.compile(r"<(\w(?:[\w -]*\w)?)>")
+"""A column of Examples in a step, such as ``<delay>``; not the signs of a selector (``a < 5 and b > 3``)."""
+SHORT = 6
+"""Tags of fewer characters must be equal but for case, ``-`` and ``_``, because short words resemble each other."""
 
 
 class MistakeError(LookupError):
@@ -84,3 +90,41 @@ def of_tags(
             yield f"{told} is tagged @{tag}, and there is no capability {word}; {hint}"
     if not foreign and not any(RULE_TAG.fullmatch(tag) for tag in given):
         yield f"{told} bears no rule of the catalogue; tag it or its Rule: with one, see `assay rules`."
+
+
+def meant_tag(tag: str, known: Iterable[str]) -> str:
+    """The tag of the kit that a tag of a team's own looks like; empty if it looks like none.
+
+    A tag looks like another if only case, ``-`` and ``_`` differ, or if it is a rule's id in another way of writing.
+    From six characters on, almost the same letters are enough.
+
+    Args:
+        tag: A tag that the kit does not know.
+        known: The kit's tags.
+    """
+    folded = {_folded(one): one for one in known}
+    rule = RULE_LIKE.fullmatch(tag)
+    written = _folded(f"{rule[1]}-{int(rule[2]):02d}") if rule else _folded(tag)
+    if written in folded or len(tag) < SHORT:
+        return folded.get(written, "")
+    alike = [one for one in folded if one[0] == written[0]]
+    return next((folded[one] for one in get_close_matches(written, alike, n=1, cutoff=0.88)), "")
+
+
+def _folded(tag: str) -> str:
+    return tag.casefold().replace("-", "").replace("_", "")
+
+
+def of_placeholders(template: ScenarioTemplate) -> Iterator[str]:
+    """The mistakes in an outline's placeholders, a sentence each: unknown ones would stay in the step."""
+    background = len(template.all_background_steps)
+    used = {name for step in template.steps[background:] for name in PLACEHOLDER.findall(step.name)}
+    told = f"scenario {template.name!r}"
+    if not template.examples and used:
+        named = " and ".join(f"<{name}>" for name in sorted(used))
+        columns = "this column" if len(used) == 1 else "these columns"
+        yield f"{told} has {named} in its steps and no Examples; add a table with {columns}."
+    for table in template.examples:
+        for name in sorted(used - set(table.example_params)):
+            columns = ", ".join(table.example_params)
+            yield f"{told} has <{name}> in a step, and its Examples have no such column; there are {columns}."

@@ -156,9 +156,14 @@ def test_a_list_has_a_limit_in_messages_and_in_octets(serve: Serve) -> None:
     assert (len(whole["messages"]), whole["more"]) == (2, True)
 
 
-def test_a_wait_is_no_longer_than_the_limit(serve: Serve) -> None:
+def test_a_wait_that_is_longer_than_the_limit_is_refused_and_takes_nothing(serve: Serve) -> None:
     served = serve(limits=HttpLimits(wait_ms=20))
-    assert served.ask("DELETE", f"{ORDERS}?wait=999999").status == 204
+    served.put("m")
+    refused = served.ask("DELETE", f"{ORDERS}?wait=21")
+    assert refused.error == (400, "ASWB0006E", 0)
+    assert "wait is at most 20 ms here" in refused.text
+    assert served.ask("DELETE", f"{ORDERS}?wait=20").text == "m"
+    assert served.ask("DELETE", f"{ORDERS}?wait=20").status == 204
 
 
 def test_passwords_are_checked_a_few_at_a_time(serve: Serve) -> None:

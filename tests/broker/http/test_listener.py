@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
 import threading
@@ -13,6 +14,7 @@ from tests.broker.http.conftest import CSRF, ORDERS, Guards, KnownUsers, Serve, 
 from tests.waiting import until
 
 from assay_broker.http import HttpLimits, HttpListener, HttpListenError
+from assay_sdk.model.reasons import Mqrc
 
 
 def listener(served: Served, security: Guards) -> HttpListener:
@@ -89,7 +91,10 @@ def test_a_drained_listener_answers_what_is_under_way_and_lets_nobody_in(served:
     begun = time.monotonic()
     served.on_loop(served.listener.drain())
     assert time.monotonic() < begun + 4
-    assert waiting.getresponse().status == 204
+    answer = waiting.getresponse()
+    assert answer.status == 503  # not 204: nothing is known of the rest of the time
+    (error,) = json.loads(answer.read())["error"]
+    assert (error["msgId"], error["reasonCode"]) == ("MQWB0300E", int(Mqrc.CONNECTION_QUIESCING))
     with pytest.raises(OSError, match="refused"):
         served.ask("GET", "/health")
     served.on_loop(served.listener.drain())

@@ -6,7 +6,7 @@ import json
 import shutil
 import socket
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -213,10 +213,14 @@ def test_a_server_whose_data_folder_was_deleted_is_not_ready(tmp_path: Path) -> 
             answer = line.getresponse()
             return answer.status, json.loads(answer.read())
 
-    states = []
-    with suppress(MachineError), serving(replace(OPTIONS, amqp=None, data=tmp_path / "data")) as server:
-        states.append(state(server))
-        shutil.rmtree(tmp_path / "data")
-        states.append(state(server))
+    states, said = [], ""
+    try:
+        with serving(replace(OPTIONS, amqp=None, data=tmp_path / "data")) as server:
+            states.append(state(server))
+            shutil.rmtree(tmp_path / "data")
+            states.append(state(server))
+    except MachineError as error:
+        said = str(error)
     reason = "the data folder was deleted or replaced; stop the server and restore the folder"
     assert states == [(200, {"status": "ready"}), (503, {"status": "not ready", "reason": reason})]
+    assert "data was deleted or replaced while in use" in said

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from assay_sdk import ConnectionFactory, Message, MessagingError, MessagingRuntimeError, Queue, connect
+from assay_broker.inprocess import in_process_broker
+from assay_sdk import (
+    ConnectionFactory,
+    Context,
+    InvalidDestinationRuntimeError,
+    Message,
+    MessagingError,
+    MessagingRuntimeError,
+    Queue,
+    Topic,
+    connect,
+)
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"url": None}, "url is None: give text, such as 'amqp://127.0.0.1:5672'"),
@@ -41,3 +53,27 @@ def test_a_converter_encodes_and_decodes() -> None:
     wrong: Any = 5
     with pytest.raises(TypeError, match="converter is 5: give an object with encode and decode"):
         Queue("Q", converter=wrong)
+
+
+QUEUE: Any = Queue("Q")
+TOPIC: Any = Topic("T")
+
+
+@pytest.mark.parametrize(
+    ("create", "said"),
+    [
+        (lambda it: it.create_durable_consumer(QUEUE, "S"), "queue://Q was given, and a subscription is on a topic"),
+        (lambda it: it.create_shared_consumer(QUEUE, "S"), "queue://Q was given, and a subscription is on a topic"),
+        (lambda it: it.create_shared_durable_consumer(QUEUE, "S"), "and a subscription is on a topic: give a Topic"),
+        (lambda it: it.create_browser(TOPIC), "topic://T was given, and only a queue can be browsed: give a Queue"),
+    ],
+)
+def test_a_destination_of_the_wrong_kind_is_refused(create: Callable[[Context], object], said: str) -> None:
+    """By the SDK itself: over AMQP a broker takes both, and nothing would come."""
+    with (
+        in_process_broker() as broker,
+        connect(broker.url, client_id="me") as context,
+        pytest.raises(InvalidDestinationRuntimeError) as refusal,
+    ):
+        create(context)
+    assert said in str(refusal.value)

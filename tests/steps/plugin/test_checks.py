@@ -54,7 +54,7 @@ def test_a_scenario_that_another_of_its_name_hides_is_told(feature: Path) -> Non
     collected = written.copy()
     collected[str(feature), "Same"] = 1
     (told,) = checks.missing_scenarios(written, collected)
-    assert "'Same' is written 2 times and was collected 1 times" in told
+    assert "'Same' is written 2 times and was collected 1 time" in told
     assert "give each scenario of a file a name of its own" in told
     assert checks.missing_scenarios(written, written) == []
 

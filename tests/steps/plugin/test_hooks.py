@@ -130,11 +130,55 @@ def test_a_tag_that_names_nothing_stops_the_run_with_a_sentence(
     assert "Traceback" not in result.stderr.str()
 
 
-def test_a_misspelt_tag_of_the_kit_is_no_tag_of_a_teams_own(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".feature", own=KEPT.replace("@PD-34", "@own-instnce"))
+@pytest.mark.parametrize(
+    ("tag", "meant"),
+    [
+        ("@own-instnce", "@own-instance"),
+        ("@own_instance", "@own-instance"),
+        ("@needs_kill", "@needs-kill"),
+        ("@need-kill", "@needs-kill"),
+        ("@platform_zos", "@platform-zos"),
+        ("@topology_cluster", "@topology-cluster"),
+        ("@Control", "@control"),
+        ("@controll", "@control"),
+        ("@DD_02", "@DD-02"),
+        ("@dd2", "@DD-02"),
+        ("@PD10", "@PD-10"),
+    ],
+)
+def test_a_misspelt_tag_of_the_kit_is_no_tag_of_a_teams_own(pytester: pytest.Pytester, tag: str, meant: str) -> None:
+    pytester.makefile(".feature", own=KEPT.replace("@PD-34", tag))
     result = run(pytester, "own.feature", "--assay-out=out")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    assert "which the kit does not know; did you mean @own-instance?" in result.stderr.str()
+    assert f"own.feature:4: scenario 'It arrives' is tagged {tag}, which the kit does not know; " in result.stderr.str()
+    assert f"did you mean {meant}? A tag of your own needs another name." in result.stderr.str()
+
+
+def test_tags_that_only_resemble_the_kits_are_a_teams_own(pytester: pytest.Pytester) -> None:
+    theirs = ("OR-12", "OR12", "cores", "kits", "queue", "score", "session", "control-flow", "need-coffee", "wip")
+    pytester.makefile(".feature", own=KEPT.replace("@PD-34", " ".join(f"@{tag}" for tag in theirs)))
+    run(pytester, "own.feature", "--assay-out=out", "--strict-markers").assert_outcomes(passed=1)
+    assert judged(pytester)["It arrives"]["tags"] == sorted(theirs)
+
+
+OUTLINE = KEPT.replace("Scenario: It", "Scenario Outline: It").replace('"m"', '"<m>"')
+
+
+@pytest.mark.parametrize(
+    ("examples", "says"),
+    [
+        ("", "has <m> in its steps and no Examples; add a table with this column."),
+        ("| n |\n| a |\n", "has <m> in a step, and its Examples have no such column; there are n."),
+        ("| m |\n| a |\n| b |\n| a |\n", "has the row [a] 2 times in its Examples; "),
+    ],
+)
+def test_an_outline_whose_rows_do_not_fit_its_steps_stops_the_run(
+    pytester: pytest.Pytester, examples: str, says: str
+) -> None:
+    pytester.makefile(".feature", own=OUTLINE + (f"Examples:\n{examples}" if examples else ""))
+    result = run(pytester, "own.feature", "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert f"own.feature:4: scenario 'It arrives' {says}" in result.stderr.str()
 
 
 def test_a_teams_scenario_needs_no_rule_and_may_bear_ids_of_the_teams_own(pytester: pytest.Pytester) -> None:
@@ -283,7 +327,7 @@ def test_two_scenarios_of_one_name_stop_the_run(pytester: pytest.Pytester) -> No
     own(pytester, KEPT + scenario)
     result = run(pytester, "--assay-out=out")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*'It arrives' is written 2 times and was collected 1 times*"])
+    result.stderr.fnmatch_lines(["*'It arrives' is written 2 times and was collected 1 time*"])
 
 
 BROKEN = "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It\n      When somebody acts\n"

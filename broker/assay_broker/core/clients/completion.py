@@ -85,13 +85,20 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 def batch_stored(state: State, number: int) -> None:
     """Note that a batch and all earlier ones are durable."""
     ledger = state.ledger
+    ledger.refused = False
     ledger.stored = max(ledger.stored, number)
     for done in [pending for pending in ledger.pending if pending <= number]:
         _unit_over(state, ledger.pending.pop(done).unit, stored=True)
 
 
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
-    """Undo a batch that could not be stored, and refuse the commands that wait for it."""
+    """Undo a batch that could not be stored, and refuse the commands that wait for it.
+
+    The first failure is logged; further ones are not until the store has taken a batch again.
+    """
+    if not state.ledger.refused:
+        state.ledger.refused = True
+        turn.trace(f"The store could not take a batch of records: {why}", state.settings.name)
     batch = state.ledger.pending.pop(number, None)
     if batch is None:
         return

@@ -33,6 +33,8 @@ MANAGERS = _referred("QueueManagers")
 ERRORS = _referred("Errors")
 DESCRIPTION: Schema = {"type": "object"}
 
+_CLOSED: Schema = {"additionalProperties": False}
+"""Other fields are refused."""
 _VALUE: Schema = {"type": ["string", "integer", "boolean", "array"], "items": TEXT}
 _SUMMARY: Mapping[str, Schema] = {"messageId": TEXT, "correlationId": TEXT, "format": TEXT}
 
@@ -41,8 +43,9 @@ SCHEMAS: Mapping[str, Schema] = {
     "TextCommand": _object(
         ("type", "parameters"),
         type={"const": "runCommand"},
-        parameters=_object(("command",), command=TEXT),
-    ),
+        parameters=_object(("command",), command=TEXT) | _CLOSED,
+    )
+    | _CLOSED,
     "JsonCommand": _object(
         ("type", "command", "qualifier"),
         type={"const": "runCommandJSON"},
@@ -55,7 +58,8 @@ SCHEMAS: Mapping[str, Schema] = {
             "type": "boolean",
             "description": "Ours: a DISPLAY of a local queue that nobody has used yet shows it as it would be made.",
         },
-    ),
+    )
+    | _CLOSED,
     "CommandAnswer": _object(
         ("commandResponse", "overallCompletionCode", "overallReasonCode"),
         commandResponse=_list(_referred("CommandItem")),

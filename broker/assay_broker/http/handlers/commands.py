@@ -31,19 +31,27 @@ Given = str | int | bool | list[str]
 """A parameter's value in JSON."""
 
 
-class CommandText(Struct, frozen=True):
+class CommandText(Struct, frozen=True, forbid_unknown_fields=True):
     """The field that holds a command as text."""
 
     command: str
 
 
-class RunCommand(Struct, frozen=True, tag="runCommand", tag_field="type"):
+class RunCommand(Struct, frozen=True, forbid_unknown_fields=True, tag="runCommand", tag_field="type"):
     """A command as text, as in runmqsc."""
 
     parameters: CommandText
 
 
-class RunCommandJson(Struct, frozen=True, tag="runCommandJSON", tag_field="type", rename="camel", kw_only=True):
+class RunCommandJson(
+    Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    tag="runCommandJSON",
+    tag_field="type",
+    rename="camel",
+    kw_only=True,
+):
     """A command in JSON.
 
     Args:

@@ -23,6 +23,7 @@ from assay_broker.http.requests.descriptor import DELAY, MESSAGE_ID, delay_ms, d
 from assay_broker.http.requests.problems import Faults, HttpProblem, refusal_problem
 from assay_broker.http.requests.request import ApiRequest, json_answer
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc
 
 _LINK = 1
 _NOTHING = 204
@@ -101,7 +102,7 @@ async def take(request: ApiRequest) -> Response:
     """Take the first message that matches, and wait for one if the request says so."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
-    wait_ms = request.number("wait", 0, request.served.limits.wait_ms)
+    wait_ms = _wait_ms(request)
     async with request.connected() as asker:
         value = await asker.must(change)
         if not value and wait_ms:
@@ -109,15 +110,35 @@ async def take(request: ApiRequest) -> Response:
     return _one(request, value, in_full=in_full)
 
 
+def _wait_ms(request: ApiRequest) -> int:
+    """Return how long the request waits for a message.
+
+    Raises:
+        HttpProblem: It is longer than the server waits: an answer before its end would say that no message came.
+    """
+    longest = request.served.limits.wait_ms
+    asked = request.number("wait", 0, longest + 1)
+    if asked > longest:
+        raise HttpProblem(Faults.QUERY, f"wait is at most {longest} ms here (wait-ms of the server's [http-limits]).")
+    return asked
+
+
 async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTake, wait_ms: int) -> Value:
-    """Try again after each turn of the queue manager; take nothing after the client has gone."""
+    """Try again after each turn of the queue manager; take nothing after the client has gone.
+
+    Raises:
+        HttpProblem: The server stops before the time is over.
+    """
     gone = asyncio.create_task(_hang_up(request.http))
     clock = asyncio.get_running_loop().time
     until = clock() + wait_ms / 1_000
     value: Value = ()
     try:
         with turn_event(request.served.queue_manager) as rung:
-            while not value and (left := until - clock()) > 0 and request.served.ready():
+            while not value and (left := until - clock()) > 0:
+                if not request.served.ready():
+                    text = f"{request.manager} stops; no message came until then."
+                    raise HttpProblem(Faults.NO_CONNECTION, text, reason=int(Mqrc.CONNECTION_QUIESCING))
                 await _either(rung, gone, min(left, _LOOK_S))
                 if gone.done():
                     break

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -28,6 +29,10 @@ REPLY_TO = "ibm-mq-md-replyTo"
 PROPERTIES = "ibm-mq-usr"
 DELAY = "assay-delivery-delay"
 """Our extension: the delay of a native put, which the queue manager refuses (DD-20)."""
+
+_HEADERS = (MESSAGE_ID, CORRELATION_ID, EXPIRY, PERSISTENCE, PRIORITY, REPLY_TO, PROPERTIES, DELAY)
+_OURS = ("ibm-mq-md-", "ibm-mq-usr", "assay-")
+"""The beginnings of headers that describe a message."""
 
 LONGEST_EXPIRY_MS = 99_999_999_900
 AS_DESTINATION = "asDestination"
@@ -98,8 +103,9 @@ def drafted(
         now_ms: The time, in milliseconds since the epoch.
 
     Raises:
-        HttpProblem: A header has a value that it cannot have.
+        HttpProblem: A header of a message is unknown, or has a value that it cannot have.
     """
+    _check_names(headers)
     correlation = headers.get(CORRELATION_ID)
     if correlation is not None:
         correlation = _id_text(version, correlation, CORRELATION_ID, Faults.HEADER)
@@ -115,6 +121,16 @@ def drafted(
         properties=dict(_properties(version, headers)),
         body=body,
     )
+
+
+def _check_names(headers: Headers) -> None:
+    """Refuse unknown headers of messages: a misspelt one would have no effect."""
+    known = {name.lower(): name for name in _HEADERS}
+    for name in headers:
+        if name.startswith(_OURS) and name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {known[close[0]]}?" if close else f"there are {', '.join(known.values())}."
+            raise HttpProblem(Faults.HEADER, f"There is no header {name[:60]!a}; {hint}")
 
 
 def delay_ms(headers: Headers) -> int | None:

@@ -218,6 +218,8 @@ def test_what_the_queue_manager_refuses_is_told_with_its_reason(
         {"ibm-mq-md-replyTo": ""},
         {"ibm-mq-usr": "a;b;string"},
         {"assay-delivery-delay": "soon"},
+        {"ibm-mq-md-persistance": "persistent"},
+        {"ibm-mq-md-colour": "red"},
     ],
 )
 def test_a_header_that_cannot_have_its_value_is_refused(served: Served, headers: dict[str, str]) -> None:
@@ -241,6 +243,11 @@ def test_so_is_one_of_the_third_version(served: Served, headers: dict[str, str])
     assert served.ask("POST", V3, "m", headers).error == (400, "MQWB0302E", 0)
 
 
+def test_the_nearest_header_is_named(served: Served) -> None:
+    said = served.ask("POST", ORDERS, "m", {"ibm-mq-md-persistance": "persistent"}).text
+    assert "did you mean ibm-mq-md-persistence?" in said
+
+
 @pytest.mark.parametrize("query", ["messageID=ID:41", "wiat=5", "detail=full&x=", "%F0%9F%90%88"])
 def test_a_parameter_that_there_is_not_is_refused_and_takes_nothing(served: Served, query: str) -> None:
     served.put("m")
@@ -249,7 +256,16 @@ def test_a_parameter_that_there_is_not_is_refused_and_takes_nothing(served: Serv
 
 
 @pytest.mark.parametrize(
-    "query", ["correlationId=41", "messageId=", "detail=all", "wait=long", "wait=-1", "correlationId=%F0%9F%90%88"]
+    "query",
+    [
+        "correlationId=41",
+        "messageId=",
+        "detail=all",
+        "wait=long",
+        "wait=-1",
+        "wait=1&wait=2",
+        "correlationId=%F0%9F%90%88",
+    ],
 )
 def test_a_parameter_that_cannot_have_its_value_is_refused_and_takes_nothing(served: Served, query: str) -> None:
     served.put("m")
