@@ -16,7 +16,12 @@ FIELD = "field."
 SENT = "sent"
 _DIGEST = "sha256"
 
-_VERBS = {"exactly": "lists just", "absent": "does not contain", "recorded": "contains any, or none, of"}
+_VERBS = {
+    "exactly": "lists just",
+    "absent": "does not contain",
+    "any": "contains any of",
+    "recorded": "contains any, or none, of",
+}
 """The meaning of each bound of a `mentions` claim."""
 
 
@@ -71,7 +76,8 @@ def mentions(claim: Claim, history: History) -> Finding:
     """Decide whether fields of an event contain the entries that the claim lists for each.
 
     With the bound `exactly`, a field is a list of these entries and no others, in any order.  With `absent`, it
-    contains none of them.  With `recorded`, it must exist, and the entries that it contains are disclosed.
+    contains none of them; with `any`, at least one.  With `recorded`, it must exist, and the entries
+    that it contains are disclosed.
     """
     wanted = {
         name.removeprefix(FIELD): tuple(value.split(SEPARATOR))
@@ -108,6 +114,8 @@ def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
     if claim.bounds.get("recorded"):
         return True
     contained = [entry in text for entry in entries]
+    if claim.bounds.get("any"):
+        return any(contained)
     return not any(contained) if claim.bounds.get("absent") else all(contained)
 
 
@@ -196,6 +204,7 @@ def _of_refusal(refusal: RefusedInfo | None) -> dict[str, Scalar]:
         "mqrc": refusal.mqrc,
         "objects": SEPARATOR.join(refusal.objects),
         "text": refusal.text,
+        "says": f"{refusal.text} {refusal.mqrc or ''}".lower(),
     }
 
 

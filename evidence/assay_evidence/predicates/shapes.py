@@ -42,7 +42,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "redelivered": Shape(_SENT, frozenset({"times", "flagged", "quiet_ms"})),
     "in-order": Shape(_MESSAGE | _WHO),
     "equal-fields": Shape(_MESSAGE | _WHO | {"at", "which", "field."}),
-    "mentions": Shape(_MESSAGE | _WHO | {"at", "which", "field."}, frozenset({"exactly", "absent", "recorded"})),
+    "mentions": Shape(_MESSAGE | _WHO | {"at", "which", "field."}, frozenset({"exactly", "absent", "any", "recorded"})),
     "in-range": Shape(_MESSAGE | _WHO | {"at", "which", "field"}, frozenset({"least", "most"})),
     "found-by-browse": Shape(_MESSAGE | _CALL, frozenset({"count"})),
     "flushed-before": Shape(_SENT, frozenset({"copies"})),

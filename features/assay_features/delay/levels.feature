@@ -28,6 +28,40 @@ Feature: Delivery delay came with level 8.0
         | 7.5   | simplified | 1 ms  | runtime   |
         | 7.5   | simplified | 5 s   | runtime   |
 
+    @level-7.5
+    Scenario: At level 7.5 a producer refuses a delay again and again
+      Given an empty queue
+      And a producer on the queue
+      When the producer's delivery delay is set to 1 h
+      And the producer's delivery delay is set to 1 h
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
+    @level-7.5
+    Scenario: At level 7.5 a producer that has sent a message refuses a delay
+      Given an empty queue
+      And a producer on the queue
+      When the producer sends message "now"
+      And the producer's delivery delay is set to 1 h
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
+    @level-7.5
+    Scenario Outline: At level 7.5 a <style> producer without a destination refuses a delay
+      Given a <style> producer without a destination
+      When the producer's delivery delay is set to 1 h
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @level-7.5 @needs-topic
+    Scenario: At level 7.5 a producer on a topic refuses a delay
+      Given a topic
+      And a producer on the topic
+      When the producer's delivery delay is set to 1 h
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
     @kit
     Scenario Outline: After the refusal a <style> producer at level <level> sends without a delay
       Given an empty queue
@@ -140,3 +174,10 @@ Feature: Delivery delay came with level 8.0
       Examples:
         | level |
         | 7.5   |
+
+    @kit @judges-broker @needs-checks-off @needs-topic @level-7.5
+    Scenario: At level 7.5 the broker refuses a delayed publication from a client that does not check
+      Given the client's own checks are switched off
+      And a topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then sending "slow" is refused with MQRC_FUNCTION_NOT_SUPPORTED

@@ -81,3 +81,155 @@ Feature: A producer carries a delivery delay
         | style      |
         | classic    |
         | simplified |
+
+    Scenario Outline: A delay that is set on a <style> producer after its first send holds from then on
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "first"
+      And the producer's delivery delay is set to 1500 ms
+      And the producer sends message "second"
+      Then the receiver sees "first" exactly once
+      And the receiver sees "second" no earlier than 1500 ms after its send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario Outline: A delay of <before> on a <style> producer gives way to one of <after>
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is <before>
+      When the producer sends message "before"
+      And the producer's delivery delay is set to <after>
+      And the producer sends message "after"
+      Then sending "before" shows a delivery delay of <before>
+      And sending "after" shows a delivery delay of <after>
+
+      Examples:
+        | style      | before | after  |
+        | classic    | 8760 h | 1 h    |
+        | classic    | 1 h    | 8760 h |
+        | simplified | 8760 h | 1 h    |
+        | simplified | 1 h    | 8760 h |
+
+    Scenario: Each send counts the delay from its own time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "one"
+      And 1 s have passed since "one" was sent
+      And the producer sends message "two"
+      Then the receiver sees "two" no earlier than 1500 ms after its send
+
+    Scenario Outline: A <style> producer without a destination delays what it sends
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer without a destination
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "slow" to the queue
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario: Each of two producers of a session has its own delay
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue
+      And producer "prompt" of session "work" on the queue
+      And a receiver is waiting on the queue
+      And the delivery delay of producer "late" is 1 h
+      And the delivery delay of producer "prompt" is 1500 ms
+      When producer "late" sends message "slow"
+      And producer "prompt" sends message "fast"
+      Then the receiver sees "fast" no earlier than 1500 ms after its send
+      And sending "slow" shows a delivery delay of 1 h
+
+    Scenario Outline: The delay holds for a message with <what>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "slow" with <what>
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
+      Examples:
+        | what                           |
+        | an empty body                  |
+        | a body of non-ASCII characters |
+        | a body of 100 KB               |
+        | property colour = "red"        |
+        | correlation id "c"             |
+
+    @needs-priority
+    Scenario: The delay holds for a send with a priority of its own
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "slow" with priority 9 for this send only
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
+    @needs-non-persistent
+    Scenario: The delay holds for a send with a delivery mode of its own
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "slow" with delivery mode non-persistent for this send only
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
+    @needs-time-to-live
+    Scenario: The delay holds for a send with a time to live of its own
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "slow" with a time to live of 1 h for this send only
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
+    @needs-priority
+    Scenario: Setting a priority leaves the delay as it is
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 1 h
+      When the producer's priority is set to 7
+      And the producer sends message "slow"
+      Then sending "slow" shows a delivery delay of 1 h
+
+    @needs-non-persistent
+    Scenario: Setting a delivery mode leaves the delay as it is
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 1 h
+      When the producer's delivery mode is set to non-persistent
+      And the producer sends message "slow"
+      Then sending "slow" shows a delivery delay of 1 h
+
+    @needs-time-to-live
+    Scenario: Setting a time to live leaves the delay as it is
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 1 h
+      When the producer's time to live is set to 2 h
+      And the producer's time to live is set to 0 ms
+      And the producer sends message "slow"
+      Then sending "slow" shows a delivery delay of 1 h
+
+    @kit
+    Scenario Outline: A delay of <hours>, given as a span of time, is counted whole
+      Given an empty queue
+      And a producer on the queue
+      When the producer's delivery delay is set to <span>
+      And the producer sends message "slow"
+      Then sending "slow" shows a delivery delay of <hours>
+
+      Examples:
+        | hours | span           |
+        | 1 h   | 3600000.0 ms   |
+        | 72 h  | 259200000.0 ms |

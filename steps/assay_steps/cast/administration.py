@@ -298,7 +298,7 @@ class Administrator:
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
         """Put a message as a native application does; in the journal it is a send like any other, and undelayed."""
         name = self.name_of(place)
-        raw = RawMessage(descriptor={}, properties={KID: draft.key}, body=draft.text.encode())
+        raw = RawMessage(descriptor={}, properties={**draft.properties, KID: draft.key}, body=draft.text.encode())
 
         def put() -> Outcome[Sent]:
             outcome = self.port.put_native(name, raw, delay_ms=delay_ms)

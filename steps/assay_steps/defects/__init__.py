@@ -15,12 +15,14 @@ from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
+from assay_steps.defects.producer_settings import PRODUCER_DEFECTS
 from assay_steps.defects.qos import QOS_DEFECTS
 from assay_steps.defects.refusals import REFUSAL_DEFECTS
 
 CLIENT_DEFECTS: tuple[Defect, ...] = (
     *PERSISTENCE_DEFECTS,
     *DELAY_DEFECTS,
+    *PRODUCER_DEFECTS,
     *REFUSAL_DEFECTS,
     *BATCH_DEFECTS,
     *QOS_DEFECTS,

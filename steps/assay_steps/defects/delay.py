@@ -210,6 +210,35 @@ def _terse(refusal: Refused) -> Refused:
     return replace(refusal, text=Mqrc.EXPIRY_ERROR.label)
 
 
+class _TerseOptions(ProducerFilter):
+    """The simplified producer names the reasons for refusing options and delays, and explains nothing."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        return _without_words(self.behind.set(setting, value))
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return _without_words(asked.through(self.behind))
+
+
+def _without_words(answer: Outcome[T]) -> Outcome[T]:
+    told = isinstance(answer, Refused) and answer.mqrc in {Mqrc.OPTIONS_ERROR, Mqrc.FUNCTION_NOT_SUPPORTED}
+    return replace(answer, text=f"MQRC {answer.mqrc}") if told and isinstance(answer, Refused) else answer
+
+
+class _OtherReason(ProducerFilter):
+    """The simplified producer's exceptions have no reason code."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        return _without_code(self.behind.set(setting, value))
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return _without_code(asked.through(self.behind))
+
+
+def _without_code(answer: Outcome[T]) -> Outcome[T]:
+    return replace(answer, mqrc=None) if isinstance(answer, Refused) else answer
+
+
 DELAY_DEFECTS: tuple[Defect, ...] = (
     at_port(twisted, _NegativeTaken, "negative-delay-taken", "DD-01"),
     at_port(twisted, _FractionsTaken, "fractions-of-delay-taken", "DD-01"),
@@ -274,4 +303,6 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         text="The simplified producer's exception names the reason and explains nothing.",
         port=_in_face("simplified", _retold(_terse)),
     ),
+    at_port(lambda twist: _in_face("simplified", twist), _TerseOptions, "terse-simplified-options", "DD-18"),
+    at_port(lambda twist: _in_face("simplified", twist), _OtherReason, "no-reason-from-simplified", "DD-18"),
 )

@@ -32,6 +32,16 @@ def a_list_of_just_these_entries_passes_in_any_order(story: Story) -> Finding:
     return story.finds("mentions", {"at": refused_send(story, "", "B", "A"), "field.objects": "A|B"}, exactly=1)
 
 
+@rows.expect(Verdict.PASS)
+def a_refusal_that_says_any_of_the_entries_passes(story: Story) -> Finding:
+    return story.finds("mentions", {"at": refused_send(story, "Q is FULL"), "field.says": "full|2053"}, any=1)
+
+
+@rows.expect(Verdict.FAIL)
+def a_refusal_that_says_none_of_the_entries_fails(story: Story) -> Finding:
+    return story.finds("mentions", {"at": refused_send(story, "no"), "field.says": "full|2053"}, any=1)
+
+
 @rows.expect(Verdict.FAIL)
 def a_list_with_one_entry_more_fails(story: Story) -> Finding:
     return story.finds("mentions", {"at": refused_send(story, "", "A", "B"), "field.objects": "A"}, exactly=1)

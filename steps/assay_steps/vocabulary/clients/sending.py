@@ -67,14 +67,35 @@ def _(world: World, place: Place, style: str | None = None, name: str = "sender"
     world.places[name] = place
 
 
+@given(phrase("producer {name:Name} of session {session:Name} on {place:Place}"))
+@given(phrase("producer {name:Name} of session {session:Name} without a destination"))
+def _(world: World, name: str, session: str, place: Place | None = None) -> None:
+    world.producer(place, name, session=world.sessions[session])
+    if place is not None:
+        world.places[name] = place
+
+
+@given(phrase("the {setting:Setting} of producer {name:Name} is {value:Duration}"))
+@when(phrase("the {setting:Setting} of producer {name:Name} is set to {value:Duration}"))
+def _(world: World, setting: Setting, name: str, value: int) -> None:
+    world.producers[name].set(setting, value).needed()
+
+
+@when(phrase("producer {name:Name} sends message {label:Name}"))
+@when(phrase("producer {name:Name} sends message {label:Name} to {place:Place}"))
+def _(world: World, name: str, label: str, place: Place | None = None) -> None:
+    send(world, world.producers[name], label, place or world.places[name])
+
+
 @given(phrase("a {style:Style} producer without a destination"))
 def _(world: World, style: str) -> None:
     world.producer(None, face=style)
 
 
 @when(phrase("the producer sends message {label:Name} to {place:Place}"))
-def _(world: World, label: str, place: Place) -> None:
-    send(world, world.producers["sender"], label, place)
+@when(phrase("the producer sends message {label:Name} to {place:Place} with {options:Options}"))
+def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
+    send(world, world.producers["sender"], label, place, options)
 
 
 @given(phrase("the producer's {setting:Setting} is {value:Duration}"))
@@ -102,12 +123,13 @@ def _(world: World, setting: Setting, value: timedelta) -> None:
 
 
 @when(phrase("the producer's {setting:Setting} is set to {value:Duration} and a message is sent"))
-def _(world: World, setting: Setting, value: int) -> None:
+@when(phrase("the producer's {setting:Setting} is set to {value:Duration} and a message is sent to {place:Place}"))
+def _(world: World, setting: Setting, value: int, place: Place | None = None) -> None:
     producer = world.producers["sender"]
     answer = producer.set(setting, value)
     world.tries = {"setting": Answer(answer.ref, answer.outcome)}
     if answer.accepted:
-        world.tries["send"] = send(world, producer, "message", world.places["sender"])
+        world.tries["send"] = send(world, producer, "message", place or world.places["sender"])
 
 
 @given(phrase("a classic and a simplified producer on {place:Place}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_bdd import then
 
+from assay_adapters.ports.client import Setting
 from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_steps.cast.claims import Evidence, listed
@@ -16,6 +17,19 @@ GIVEN_UP_MS = 5_000
 """A call that came back in vain only after this long had been waiting, and was not turned away."""
 
 CHECKED = {"checked": 1, "runtime": 0}
+
+END_FIELDS = {Setting.DELAY: "JMSDeliveryTime", Setting.TTL: "JMSExpiration"}
+"""The field that shows a message's sender when a span that the producer has set will be over."""
+
+STAMPS_APART_MS = 200
+"""A client may read its clock once for a message's timestamp and again for its other times."""
+
+SAYINGS = {
+    "that a queue is full": ("full", "2053", "capacity", "depth", "limit", "quota", "exceed", "space"),
+    "that puts are disabled": ("inhibit", "2051", "disabled", "not allowed", "blocked", "stopped"),
+    "that the message is too long": ("big", "2030", "2031", "long", "large", "size", "length", "limit", "exceed"),
+}
+"""Words or reason codes by which an application can tell what kept a message from being sent, in lower case."""
 
 
 @then("it is accepted")
@@ -35,13 +49,19 @@ def _(evidence: Evidence, world: World, label: str) -> None:
 
 
 @then(phrase("sending {label:Name} is refused"))
-def _(evidence: Evidence, world: World, label: str) -> None:
-    evidence.claim("refused-with", {"call": world.messages[label].call})
-
-
 @then(phrase("sending {label:Name} is refused with {mqrc:Mqrc}"))
-def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc) -> None:
-    evidence.claim("refused-with", {"call": world.messages[label].call}, {"mqrc": int(mqrc)})
+def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc | None = None) -> None:
+    reason = {} if mqrc is None else {"mqrc": int(mqrc)}
+    evidence.claim("refused-with", {"call": world.messages[label].call}, reason)
+
+
+@then(phrase("sending {label:Name} shows a {setting:Setting} of {span:Duration}"))
+def _(evidence: Evidence, world: World, label: str, setting: Setting, span: int) -> None:
+    sent = world.messages[label]
+    stamp = sent.answer.needed().fields["JMSTimestamp"]
+    end = (stamp if isinstance(stamp, int) else 0) + span
+    of = {"at": world.recorder.returned(sent.call), "field": END_FIELDS[setting]}
+    evidence.claim("in-range", of, {"least": end - STAMPS_APART_MS, "most": end + STAMPS_APART_MS})
 
 
 @then(phrase("the refusal's text names {places:Places}"))
@@ -67,9 +87,18 @@ def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
     evidence.claim("mentions", {"at": world.last.ref, "field.objects": names}, {"exactly": 1})
 
 
+@then(phrase("the refusal says {why}"))
+def _(evidence: Evidence, world: World, why: str) -> None:
+    if why not in SAYINGS:
+        raise MistakeError(f"no refusal says {why!r}; there are {', '.join(SAYINGS)}")
+    evidence.claim("mentions", {"at": world.last.ref, "field.says": listed(SAYINGS[why])}, {"any": 1})
+
+
 @then("it is refused")
-def _(evidence: Evidence, world: World) -> None:
-    evidence.claim("refused-with", {"call": world.last.ref})
+@then(phrase("it is refused as a {exception} exception"))
+def _(evidence: Evidence, world: World, exception: str | None = None) -> None:
+    checked = {} if exception is None else {"checked": CHECKED[exception]}
+    evidence.claim("refused-with", {"call": world.last.ref}, checked)
 
 
 @then(phrase("it is refused with {mqrc:Mqrc}"))
@@ -105,6 +134,18 @@ def _(evidence: Evidence, world: World) -> None:
 def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     options = {f"option.refused at the {tried}": f"refused {answer.ref}" for tried, answer in world.tries.items()}
     evidence.claim("one-of", options, {"mqrc": int(mqrc)})
+
+
+@then("the setting and the send are accepted")
+def _(evidence: Evidence, world: World) -> None:
+    for answer in world.tries.values():
+        evidence.claim("accepted", {"call": answer.ref})
+
+
+@then(phrase("both are refused with {mqrc:Mqrc}"))
+def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
+    for answer in world.tries.values():
+        evidence.claim("refused-with", {"call": answer.ref}, {"mqrc": int(mqrc)})
 
 
 @then(phrase("both are refused with {mqrc:Mqrc} in the same words"))

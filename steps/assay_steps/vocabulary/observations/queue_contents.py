@@ -16,7 +16,7 @@ from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.looks import Look, headers_of, message_id_of
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Answer
-from assay_steps.cast.world import World
+from assay_steps.cast.world import PLAIN, World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.vocabulary.observations.queue_looks import (
     delay_shown,
@@ -34,6 +34,7 @@ from assay_steps.vocabulary.observations.queue_looks import (
 from assay_steps.words.descriptor import names_of
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
+from assay_steps.words.send_options import SendOptions
 
 PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
 """MQMD's Persistence for JMS's delivery modes."""
@@ -302,11 +303,17 @@ def _taken(world: World) -> str:
 
 @when(phrase("a native application puts {label:Name} on {place:Place}"))
 @when(phrase("a native application puts {label:Name} on {place:Place} and asks for a delay of {delay:Duration}"))
-def _(world: World, label: str, place: Place, delay: int | None = None) -> None:
-    draft = world.draft(label)
+@when(phrase("a native application puts {label:Name} on {place:Place} with {options:Options}"))
+def _(world: World, label: str, place: Place, delay: int | None = None, options: SendOptions = PLAIN) -> None:
+    draft = world.draft(label, options)
     answer = world.administrator.put(place, draft, delay)
     world.note_sent(label, draft, answer, world.address(place))
     world.last = Answer(answer.ref, answer.outcome)
+
+
+@then(phrase("putting {label:Name} is accepted"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    evidence.claim("accepted", {"call": world.messages[label].call})
 
 
 @then(phrase("putting {label:Name} is refused, or else the receiver sees it undelayed"))
