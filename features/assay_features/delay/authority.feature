@@ -4,21 +4,20 @@ Feature: Whose authority a delayed message needs, and when
   @DD-30 @needs-delivery-delay @needs-admin
   Rule: Authority is checked against the target when a delayed message is sent
     Line 25.  The target is withheld from everybody first, so that a user may do there what a step grants and no more.
+    No line gives the reason code: that it is MQRC_NOT_AUTHORIZED is asked of our own broker.
 
     Scenario: Without authority to put to the target the send fails
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "m1"
+      Then it is refused
 
     Scenario Outline: Authority to <right> the target is not enough
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may <right> the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "m1"
+      Then it is refused
       Examples:
         | right    |
         | get from |
@@ -30,16 +29,14 @@ Feature: Whose authority a delayed message needs, and when
       And the queue is withheld from ordinary users
       And user "alice" may put to the staging queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "m1"
+      Then it is refused
 
     Scenario: Somebody else's authority does not count
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "bob" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "m1"
+      Then it is refused
 
     @evidence @own-instance
     Scenario: With authority on the target, and none on the staging queue, the message is delivered
@@ -49,8 +46,7 @@ Feature: Whose authority a delayed message needs, and when
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is accepted
-      When 2 s have passed since "m1" was sent
-      Then the queue holds "m1"
+      And the queue holds "m1"
 
     @needs-topic @own-instance
     Scenario: Without authority to publish on the target the send fails
@@ -59,8 +55,7 @@ Feature: Whose authority a delayed message needs, and when
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
-      Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "news"
+      Then it is refused
 
     @evidence @needs-topic @own-instance
     Scenario: With authority on the topic, and none on the staging queue, the publication is delivered
@@ -79,8 +74,7 @@ Feature: Whose authority a delayed message needs, and when
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s and delivery mode non-persistent
-      Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "m1"
+      Then it is refused
 
     @kit
     Scenario: The authority that counts is that on the alias which was named
@@ -91,11 +85,110 @@ Feature: Whose authority a delayed message needs, and when
       And alias "closed" is withheld from ordinary users
       And user "alice" may put to alias "open"
       When user "alice" sends message "m1" to alias "closed" with a delivery delay of 1 s
-      Then it is refused with MQRC_NOT_AUTHORIZED
+      Then it is refused
       When user "alice" sends message "m2" to alias "open" with a delivery delay of 1 s
       Then it is accepted
-      When 2 s have passed since "m2" was sent
-      Then the queue holds "m2"
+      And the queue holds "m2"
+
+    @control
+    Scenario: With authority on the target the message is delivered
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And user "alice" may put to the queue
+      When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
+      Then it is accepted
+      And the queue holds "m1"
+
+    @control @needs-topic @own-instance
+    Scenario: With authority on the topic the publication is delivered
+      Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "reader" on the topic
+      And the topic is withheld from ordinary users
+      And the base topic is withheld from ordinary users
+      And user "alice" may publish to the topic
+      When user "alice" sends message "news" to the topic with a delivery delay of 1 s
+      Then it is accepted
+      And "reader" sees "news" exactly once
+
+    @needs-topic @own-instance
+    Scenario: Authority to subscribe to the topic is not enough
+      Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
+      And the topic is withheld from ordinary users
+      And the base topic is withheld from ordinary users
+      And user "alice" may subscribe to the topic
+      When user "alice" sends message "news" to the topic with a delivery delay of 1 s
+      Then it is refused
+
+    Scenario: A producer without a destination is refused at its send
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And a connection "hers" of user "alice"
+      And session "work" in auto mode on connection "hers"
+      And producer "any" of session "work" without a destination
+      And the delivery delay of producer "any" is 1 s
+      When producer "any" sends message "m1" to the queue
+      Then it is refused
+
+    @needs-local-transaction
+    Scenario: A producer without a destination is refused in a unit of work too
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And a connection "hers" of user "alice"
+      And session "work" in transacted mode on connection "hers"
+      And producer "any" of session "work" without a destination
+      And the delivery delay of producer "any" is 1 s
+      When producer "any" sends message "m1" to the queue
+      Then it is refused
+
+    Scenario: Authority that comes between two tries counts for the second
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
+      Then it is refused
+      When user "alice" is allowed to put to the queue
+      And user "alice" sends message "m2" to the queue with a delivery delay of 1 s
+      Then it is accepted
+      And the queue holds "m2"
+
+    @kit @needs-local-transaction
+    Scenario Outline: A producer in <ack> mode is asked again at each send
+      IBM MQ asks when a queue is opened.  Our broker asks at each send, so that a revoked authority counts at once.
+
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And user "alice" may put to the queue
+      And a connection "hers" of user "alice"
+      And session "work" in <ack> mode on connection "hers"
+      And producer "own" of session "work" on the queue
+      And the delivery delay of producer "own" is 1 s
+      When producer "own" sends message "m1"
+      And user "alice" is no longer allowed to put to the queue
+      And producer "own" sends message "m2"
+      Then sending "m1" is accepted
+      And sending "m2" is refused with MQRC_NOT_AUTHORIZED
+
+      Examples:
+        | ack        |
+        | auto       |
+        | transacted |
+
+    @evidence
+    Scenario: What was refused for want of authority is not staged
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And an empty queue "other"
+      When message "control" is sent to queue "other" with a delivery delay of 1 h
+      And user "alice" sends message "m1" to the queue with a delivery delay of 1 h
+      Then it is refused
+      And the staging queue holds "control"
+      And the staging queue does not show "m1"
+
+    @kit
+    Scenario: Our broker says that the authority is lacking
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_NOT_AUTHORIZED
 
   @DD-31 @needs-delivery-delay @needs-admin
   Rule: No authority is checked when the delay is over
@@ -107,7 +200,6 @@ Feature: Whose authority a delayed message needs, and when
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And user "alice" is no longer allowed to put to the queue
-      And 3 s have passed since "m1" was sent
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
@@ -115,7 +207,6 @@ Feature: Whose authority a delayed message needs, and when
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue is withheld from ordinary users
-      And 3 s have passed since "m1" was sent
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
@@ -127,7 +218,6 @@ Feature: Whose authority a delayed message needs, and when
       And user "alice" may put to alias "front"
       When user "alice" sends message "m1" to alias "front" with a delivery delay of 2 s
       And alias "front" is re-pointed to queue "closed"
-      And 3 s have passed since "m1" was sent
       Then queue "closed" holds "m1"
       And the staging queue does not hold "m1"
 
@@ -150,8 +240,6 @@ Feature: Whose authority a delayed message needs, and when
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And user "alice" is no longer allowed to put to the queue
       And the broker is restarted
-      And 3 s have passed since "m1" was sent
-      And 1 s pass
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
@@ -161,7 +249,6 @@ Feature: Whose authority a delayed message needs, and when
       And the dead-letter queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And the queue is altered to PUT(DISABLED)
-      And 4 s have passed since "m1" was sent
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
   @DD-32 @needs-delivery-delay @needs-admin @own-instance
@@ -195,8 +282,7 @@ Feature: Whose authority a delayed message needs, and when
       And the staging queue is withheld from ordinary users
       When user "mallory" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is accepted
-      When 2 s have passed since "m1" was sent
-      Then the queue holds "m1"
+      And the queue holds "m1"
 
     Scenario: A user who has been given the authority to browse it may
       Given an empty queue

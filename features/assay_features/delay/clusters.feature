@@ -30,6 +30,46 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
       When a message is sent to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
+    Scenario Outline: A queue in the clusters of a list with DEFBIND(<defbind>) is clustered too
+      Given a queue with CLUSNL(SHOPS) DEFBIND(<defbind>)
+      When a message is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+      Examples:
+        | defbind |
+        | OPEN    |
+        | GROUP   |
+
+    Scenario Outline: A <style> producer without a destination sends to a clustered queue with DEFBIND(<defbind>)
+      Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
+      And a <style> producer without a destination
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow" to the queue
+      Then it is refused with MQRC_OPTIONS_ERROR as a <exception> exception
+
+      Examples:
+        | style      | defbind | exception |
+        | classic    | OPEN    | checked   |
+        | simplified | GROUP   | runtime   |
+
+    Scenario: A queue whose DEFBIND is altered to OPEN refuses the next producer
+      Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      When message "one" is sent to the queue with a delivery delay of 1 h
+      And the queue is altered to DEFBIND(OPEN)
+      And message "two" is sent to the queue with a delivery delay of 1 h
+      Then sending "one" is accepted
+      And sending "two" is refused with MQRC_OPTIONS_ERROR
+
+    Scenario: A queue whose DEFBIND is altered to NOTFIXED takes a message of the next producer
+      Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      And a receiver is waiting on the queue
+      When message "one" is sent to the queue with a delivery delay of 1 s
+      And the queue is altered to DEFBIND(NOTFIXED)
+      And message "two" is sent to the queue with a delivery delay of 1 s
+      Then sending "one" is refused with MQRC_OPTIONS_ERROR
+      And sending "two" is accepted
+      And the receiver sees "two" exactly once
+
     Scenario Outline: A <style> producer's delayed message to a clustered queue with DEFBIND(NOTFIXED) comes
       Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And a receiver is waiting on the queue
@@ -111,6 +151,13 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | defbind |
         | OPEN    |
         | GROUP   |
+
+    @kit @judges-broker @needs-checks-off @needs-non-persistent
+    Scenario: The broker refuses a non-persistent message to a client that does not check
+      Given the client's own checks are switched off
+      And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      When a message is sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off
     Scenario: The broker refuses an alias with DEFBIND(OPEN) to a client that does not check

@@ -54,9 +54,11 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
       Examples:
-        | pattern          |
-        | sport/#          |
-        | sport/+/results  |
+        | pattern                  |
+        | sport/#                  |
+        | sport/+/results          |
+        | sport/football/+         |
+        | sport/football/results/# |
 
     Scenario: A subscription whose wildcards do not fit has nothing staged
       Given a non-durable subscriber "near" on topic "sport/#"
@@ -124,7 +126,42 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then "early" sees "news" exactly once
       And the queue is empty
 
-  @DD-82 @needs-delivery-delay @needs-topic @needs-admin @needs-non-persistent
+    @needs-non-persistent
+    Scenario: A non-persistent publication is staged for each subscription too
+      Given a topic
+      And a non-durable subscriber "r1" on the topic
+      And a non-durable subscriber "r2" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
+      Then the staging queue holds 2 copies of "news"
+
+    Scenario: Of two publications each is staged for each subscription
+      Given a topic
+      And a non-durable subscriber "r1" on the topic
+      And a non-durable subscriber "r2" on the topic
+      When message "first" is sent to the topic with a delivery delay of 2 s
+      And message "second" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 2 copies of "first"
+      And the staging queue holds 2 copies of "second"
+      And "r1" sees "first" and "second" exactly once
+      And "r2" sees "first" and "second" exactly once
+
+    Scenario: An administered subscription has one copy staged, and its queue gets it
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copy of "news"
+      And the queue holds "news"
+
+    Scenario: Two subscriptions of which both fit have a copy each, one of them a pattern
+      Given a non-durable subscriber "near" on topic "sport/football"
+      And a non-durable subscriber "wide" on topic "sport/+"
+      When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
+      Then the staging queue holds 2 copies of "news"
+      And "near" sees "news" exactly once
+      And "wide" sees "news" exactly once
+
+  @DD-82 @needs-delivery-delay @needs-topic @needs-admin
   Rule: A delayed publication needs ALLAVAIL on its topic
     Line 84, whose "(N)PMSGDLV" we read as the attribute that matches the persistence: PMSGDLV for a persistent
     publication, NPMSGDLV for another; the other attribute does not matter.  ASPARENT, which is also how a topic without
@@ -135,11 +172,15 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
-      And the staging queue does not hold "news"
+
       Examples:
         | mode           | attributes                          |
         | persistent     | PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)     |
         | persistent     | PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)  |
+
+      @needs-non-persistent
+      Examples:
+        | mode           | attributes                          |
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)     |
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
 
@@ -154,6 +195,10 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | mode           | attributes                          |
         | persistent     | PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)     |
         | persistent     | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
+
+      @needs-non-persistent
+      Examples:
+        | mode           | attributes                          |
         | non-persistent | PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)     |
         | non-persistent | PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)  |
 
@@ -169,9 +214,87 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | persistent     | PMSGDLV(ALL)       |
         | persistent     | PMSGDLV(ALLDUR)    |
         | persistent     | PMSGDLV(ALLAVAIL)  |
+
+      @needs-non-persistent
+      Examples:
+        | mode           | attributes         |
         | non-persistent | NPMSGDLV(ALL)      |
         | non-persistent | NPMSGDLV(ALLDUR)   |
         | non-persistent | NPMSGDLV(ALLAVAIL) |
+
+    @evidence
+    Scenario: What was refused is not staged
+      Given a topic with PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 h
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+      And the staging queue does not hold "news"
+
+    Scenario: What was refused reaches nobody
+      Given a topic with PMSGDLV(ALLDUR)
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      And 3 s have passed since "news" was sent
+      And message "now" is sent to the topic
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+      And "reader" sees "now" exactly once
+      And "reader" never sees the refused "news"
+
+    @needs-durable-subscription
+    Scenario: It is refused also when all subscriptions are durable
+      Given a topic with PMSGDLV(ALLDUR)
+      And a durable subscriber "steady" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario: A topic that is altered between two sends of a producer refuses the second
+      Given a topic with PMSGDLV(ALLAVAIL)
+      And a producer on the topic
+      And the producer's delivery delay is 1 h
+      When the producer sends message "one"
+      And the topic is altered to PMSGDLV(ALL)
+      And the producer sends message "two"
+      Then sending "one" is accepted
+      And sending "two" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario: A topic that is altered between two sends of a producer takes the second
+      Given a topic with PMSGDLV(ALL)
+      And a non-durable subscriber "reader" on the topic
+      And a producer on the topic
+      And the producer's delivery delay is 1 s
+      When the producer sends message "one"
+      And the topic is altered to PMSGDLV(ALLAVAIL)
+      And the producer sends message "two"
+      Then sending "one" is refused with MQRC_PUBLICATION_FAILURE
+      And sending "two" is accepted
+      And "reader" sees "two" exactly once
+
+    @own-instance
+    Scenario: Each of the two attributes comes from the nearest parent that says it
+      Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
+      And a topic "sport" with PMSGDLV(ALLAVAIL)
+      And a topic "sport/football" with NPMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "reader" on topic "sport/football/results"
+      When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+
+    Scenario: The persistence that a parent of the topic decides counts
+      Given a topic "sport" with DEFPSIST(YES) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode as the destination defines
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario Outline: A <style> producer without a destination is refused too
+      Given a topic with PMSGDLV(ALLDUR)
+      And a <style> producer without a destination
+      And the producer's delivery delay is 1 s
+      When the producer sends message "news" to the topic
+      Then it is refused with MQRC_PUBLICATION_FAILURE as a <exception> exception
+
+      Examples:
+        | style      | exception |
+        | classic    | checked   |
+        | simplified | runtime   |
 
     Scenario: It is refused also when there is no subscription
       Given a topic with PMSGDLV(ALL)
@@ -191,8 +314,12 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Examples:
         | is                    | mode           | value  | attributes                            |
         | says ASPARENT         | persistent     | ALL    | PMSGDLV(ASPARENT) NPMSGDLV(ALLAVAIL)  |
-        | says ASPARENT         | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
         | says nothing of these | persistent     | ALLDUR | DEFPRTY(5)                            |
+
+      @needs-non-persistent
+      Examples:
+        | is                    | mode           | value  | attributes                            |
+        | says ASPARENT         | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
 
     Scenario: A topic without an object is as its parent, which forbids it
       Given a topic "sport" with PMSGDLV(ALL)
@@ -221,18 +348,17 @@ Feature: A delayed publication is staged for each subscription, where the topic 
 
     @own-instance
     Scenario: With the base topic's factory settings a persistent publication fails, for want of a setting of its own
-      The factory settings are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL).
+      They are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL), and hold when the base topic has no object.
 
-      Given the base topic has been altered to PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      Given the base topic has been deleted
       And a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
-      And the staging queue does not hold "news"
 
-    @control @own-instance
+    @control @own-instance @needs-non-persistent
     Scenario: With the base topic's factory settings a non-persistent publication is delivered
-      Given the base topic has been altered to PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      Given the base topic has been deleted
       And a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode non-persistent
@@ -269,7 +395,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
 
-    @control
+    @control @needs-non-persistent
     Scenario: A publication that the topic makes non-persistent needs NPMSGDLV alone
       Given a topic with DEFPSIST(NO) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic

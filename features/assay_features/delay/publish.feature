@@ -36,7 +36,15 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
-      Then "steady" sees "news" exactly once
+      Then sending "news" is accepted
+      And "steady" sees "news" exactly once
+
+    Scenario: A non-durable subscriber who was there gets it exactly once
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
 
     @needs-durable-subscription
     Scenario: A durable subscriber who was inactive at the send and comes back during the delay gets it exactly once
@@ -136,5 +144,69 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Given a non-durable subscriber "early" on topic "sport/football"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
       And a non-durable subscriber "late" comes to topic "sport/#"
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-shared-subscription @needs-durable-subscription
+    Scenario: A shared durable subscription whose subscribers are away when the delay ends keeps it for one of them
+      Given a topic
+      And subscriber "left" shares durable subscription "pair" on the topic
+      And subscriber "right" shares durable subscription "pair" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      And subscriber "left" goes away
+      And subscriber "right" goes away
+      And 3 s have passed since "news" was sent
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      Then one of "left" and "right" sees "news", exactly once
+
+    @needs-selector @needs-durable-subscription
+    Scenario: A selector is matched at the send
+      Given a topic
+      And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
+      And a durable subscriber "averse" on the topic for messages with "colour = 'blue'"
+      When message "news" is sent to the topic with a delivery delay of 1 s and property colour = "red"
+      Then "fond" sees "news" exactly once
+      And "averse" never sees "news"
+
+    Scenario: Of two publications each is matched at its own send
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "first" is sent to the topic with a delivery delay of 3 s
+      And a non-durable subscriber "late" comes to the topic
+      And message "second" is sent to the topic with a delivery delay of 3 s
+      Then "early" sees "first" and "second" exactly once
+      And "late" sees "second" exactly once
+      And "late" never sees "first"
+
+    @needs-non-persistent
+    Scenario: A non-persistent publication is matched at its send too
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
+      And a non-durable subscriber "late" comes to the topic
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-local-transaction @needs-durable-subscription
+    Scenario: Who goes away between the send and the commit of its unit of work gets it when back
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And session "work" in transacted mode
+      When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
+      And subscriber "steady" goes away
+      And session "work" is committed
+      And subscriber "steady" comes back
+      Then "steady" sees "news" exactly once
+
+    @evidence @needs-durable-subscription @needs-kill
+    Scenario: A kill does not match anew
+      Given a topic
+      And a durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And a durable subscriber "late" comes to the topic
+      And the broker is killed and comes back
+      And subscriber "early" comes back
+      And subscriber "late" comes back
       Then "early" sees "news" exactly once
       And "late" never sees "news"

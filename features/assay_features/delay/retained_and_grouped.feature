@@ -113,6 +113,33 @@ Feature: Neither retained publications nor grouped messages can be delayed
       When a message is sent to the topic with the retain option and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
+    @kit @judges-broker @needs-checks-off @needs-non-persistent
+    Scenario: The broker refuses a non-persistent one too
+      Given the client's own checks are switched off
+      And a topic
+      When a message is sent to the topic with the retain option, a delivery delay of 1 s and delivery mode non-persistent
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    @kit @judges-broker @needs-checks-off @needs-local-transaction
+    Scenario: The broker refuses it in a unit of work too
+      Given the client's own checks are switched off
+      And a topic
+      And session "work" in transacted mode
+      When message "news" is sent in session "work" to the topic with the retain option and a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_OPTIONS_ERROR
+
+    Scenario Outline: A <style> producer without a destination publishes a retained message with a delay
+      Given a topic
+      And a <style> producer without a destination
+      And the producer's delivery delay is 1 s
+      When the producer sends message "news" to the topic with the retain option
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
   @DD-17 @needs-delivery-delay
   Rule: A message in a group is refused if it has a delay
     Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group when it bears a group id, a place in a
@@ -210,3 +237,30 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | group "g"              |
         | group sequence 2       |
         | the last-in-group flag |
+
+    @kit @judges-broker @needs-checks-off @needs-topic
+    Scenario: The broker refuses a delayed publication in a group from a client that does not check
+      Given the client's own checks are switched off
+      And a topic
+      When message "slow" is sent to the topic with group "g" and a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    @kit @judges-broker @needs-checks-off @needs-local-transaction
+    Scenario: The broker refuses it in a unit of work too, from a client that does not check
+      Given the client's own checks are switched off
+      And an empty queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with group "g" and a delivery delay of 1 s
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+
+    Scenario Outline: A <style> producer without a destination sends a grouped message with a delay
+      Given an empty queue
+      And a <style> producer without a destination
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow" to the queue with group "g"
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |

@@ -113,6 +113,37 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
+    Scenario: What was put is gone when its session is closed before the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And session "work" is closed
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+    @needs-own-uncommitted @needs-selector
+    Scenario: A message that the session's own receiver does not select is not got by it
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue for messages with "colour = 'red'"
+      When message "blue" is sent in session "work" to the queue with property colour = "blue"
+      And message "red" is sent in session "work" to the queue with property colour = "red"
+      Then "own" sees "red" exactly once
+      And "own" never sees "blue"
+
+    @evidence @needs-kill
+    Scenario: When the broker is killed before the commit, nobody gets it
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
   @DD-26 @needs-delivery-delay @needs-local-transaction
   Rule: A delayed message cannot be got in its own unit of work, and is staged only at the commit
     Line 21: the message is placed on the staging queue when the unit of work is committed, so it has not reached its
@@ -188,6 +219,113 @@ Feature: What is put in a unit of work and not committed
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
       Then the receiver sees nothing of "slow" for 3 s
+
+    @needs-non-persistent
+    Scenario: Nobody else sees a non-persistent one before the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      Then the receiver sees nothing of "slow" for 3 s
+
+    @needs-topic
+    Scenario: No subscriber sees a publication before the commit
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the topic with a delivery delay of 1 s
+      And 3 s have passed since "slow" was sent
+      And message "now" is sent to the topic
+      Then "live" sees "now" exactly once
+      And "live" never sees "slow"
+
+    Scenario: All delayed messages of a unit of work come after its commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow1" is sent in session "work" to the queue with a delivery delay of 1 s
+      And message "now" is sent in session "work" to the queue
+      And message "slow2" is sent in session "work" to the queue with a delivery delay of 2 s
+      And session "work" is committed
+      Then the receiver sees "slow1", "now" and "slow2" exactly once
+      And the receiver sees "slow2" no earlier than 2 s after its send
+
+    Scenario Outline: Backed out <when> the delays are over, none of several comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow1" is sent in session "work" to the queue with a delivery delay of 1 s
+      And message "slow2" is sent in session "work" to the queue with a delivery delay of 1 s
+      And <wait> have passed since "slow2" was sent
+      And session "work" is rolled back
+      And message "control" is sent to the queue with a delivery delay of 3 s
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "slow1" and "slow2"
+
+      Examples:
+        | when   | wait |
+        | before | 0 ms |
+        | after  | 2 s  |
+
+    Scenario: When its session is closed before the commit, it never comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And session "work" is closed
+      And message "control" is sent to the queue with a delivery delay of 3 s
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "slow"
+
+    Scenario: Each unit of work of a session is on its own
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue with a delivery delay of 1 s
+      And session "work" is rolled back
+      And message "done" is sent in session "work" to the queue with a delivery delay of 1 s
+      And session "work" is committed
+      Then the receiver sees "done" exactly once
+      And the receiver never sees "undone"
+
+    @evidence @needs-kill
+    Scenario: After the commit it comes although the broker is killed
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 2 s
+      And session "work" is committed
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+    @evidence @needs-xa
+    Scenario: A branch of a global unit of work delivers nothing before its commit, and once after it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 1 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And 3 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      And branch "b1" is committed
+      Then the receiver sees "now" and "slow" exactly once
+      And the receiver sees "now" and "slow" in that order
+
+    @evidence @needs-xa
+    Scenario: A branch of a global unit of work that is rolled back delivers nothing
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 1 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And branch "b1" is rolled back
+      And message "control" is sent to the queue with a delivery delay of 3 s
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "slow"
 
     @evidence @needs-admin
     Scenario Outline: Backed out <when> its delay is over, it is on no queue

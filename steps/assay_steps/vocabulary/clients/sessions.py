@@ -18,8 +18,10 @@ def _(world: World, name: str, ack: AckMode, connection: str | None = None) -> N
 
 
 @given(phrase("receiver {name:Name} of session {session:Name} on {place:Place}"))
-def _(world: World, name: str, session: str, place: Place) -> None:
-    world.consumer(name, Origin(address=world.address(place)), session=world.sessions[session]).needed()
+@given(phrase("receiver {name:Name} of session {session:Name} on {place:Place} for messages with {selector:Name}"))
+def _(world: World, name: str, session: str, place: Place, selector: str | None = None) -> None:
+    origin = Origin(address=world.address(place), selector=selector)
+    world.consumer(name, origin, session=world.sessions[session]).needed()
 
 
 @when(phrase("session {name:Name} is committed"))

@@ -319,6 +319,6 @@ def _(world: World, evidence: Evidence, label: str) -> None:
 @then(phrase("putting {label:Name} is refused, or else the receiver sees it undelayed"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     sent = world.messages[label]
-    world.pass_time(world.limits.late_ms)
+    world.observe((RECEIVER,), ())
     options = {"option.refused": f"refused {sent.call}", "option.undelayed": f"seen {sent.key}"}
     evidence.claim("one-of", {"actors": RECEIVER} | options)
