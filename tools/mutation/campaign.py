@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from tools.mutation.coverage_map import CoverageMap, digest
-from tools.mutation.mutants import Key, Module
+from tools.mutation.mutants import Key, Module, Mutant
+from tools.mutation.nearness import Place
 from tools.mutation.score import CONVICTED, Result
 from tools.mutation.targets import PACKAGES, ROOT, modules_of
 from tools.mutation.triage import Triage
@@ -166,14 +167,8 @@ class _Session:
             applied = module.apply(mutant)
             if applied is not None:
                 self._waiting.append((place, module.text, applied.text, mutant.first))
-                yield Job(
-                    place.file,
-                    applied,
-                    f"{place.key.module}:{place.key.function}",
-                    mutant.first,
-                    mutant.last,
-                    mutant.body,
-                )
+                function = f"{place.key.module}:{place.key.function}"
+                yield Job(place.file, applied, function, mutant.first, mutant.last, _near(place, module, mutant))
 
     def _note(self, number: int, outcome: Outcome) -> None:
         place, before, after, line = self._waiting[number]
@@ -198,6 +193,13 @@ class _Session:
                 diff="" if convicted else diff_of(place.file, before, after),
             )
         )
+
+
+def _near(place: _Place, module: Module, mutant: Mutant) -> Place:
+    first, last = mutant.body
+    text = "\n".join(module.text.splitlines()[first - 1 : last])
+    key = mutant.key
+    return Place.of(place.file.relative_to(ROOT).as_posix(), mutant.body, key.was, key.function, text)
 
 
 def diff_of(file: Path, before: str, after: str) -> str:

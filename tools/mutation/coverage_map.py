@@ -50,51 +50,17 @@ class CoverageMap(Struct, frozen=True):
     scenarios: tuple[Tried, ...]
     lines: dict[str, dict[int, str]]
 
-    def running(self, file: Path, first: int, last: int) -> list[int]:
+    def running(self, file: str, first: int, last: int) -> list[int]:
         """The numbers of the passing scenarios that run one of these lines."""
-        lines = self.lines.get(file.relative_to(ROOT).as_posix(), {})
         bits = 0
-        for line in range(first, last + 1):
-            bits |= int(lines.get(line, "0"), 16)
+        for line in self.bits(file, first, last):
+            bits |= line
         return [number for number, tried in enumerate(self.scenarios) if bits >> number & 1 and tried.verdict == "pass"]
 
-    def nearest_first(
-        self, numbers: Iterable[int], known: Sequence[int], file: Path, body: tuple[int, int]
-    ) -> list[int]:
-        """Sort scenarios: those that have convicted something near, then by the ways through the function.
-
-        Scenarios that run the same lines of the function go one way.  Of each way in turn comes one scenario, the
-        rarest way first; of the scenarios of a way those of different rules come first, and the shortest of each rule.
-
-        Args:
-            numbers: The scenarios.
-            known: Scenarios that have convicted mutants of the same function, the latest last.
-            file: The file of the function.
-            body: The first and last line of the function.
-        """
-        left = set(numbers)
-        first = [number for number in dict.fromkeys(reversed(known)) if number in left]
-        left -= set(first)
-        lines = self.lines.get(file.relative_to(ROOT).as_posix(), {})
-        bits = [int(lines[line], 16) for line in range(body[0], body[1] + 1) if line in lines]
-        ways: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        for number in left:
-            ways[tuple(one >> number & 1 for one in bits)].append(number)
-        queues = [self._by_rule(way) for way in sorted(ways.values(), key=len)]
-        return [*first, *_in_turn(queues)]
-
-    def _by_rule(self, numbers: Iterable[int]) -> list[int]:
-        """One scenario of each rule in turn."""
-        rules: dict[str, list[int]] = defaultdict(list)
-        for number in sorted(numbers, key=lambda one: self.scenarios[one].lines):
-            rules[next(iter(self.scenarios[number].rules), "")].append(number)
-        return _in_turn(list(rules.values()))
-
-
-def _in_turn(queues: Sequence[Sequence[int]]) -> list[int]:
-    """The first of each queue, then the second of each, and so on."""
-    turns = ((place, nth, number) for nth, queue in enumerate(queues) for place, number in enumerate(queue))
-    return [number for _, _, number in sorted(turns)]
+    def bits(self, file: str, first: int, last: int) -> list[int]:
+        """The scenarios of each line that any scenario runs, as bits."""
+        lines = self.lines.get(file, {})
+        return [int(lines[line], 16) for line in range(first, last + 1) if line in lines]
 
 
 def digest(store: str) -> str:

@@ -1,7 +1,8 @@
 """The modules that enforce rules, by package: the code that the scenarios should convict when it is wrong.
 
 Left out are modules that no rule of the four documents is about: what administrators are shown and may change, the
-parsing of selectors and conversion of bodies, and the plumbing between client and broker in one process.
+parsing of selectors and conversion of bodies, the plumbing between client and broker in one process, and formats and
+damage of the store's files.
 """
 
 from __future__ import annotations
@@ -43,10 +44,7 @@ PACKAGES = (
     Package("log", tuple(f"broker/assay_broker/{name}.py" for name in ("shell", "log", "stores/memory"))),
     Package(
         "store",
-        tuple(
-            f"broker/assay_broker/stores/{name}.py"
-            for name in ("sqlite", "tables", "slots", "chunks", "frames", "opening", "folder", "database")
-        ),
+        tuple(f"broker/assay_broker/stores/{name}.py" for name in ("sqlite", "tables", "slots", "chunks")),
         store="sqlite",
     ),
     Package(

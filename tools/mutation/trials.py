@@ -23,13 +23,14 @@ from msgspec import Struct
 
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps.cast.journal import ScenarioJournal
-from assay_steps.plugin.cases import Case
+from assay_steps.plugin.cases import Case, template_of
 from assay_steps.plugin.folder import JOURNALS
 from assay_steps.plugin.hooks import CASE
 from assay_steps.plugin.run import PLUGIN, Run
 from assay_steps.processes.garbage_collection import freeze
 from tools.mutation.coverage_map import Counter, CoverageMap, Tried, merged
 from tools.mutation.mutants import Applied
+from tools.mutation.nearness import Nearness, Place
 from tools.mutation.swapping import Functions
 
 LEAST_SECONDS = 2.0
@@ -73,7 +74,7 @@ class Job(Struct, eq=False):
         function: The module and function, whose convictions are remembered.
         first: The first line whose scenarios are asked.
         last: The last such line.
-        body: The first and last line of the function.
+        place: What decides which scenarios come first.
     """
 
     file: Path
@@ -81,7 +82,7 @@ class Job(Struct, eq=False):
     function: str
     first: int
     last: int
-    body: tuple[int, int]
+    place: Place
 
 
 class _Started(Struct, eq=False):
@@ -185,6 +186,7 @@ class Trials:
             lines: The lines of each scenario.
             told: Called with the place of each mutant in `jobs` and what became of it.
         """
+        nearness = Nearness(lines, [self._text(item) for item in self._items if CASE in item.stash])
         running: list[_Started] = []
         numbered = enumerate(jobs)
         more = True
@@ -195,10 +197,10 @@ class Trials:
                     more = False
                     break
                 number, job = following
-                covering = lines.running(job.file, job.first, job.last)
+                covering = lines.running(job.place.file, job.first, job.last)
                 if covering:
                     known = self._known.get(job.function, ())
-                    order = lines.nearest_first(covering, known, job.file, job.body)[: self._most]
+                    order = nearness.sorted(covering, known, job.place)[: self._most]
                     running.append(self._start(number, job, order, len(covering), lines))
                 else:
                     told(number, Outcome("uncovered"))
@@ -216,6 +218,13 @@ class Trials:
                     if outcome.status == "convicted":
                         self._known.setdefault(one.job.function, []).append(one.heard[-1][0])
                     told(one.number, outcome)
+
+    @staticmethod
+    def _text(item: pytest.Item) -> str:
+        """The name, steps and row of a scenario."""
+        template = template_of(item)
+        steps = template.steps if template else ()
+        return " ".join((item.stash[CASE].id, *(step.name for step in steps)))
 
     def _start(self, number: int, job: Job, order: list[int], covering: int, lines: CoverageMap) -> _Started:
         process, said = self._fork(self._try, job, order, lines)

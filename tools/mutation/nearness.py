@@ -1,0 +1,121 @@
+"""Which scenarios come first: those that most probably convict a mutant."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import zip_longest
+from math import log
+
+from msgspec import Struct
+
+from tools.mutation.coverage_map import CoverageMap
+
+_WORD = re.compile(r"[A-Z]?[a-z]+")
+_RULE = re.compile(r"\b(?:DD|PD|QS|BT)-\d\d\b")
+SHORTEST = 4
+"""Letters of a word that means something."""
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text or of identifiers, in small letters, without the ending of a plural or participle."""
+    return frozenset(_stem(word.lower()) for word in _WORD.findall(text) if len(word) >= SHORTEST)
+
+
+def _stem(word: str) -> str:
+    for ending in ("ed", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST:
+            return word.removesuffix(ending)
+    return word
+
+
+class Place(Struct, frozen=True):
+    """Where a mutant is, for the choice of scenarios.
+
+    Args:
+        file: The file of the function, from the folder of the project.
+        body: The first and last line of the function.
+        words: The words of the changed statement and of the function's name.
+        rules: The rules that the function names.
+    """
+
+    file: str
+    body: tuple[int, int]
+    words: frozenset[str]
+    rules: frozenset[str]
+
+    @classmethod
+    def of(cls, file: str, body: tuple[int, int], statement: str, function: str, text: str) -> Place:
+        """From the statement, the function's name and the function's text."""
+        return cls(file, body, words_of(f"{statement} {function}"), frozenset(_RULE.findall(text)))
+
+
+class Nearness:
+    """Sorts scenarios.
+
+    Args:
+        lines: The lines of each scenario.
+        texts: The steps of each scenario, by its number.
+    """
+
+    def __init__(self, lines: CoverageMap, texts: Sequence[str]) -> None:
+        self._lines = lines
+        self._words = [words_of(text) for text in texts]
+
+    def sorted(self, numbers: Iterable[int], known: Sequence[int], place: Place) -> list[int]:
+        """Sort the scenarios that run a changed line.
+
+        First come those that convicted a mutant of the same function, the latest first.  Then come in turn the next of
+        three lists: scenarios that say what the statement says, ways through the function, and scenarios of rules that
+        the function names.
+
+        Args:
+            numbers: The scenarios.
+            known: Scenarios that have convicted mutants of the same function, the latest last.
+            place: Where the mutant is.
+        """
+        left = set(numbers)
+        named = [number for number in left if place.rules.intersection(self._lines.scenarios[number].rules)]
+        lists = (self._by_words(left, place), self._by_ways(left, place), self._by_rule(named))
+        mixed = (number for three in zip_longest(*lists) for number in three if number is not None)
+        first = (number for number in reversed(known) if number in left)
+        return list(dict.fromkeys([*first, *mixed]))
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """A word counts the more, the fewer scenarios say it."""
+        counts = Counter(word for words in self._words for word in words)
+        return {word: log(len(self._words) / count) for word, count in counts.items()}
+
+    def _by_words(self, numbers: Iterable[int], place: Place) -> list[int]:
+        said = {number: place.words & self._words[number] for number in numbers}
+        scores = {number: sum(self._weights[word] for word in words) for number, words in said.items()}
+        return sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], self._length(one)))
+
+    def _by_ways(self, numbers: Iterable[int], place: Place) -> list[int]:
+        """One scenario of each way through the function in turn, the rarest way first.
+
+        Scenarios that run the same lines of the function go one way.
+        """
+        bits = self._lines.bits(place.file, *place.body)
+        ways: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for number in numbers:
+            ways[tuple(one >> number & 1 for one in bits)].append(number)
+        return _in_turn([self._by_rule(way) for way in sorted(ways.values(), key=len)])
+
+    def _by_rule(self, numbers: Iterable[int]) -> list[int]:
+        """One scenario of each rule in turn, the shortest first."""
+        rules: dict[str, list[int]] = defaultdict(list)
+        for number in sorted(numbers, key=self._length):
+            rules[next(iter(self._lines.scenarios[number].rules), "")].append(number)
+        return _in_turn(list(rules.values()))
+
+    def _length(self, number: int) -> int:
+        return self._lines.scenarios[number].lines
+
+
+def _in_turn(queues: Sequence[Sequence[int]]) -> list[int]:
+    """The first of each queue, then the second of each, and so on."""
+    return [number for turn in zip_longest(*queues) for number in turn if number is not None]
