@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tools.mutation.campaign import Plan, campaign
-from tools.mutation.score import STATUSES, Result, Row, rows
-from tools.mutation.triage import load_triage
+from tools.mutation.score import CONVICTED, STATUSES, Result, Row, again, read_results, rows
+from tools.mutation.triage import Triage, load_triage
 
 
 def main(  # noqa: PLR0917 - typer makes options of them
@@ -25,27 +25,42 @@ def main(  # noqa: PLR0917 - typer makes options of them
     most: Annotated[int | None, typer.Option(help="Try a mutant with so many scenarios at most.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes at a time.")] = 2,
     out: Annotated[Path, typer.Option(help="The file for all results, as JSON.")] = Path("mutation.json"),
-    floor: Annotated[float, typer.Option(help="Exit with 1 if a smaller share of all is convicted, in percent.")] = 0.0,
+    results: Annotated[
+        list[Path] | None, typer.Option(help="Try nothing: show these results again, with the present triage.")
+    ] = None,
+    floor: Annotated[
+        float, typer.Option(help="Exit with 1 if a smaller share of the running is convicted, in percent.")
+    ] = 0.0,
 ) -> None:
     """Change the code that enforces rules, one small change at a time, and see which changes the scenarios convict."""
-    console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
-    plan = Plan(tuple(module or ()), tuple(package or ()), sample, seed, jobs=jobs, most=most, each=each)
-    done = 0
-
-    def told(result: Result) -> None:
-        nonlocal done
-        done += 1
-        console.print(f"{done} {result.status} {result.triage} {result.seconds:.1f} s  {result.mutant}", markup=False)
-
-    results = campaign(plan, load_triage(), told)
-    out.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
-    figures = rows(results)
-    for result in results:
-        if result.counts and result.status != "convicted":
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False, width=160)
+    triage = load_triage()
+    if results:
+        found = [again(result, triage) for path in results for result in read_results(path)]
+    else:
+        plan = Plan(tuple(module or ()), tuple(package or ()), sample, seed, jobs=jobs, most=most, each=each)
+        found = _tried(plan, triage, out, console)
+    figures = rows(found)
+    for result in found:
+        if result.counts and result.status != CONVICTED:
             console.print(f"\n{result.status}: {result.mutant}\n{result.reason}\n{result.diff}", markup=False)
     console.print(table_of(figures))
-    if figures[-1].convicted * 100 < floor:
+    if figures[-1].running * 100 < floor:
+        console.print(f"The score is below {floor:g} %.")
         raise typer.Exit(1)
+
+
+def _tried(plan: Plan, triage: Triage, out: Path, console: Console) -> list[Result]:
+    """Try mutants; each result is written as soon as it is known."""
+    done: list[Result] = []
+
+    def told(result: Result) -> None:
+        done.append(result)
+        out.write_bytes(msgspec.json.format(msgspec.json.encode(done)))
+        said = f"{result.status} ({result.triage})" if result.triage else result.status
+        console.print(f"{len(done)} {said} {result.seconds:.1f} s  {result.mutant}", markup=False)
+
+    return campaign(plan, triage, told)
 
 
 def table_of(figures: list[Row]) -> Table:

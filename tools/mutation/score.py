@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tools.mutation.triage import Kind
+from tools.mutation.triage import Kind, Triage
 
 CONVICTED = "convicted"
 STATUSES = (CONVICTED, "error", "timeout", "inconclusive", "survived", "uncovered")
@@ -54,6 +57,23 @@ class Result(Struct, frozen=True):
     def counts(self) -> bool:
         """Whether it is a mistake that a scenario could convict."""
         return self.triage not in {Kind.EQUIVALENT, Kind.OUTSIDE}
+
+
+def again(result: Result, triage: Triage) -> Result:
+    """The result with its class in another triage."""
+    group = None if result.status == CONVICTED else triage.of(result.mutant)
+    if group is None:
+        return replace(result, triage="")
+    return replace(result, triage=group.kind.value, reason=group.reason)
+
+
+def read_results(file: Path) -> list[Result]:
+    """The results of an earlier campaign.
+
+    Raises:
+        msgspec.ValidationError: The file has another form.
+    """
+    return msgspec.json.decode(file.read_bytes(), type=list[Result])
 
 
 class Row(Struct, frozen=True):

@@ -362,6 +362,30 @@ Feature: A delayed message is delivered once its delay is over
     Line 5 adds the delay to the time of the send; so does JMS 3.4.13, also in a unit of work.  A commit after the delay
     delivers at once: long before a delay from the commit would be over.
 
+    @evidence @judges-client
+    Scenario Outline: JMSDeliveryTime of a <style> producer's message is its send plus <delay>
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is <delay>
+      When the producer sends message "slow"
+      Then message "slow" shows a JMSDeliveryTime of its send plus <delay>
+
+      Examples:
+        | style      | delay |
+        | classic    | 1 ms  |
+        | classic    | 4 s   |
+        | simplified | 4 s   |
+
+    @evidence
+    Scenario: JMSDeliveryTime of what was committed later is its send plus the delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 4 s
+      And 3500 ms have passed since "slow" was sent
+      And session "work" is committed
+      Then the receiver sees "slow" with a JMSDeliveryTime of its send plus 4 s
+
     @needs-topic
     Scenario: The delay of a publication was over before the commit
       Given a topic

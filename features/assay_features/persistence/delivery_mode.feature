@@ -279,6 +279,22 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
+    @needs-priority
+    Scenario Outline: The message shows after the <style> send the priority that was given with it
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer sends message "special" with priority <given> for this send only
+      And the producer sends message "next"
+      Then message "special" shows JMSPriority "<given>" after the send
+      And message "next" shows JMSPriority "4" after the send
+
+      Examples:
+        | style      | given |
+        | classic    | 7     |
+        | classic    | 0     |
+        | simplified | 7     |
+        | simplified | 0     |
+
   @PD-04 @needs-non-persistent
   Rule: A delivery mode set on the message before the send has no effect
     Line 10, JMS 3.4.2: the mode of the producer, or of the send, is what counts; after the send the message shows it.

@@ -43,6 +43,17 @@ class _Remembering(ProducerFilter):
 # DD-01
 
 
+class _ShowsNoDelay(ProducerFilter):
+    """After a send the message shows its JMSTimestamp as JMSDeliveryTime, whatever its delay is."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        sent = asked.through(self.behind)
+        if not isinstance(sent, Ok):
+            return sent
+        fields = sent.value.fields
+        return Ok(replace(sent.value, fields=fields | {"JMSDeliveryTime": fields["JMSTimestamp"]}))
+
+
 class _NegativeTaken(ProducerFilter):
     """A negative delivery delay is taken without a word."""
 
@@ -255,6 +266,7 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         port=_in_face("simplified", _NoDelay),
     ),
     at_port(twisted, _NoDelayRefused, "delay-of-0-refused", "DD-01", "DD-13", "DD-10"),
+    at_port(twisted, _ShowsNoDelay, "shows-no-delay", "DD-27"),
     at_port(twisted, _CutToSeconds, "delay-cut-to-seconds", "DD-01"),
     at_port(twisted, _NotTakenBack, "delay-not-taken-back", "DD-01"),
     at_port(twisted, _ForgottenAfterSend, "delay-forgotten-after-send", "DD-01"),

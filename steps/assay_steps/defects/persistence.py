@@ -104,6 +104,30 @@ class _MessageStaysAsItWas(ProducerFilter):
         return Ok(replace(sent.value, fields=sent.value.fields | {"JMSDeliveryMode": _SHOWN[asked.message.own_mode]}))
 
 
+class _ShowsUsualPriority(ProducerFilter):
+    """After a send the message shows priority 4, whatever was given with the send."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        sent = asked.through(self.behind)
+        return Ok(replace(sent.value, fields=sent.value.fields | {"JMSPriority": 4})) if isinstance(sent, Ok) else sent
+
+
+class _KeepsShownPriority(ProducerFilter):
+    """After a send the message shows the priority that was given with an earlier send."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._given: int | None = None
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        if self._given is None:
+            self._given = asked.priority
+        sent = asked.through(self.behind)
+        if self._given is None or not isinstance(sent, Ok):
+            return sent
+        return Ok(replace(sent.value, fields=sent.value.fields | {"JMSPriority": self._given}))
+
+
 def _one_mode_for_all(client: Client) -> Client:
     """A mode set on one producer is every later producer's."""
     modes: list[int | timedelta] = []
@@ -143,6 +167,8 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
     at_port(twisted, _ZeroIsNothing, "zero-given-counts-as-nothing", "PD-03"),
     at_port(twisted, _ModeAloneCounts, "mode-given-alone-counts", "PD-03"),
+    at_port(twisted, _ShowsUsualPriority, "shows-usual-priority", "PD-03"),
+    at_port(twisted, _KeepsShownPriority, "shows-earlier-priority", "PD-03"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
     Defect(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tools.mutation.score import Result, rows
+from tools.mutation.score import Result, again, rows
 from tools.mutation.triage import Group, Kind, Triage, load_triage
 
 RESULT = Result("m: f: a -> b", "core", "m", "f", "operator", 1, "convicted")
@@ -50,6 +50,14 @@ def test_an_exact_entry_comes_before_one_that_stands_for_many() -> None:
 def test_an_entry_that_fits_nothing_is_stale() -> None:
     triage = Triage((Group(Kind.OUTSIDE, "some", ("m: f: *", "m: g: a -> b", "m: h: *")),))
     assert triage.stale(["m: f: a -> b", "m: h: a -> b"]) == ["m: g: a -> b"]
+
+
+def test_results_are_shown_again_with_another_triage() -> None:
+    outside = Triage((Group(Kind.OUTSIDE, "some.", ("m: f: *",)),))
+    survived = replace(RESULT, status="survived")
+    assert again(survived, outside).triage == "outside"
+    assert again(RESULT, outside).triage == ""
+    assert again(again(survived, outside), Triage()).triage == ""
 
 
 def test_the_table_names_each_mutant_once_and_says_why() -> None:

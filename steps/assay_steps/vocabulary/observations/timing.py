@@ -5,10 +5,13 @@ from __future__ import annotations
 from pytest_bdd import then
 
 from assay_steps.cast.claims import Evidence
+from assay_steps.cast.waiting import NS_PER_MS
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.batches import AT_ONCE_MS
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.words.parsing import phrase
+
+_DUE = "JMSDeliveryTime"
 
 
 @then(phrase("the receiver sees it no earlier than {delay:Duration} after the send"))
@@ -18,6 +21,28 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
     sent = world.messages[label]
     world.observe((name,), (sent.key,), due_in_ms=world.left_ms(label, delay))
     evidence.claim("not-before", {"kid": sent.key, "call": sent.call, "actors": name}, {"delay_ms": delay})
+
+
+@then(phrase("message {label:Name} shows a JMSDeliveryTime of its send plus {delay:Duration}"))
+def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
+    shown = {"at": world.recorder.returned(world.messages[label].call), "field": _DUE}
+    evidence.claim("in-range", shown, _due_ms(world, label, delay))
+
+
+@then(phrase("the receiver sees {label:Name} with a JMSDeliveryTime of its send plus {delay:Duration}"))
+@then(phrase("{name:Name} sees {label:Name} with a JMSDeliveryTime of its send plus {delay:Duration}"))
+def _(world: World, evidence: Evidence, label: str, delay: int, name: str = RECEIVER) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.key,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim("in-range", {"kid": sent.key, "actor": name, "field": _DUE}, _due_ms(world, label, delay))
+
+
+def _due_ms(world: World, label: str, delay_ms: int) -> dict[str, int]:
+    """Bounds for the moment when a message is due: the begin and the end of its send, plus the delay."""
+    call = world.messages[label].call
+    ends = {call, world.recorder.returned(call)}
+    walls_ns = sorted(event.wall_ns for event in world.recorder.journal.events if event.ref in ends)
+    return {"least": walls_ns[0] // NS_PER_MS + delay_ms, "most": -(-walls_ns[-1] // NS_PER_MS) + delay_ms}
 
 
 @then(phrase("no receiver sees {label:Name} earlier than {delay:Duration} after its send"))
