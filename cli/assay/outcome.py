@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,8 +25,8 @@ NOTHING = "the journals tell of no scenario, so nothing is known of any rule; do
 
 
 def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
-    """Every scenario once, including foreign ones."""
-    return list(verdicts.scenarios)
+    """Every scenario once, including foreign ones and probes."""
+    return [*verdicts.scenarios, *verdicts.probes]
 
 
 def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None) -> None:
@@ -44,6 +45,8 @@ def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None
     if verdicts.foreign:
         terminal.show(foreign_table(verdicts))
     terminal.print(summary(verdicts, seconds), markup=False, soft_wrap=True)
+    for line in not_claimed(verdicts):
+        terminal.print(line, markup=False, soft_wrap=True)
 
 
 def tell(surprises: Sequence[str], terminal: Terminal) -> None:
@@ -84,7 +87,7 @@ def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
     """One line: verdicts of rules and of foreign scenarios, scenarios, time waited against time taken, faces."""
-    scenarios = scenarios_of(verdicts)
+    scenarios = verdicts.scenarios
     waited = sum(scenario.waited_seconds for scenario in scenarios)
     parts = [f"{counted(len(verdicts.rules), 'rule')} ({_listed(verdicts.totals) or 'none tried'})"]
     if verdicts.foreign:
@@ -99,11 +102,31 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
     narrowed = sum(rule.left_out > 0 for rule in verdicts.rules)
     if narrowed:
         parts.append(f"{counted(narrowed, 'rule')} tried in part only, as asked")
+    if verdicts.probes:
+        found = Counter(probe.verdict for probe in verdicts.probes)
+        told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
+        parts.append(f"{counted(len(verdicts.probes), 'probe')} of capabilities ({told})")
     if faces := faces_sentence(verdicts.clients):
         parts.append(faces)
     if verdicts.defect:
         parts.append(f"with defect {verdicts.defect} switched on")
     return f"{verdicts.backend}: {', '.join(parts[:head])}" + "".join(f"; {part}" for part in parts[head:])
+
+
+def not_claimed(verdicts: Verdicts) -> list[str]:
+    """One line for each capability that the pair does not declare and a claimed profile of the tried rules requires."""
+    tried = {rule.profile for rule in verdicts.rules}
+    reasons: dict[str, str] = {}
+    requiring: dict[str, list[str]] = {}
+    for statement in verdicts.profiles:
+        if statement.profile in tried:
+            for capability, reason in statement.not_claimed.items():
+                reasons[capability] = reason
+                requiring.setdefault(capability, []).append(statement.profile)
+    return [
+        f"  not claimed: {capability}, which {' and '.join(requiring[capability])} requires: {reason}"
+        for capability, reason in reasons.items()
+    ]
 
 
 def _listed(totals: Mapping[str, int]) -> str:

@@ -87,6 +87,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
         foreign: Whether it is not one of the kit's own scenarios; then it decides no rule of the catalogue.
         tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
         role: core, control, evidence or kit: what it contributes to its rule's verdict (`assay_features.Role`).
+        probe: Of a probe: the capability that it looks for; it tries no rule.
     """
 
     id: str
@@ -96,6 +97,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
     foreign: bool = False
     tags: tuple[str, ...] = ()
     role: str = "core"
+    probe: str = ""
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True, gc=False):
@@ -141,6 +143,8 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         seed: The run's seed.
         capabilities: The capabilities that the pair declares, each with its source in one sentence.
         defect: The named defect that is switched on; empty for none.
+        lacks: Why capabilities that the pair does not declare are absent, as far as the backend says.
+        profiles: The profiles that the backend claims; None in journals from before there were claims.
     """
 
     backend: str
@@ -151,6 +155,8 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     seed: int
     capabilities: dict[str, str] = {}
     defect: str = ""
+    lacks: dict[str, str] = {}
+    profiles: tuple[str, ...] | None = None
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):
@@ -180,6 +186,7 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
     client: str = ""
     line: int = 0
     role: str = "core"
+    probe: str = ""
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):

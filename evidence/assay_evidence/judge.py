@@ -23,6 +23,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from assay_evidence.clients import clients_of
+from assay_evidence.concluding.probes import of_probe
+from assay_evidence.concluding.profiles import statements
 from assay_evidence.concluding.rule_verdicts import conclude
 from assay_evidence.concluding.weighing import (
     NS_PER_SECOND,
@@ -92,7 +94,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     run = _Run(ordered, catalogue, damage)
     scenarios = [run.scenario(name) for name in run.names()]
     begin = run.begin
-    own = [one for one in scenarios if not one.foreign]
+    own = [one for one in scenarios if not one.foreign and not one.probe]
     rules = _rules(own, catalogue, run.left_out, begin.ours if begin else ())
     foreign = tuple(scenario for scenario in scenarios if scenario.foreign)
     return Verdicts(
@@ -105,7 +107,9 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         defect=begin.defect if begin else "",
         foreign=foreign,
         foreign_totals=_totals(foreign) if foreign else {},
-        clients=clients_of(begin.client if begin else "", scenarios),
+        clients=clients_of(begin.client if begin else "", (*own, *foreign)),
+        profiles=statements(begin, catalogue),
+        probes=tuple(one for one in scenarios if one.probe),
     )
 
 
@@ -144,6 +148,7 @@ class _Facts(Struct, frozen=True):
     client: str
     tags: tuple[str, ...]
     role: str
+    probe: str
 
 
 class _Run:
@@ -209,7 +214,7 @@ class _Run:
         disclosed = dict.fromkeys(finding.disclosed for finding in findings if finding.disclosed)
         ends = _of_kind(trace, ScenarioEnd)
         unseen = unreached(trace)
-        return ScenarioVerdict(
+        found = ScenarioVerdict(
             scenario=name,
             rules=facts.rules,
             verdict=verdict,
@@ -229,7 +234,9 @@ class _Run:
             role=facts.role,
             levels=() if verdict is Verdict.UNSUPPORTED else levels_of(trace),
             unseen=unseen,
+            probe=facts.probe,
         )
+        return of_probe(found, trace, self.begin, harm) if facts.probe else found
 
     def _facts(self, name: str, trace: list[AnyEvent]) -> _Facts:
         planned = self._planned.get(name)
@@ -240,8 +247,9 @@ class _Run:
         source = begins[0] if begins else planned
         foreign = any(told.foreign for told in (*begins, *([planned] if planned else ())))
         strength, judged, role = (source.strength, source.judged, source.role) if source else ("", "", Role.CORE.value)
+        probe = next((told.probe for told in (*begins, *([planned] if planned else ())) if told.probe), "")
         client = next((begin.client for begin in begins if begin.client), "")
-        return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role)
+        return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role, probe)
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
         """The findings without a claim: missing capabilities, steps that were not done, scenarios that were not run."""

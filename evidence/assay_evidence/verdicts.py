@@ -93,6 +93,7 @@ class ScenarioVerdict(Struct, frozen=True):
         role: core, control, evidence or kit: what it contributes to its rule's verdict (`assay_features.Role`).
         levels: The levels of evidence that it reached; empty if it was not run.
         unseen: The levels of evidence that it would have reached if the pair had what it lacks.
+        probe: Of a probe: the capability that it looks for (`assay_evidence.concluding.probes`).
     """
 
     scenario: str
@@ -114,6 +115,7 @@ class ScenarioVerdict(Struct, frozen=True):
     role: str = "core"
     levels: tuple[Level, ...] = ()
     unseen: tuple[Level, ...] = ()
+    probe: str = ""
 
 
 class RuleVerdict(Struct, frozen=True):
@@ -156,6 +158,23 @@ class RuleVerdict(Struct, frozen=True):
         return in_words(self.levels, self.unseen) if self.levels else ""
 
 
+class ProfileStatement(Struct, frozen=True):
+    """What the backend says of one profile.
+
+    Args:
+        profile: The profile.
+        claimed: Whether the backend claims it. Its rules are tried in either case.
+        requires: The capabilities that a claim requires (`assay_features.ProfileDefinition`).
+        not_claimed: Of a claimed profile: the required capabilities that the pair does not declare, each with the
+            reason.
+    """
+
+    profile: str
+    claimed: bool
+    requires: tuple[str, ...] = ()
+    not_claimed: dict[str, str] = {}
+
+
 class Verdicts(Struct, frozen=True):
     """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 2.
 
@@ -171,6 +190,8 @@ class Verdicts(Struct, frozen=True):
         foreign_totals: How many of the foreign scenarios have which verdict; empty without any.
         clients: How many scenarios each client ran, `client` first. A face runs the scenarios that the face of `client`
             cannot run. Empty if no scenario names its client.
+        profiles: What the backend says of each profile; empty if the journal does not tell.
+        probes: The probes by id; each verdict is on what the adapter declares, and decides no rule.
     """
 
     schema: int
@@ -183,10 +204,12 @@ class Verdicts(Struct, frozen=True):
     foreign: tuple[ScenarioVerdict, ...] = ()
     foreign_totals: dict[str, int] = {}
     clients: dict[str, int] = {}
+    profiles: tuple[ProfileStatement, ...] = ()
+    probes: tuple[ScenarioVerdict, ...] = ()
 
     @property
     def scenarios(self) -> tuple[ScenarioVerdict, ...]:
-        """Every scenario once, even if it tries several rules; the foreign ones at the end."""
+        """Every scenario once, even if it tries several rules, without the probes; the foreign ones at the end."""
         own = {scenario.scenario: scenario for rule in self.rules for scenario in rule.scenarios}
         return (*own.values(), *self.foreign)
 

@@ -4,7 +4,7 @@ from assay_features.catalogue import Catalogue, load_catalogue
 from assay_features.errors import CatalogueError, FeaturesError, UnknownProfileError, UnknownRuleError
 from assay_features.folder import feature_root
 from assay_features.role import Role
-from assay_features.rule import Citation, CitedBy, Document, Family, Judged, Profile, Rule, Strength
+from assay_features.rule import Citation, CitedBy, Document, Family, Judged, Profile, ProfileDefinition, Rule, Strength
 
 __all__ = [
     "Catalogue",
@@ -16,6 +16,7 @@ __all__ = [
     "FeaturesError",
     "Judged",
     "Profile",
+    "ProfileDefinition",
     "Role",
     "Rule",
     "Strength",

@@ -6,13 +6,13 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import msgspec
 
 from assay_features.errors import CatalogueError
 from assay_features.places import Place, places
-from assay_features.rule import Citation, CitedBy, Document, Judged, Profile, Rule, Strength
+from assay_features.rule import Citation, CitedBy, Document, Judged, Profile, ProfileDefinition, Rule, Strength
 
 _LONGEST = 60  # characters of a faulty text that an error shows
 _ID = re.compile(r"(?:DD|PD|QS|BT)-[0-9]{2}")
@@ -20,7 +20,7 @@ _DOCUMENT_KEY = re.compile(r"[A-Za-z]+")
 _TOML_LINE = re.compile(r"^(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)$", re.DOTALL)
 _WRONG_KEY = re.compile(r"`\$\.(?P<key>\w+)")
 
-_Entry = TypeVar("_Entry", Document, Rule)
+_Entry = TypeVar("_Entry", Document, Rule, ProfileDefinition)
 
 
 def _one_of(words: type[StrEnum]) -> str:
@@ -34,6 +34,7 @@ _WANTED: Mapping[str, str] = {
     "judged": 'an array of "client", "broker" or both',
     "profile": _one_of(Profile),
     "basis": "an array of strings",
+    "requires": "an array of strings",
     "tries": "an array of strings",
     "history": "true or false",
 }
@@ -45,15 +46,21 @@ _WORDS: Mapping[str, type[StrEnum]] = {
 }
 
 
-def read_tables(file: str, text: str) -> tuple[tuple[Document, ...], tuple[Rule, ...]]:
+class Tables(NamedTuple):
+    """The tables of a catalogue, each in the order of the file."""
+
+    documents: tuple[Document, ...]
+    rules: tuple[Rule, ...]
+    profiles: tuple[ProfileDefinition, ...]
+    """Empty in a catalogue that defines none."""
+
+
+def read_tables(file: str, text: str) -> Tables:
     """Read and check the text of a catalogue.
 
     Args:
         file: The name of the file, for errors.
         text: What stands in it.
-
-    Returns:
-        Documents and rules, each in the order of the file.
 
     Raises:
         CatalogueError: The text is no TOML, or no catalogue.
@@ -67,21 +74,23 @@ class _Reader:
         self._top = self._parse(text)
         self._lines = places(text)
 
-    def read(self) -> tuple[tuple[Document, ...], tuple[Rule, ...]]:
+    def read(self) -> Tables:
         for key in self._top:
             if key not in _ARRAYS:
                 self._refuse(self._line_of(key), f"{_quoted(key)} is no part of a catalogue; {_hint(key, _ARRAYS)}")
         documents = self._entries("document", Document)
         rules = self._entries("rule", Rule)
+        profiles = self._entries("profile", ProfileDefinition) if "profile" in self._top else ()
         self._distinct("document", "key", [document.key for document in documents])
         self._distinct("rule", "id", [rule.id for rule in rules])
+        self._distinct("profile", "key", [profile.key for profile in profiles])
         for nth, document in enumerate(documents):
             self._check_document(nth, document)
         known = {document.key: document for document in documents}
         for nth, rule in enumerate(rules):
             self._check_rule(nth, rule)
             self._check_basis(nth, rule, known)
-        return documents, rules
+        return Tables(documents, rules, profiles)
 
     def _parse(self, text: str) -> dict[str, object]:
         try:
@@ -129,10 +138,11 @@ class _Reader:
         return entry
 
     def _refuse_value(self, place: Place, who: str, value: object) -> NoReturn:
-        words = list(_WORDS.get(place.key, ()))
+        wanted = "profile" if place.array == "profile" and place.key == "key" else place.key
+        words = list(_WORDS.get(wanted, ()))
         wrong = [item for item in (value if isinstance(value, list) else [value]) if item not in words]
         nearest = _nearest(wrong[0], words) if wrong and isinstance(wrong[0], str) else None
-        remedy = f"did you mean {nearest}?" if nearest else f"write {_WANTED.get(place.key, 'a string')}."
+        remedy = f"did you mean {nearest}?" if nearest else f"write {_WANTED.get(wanted, 'a string')}."
         self._refuse(self._line(place), f"{who}: {place.key} is {_shown(value)}; {remedy}")
 
     def _check_texts(self, place: Place, who: str, table: Mapping[str, object]) -> None:
@@ -211,7 +221,7 @@ class _Reader:
         raise CatalogueError(self._file, line, text)
 
 
-_ARRAYS = ("document", "rule")
+_ARRAYS = ("document", "rule", "profile")
 _PLACES: Mapping[CitedBy, str] = {
     CitedBy.LINE: '"{key}:" and a line from 1 to {lines}, or a range such as 3-5',
     CitedBy.SECTION: '"{key}:" and the number of a section, such as 6.2.7',
@@ -220,7 +230,7 @@ _PLACES: Mapping[CitedBy, str] = {
 
 
 def _named(array: str, table: Mapping[str, object]) -> str:
-    name = table.get("key" if array == "document" else "id")
+    name = table.get("id" if array == "rule" else "key")
     return (
         f"{array} {name}" if isinstance(name, str) and name.isprintable() and len(name) <= _LONGEST else f"this {array}"
     )

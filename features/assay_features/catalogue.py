@@ -12,7 +12,7 @@ import msgspec
 
 from assay_features._tables import read_tables
 from assay_features.errors import CatalogueError, UnknownProfileError, UnknownRuleError
-from assay_features.rule import Document, Family, Judged, Profile, Rule, Strength
+from assay_features.rule import Document, Family, Judged, Profile, ProfileDefinition, Rule, Strength
 
 __all__ = [
     "Catalogue",
@@ -21,6 +21,7 @@ __all__ = [
     "Family",
     "Judged",
     "Profile",
+    "ProfileDefinition",
     "Rule",
     "Strength",
     "UnknownProfileError",
@@ -38,6 +39,8 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
     documents: tuple[Document, ...]
     """In the order of the file."""
     rules: tuple[Rule, ...]
+    """In the order of the file."""
+    profiles: tuple[ProfileDefinition, ...] = ()
     """In the order of the file."""
 
     def rule(self, rule_id: str) -> Rule:
@@ -62,6 +65,15 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
             UnknownProfileError: There is no such profile; the error names the nearest one.
         """
         return self.select(profile=profile)
+
+    def definition(self, profile: Profile | str) -> ProfileDefinition | None:
+        """Return what a profile means and requires; None if the catalogue does not define it.
+
+        Raises:
+            UnknownProfileError: There is no such profile; the error names the nearest one.
+        """
+        wanted = _known(profile)
+        return next((one for one in self.profiles if one.key is wanted), None)
 
     def family(self, family: Family) -> tuple[Rule, ...]:
         """Return the rules of a subject, in whichever profile: `DD` is `delay`, `delay-mq` and `delay-zos`."""
@@ -148,5 +160,4 @@ def load_catalogue(path: Path | None = None) -> Catalogue:
 
 @lru_cache(maxsize=4)
 def _read(file: str, text: str) -> Catalogue:
-    documents, rules = read_tables(file, text)
-    return Catalogue(documents, rules)
+    return Catalogue(*read_tables(file, text))

@@ -39,6 +39,16 @@ class Profile(StrEnum):
     BATCH = "batch"
 
 
+class ProfileDefinition(Struct, frozen=True):
+    """What it means to claim a profile."""
+
+    key: Profile
+    what: str
+    """Which products it is for, in a sentence."""
+    requires: tuple[str, ...] = ()
+    """The capabilities that the core scenarios of its `must` rules presuppose: words of `@needs-` tags."""
+
+
 class Family(StrEnum):
     """The subject of a rule, which its id begins with."""
 

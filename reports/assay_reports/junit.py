@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from assay_evidence.clients import client_title
-from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+from assay_evidence.figures import counted
+from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_reports.readable import readable
 from assay_reports.text import visible
 
@@ -47,8 +48,9 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
             _property(properties, "run", run.run)
             _property(properties, "backend", run.backend)
             _property(properties, "client", client_title(run.client, scenarios))
+            _claims(properties, run)
             for scenario in scenarios:
-                _case(suite, run.backend, feature, scenario)
+                _case(suite, run, feature, scenario)
             everything += scenarios
     _count(root, everything)
     ET.indent(root)
@@ -57,7 +59,7 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
 
 
 def _by_feature(run: Verdicts) -> dict[str, list[ScenarioVerdict]]:
-    scenarios = {scenario.scenario: scenario for scenario in run.scenarios}
+    scenarios = {scenario.scenario: scenario for scenario in (*run.scenarios, *run.probes)}
     features: dict[str, list[ScenarioVerdict]] = {}
     for name in sorted(scenarios):
         features.setdefault(name.partition("::")[0], []).append(scenarios[name])
@@ -73,21 +75,39 @@ def _count(element: ET.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
     element.set("time", f"{sum(scenario.seconds for scenario in scenarios):.3f}")
 
 
-def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdict) -> None:
+def _claims(properties: ET.Element, run: Verdicts) -> None:
+    """Name the claimed profiles, and what they require and the pair does not declare."""
+    claimed = [statement for statement in run.profiles if statement.claimed]
+    if run.profiles:
+        _property(properties, "profiles", " ".join(statement.profile for statement in claimed))
+    for statement in claimed:
+        for capability, reason in statement.not_claimed.items():
+            _property(properties, "not-claimed", f"{capability} ({statement.profile}): {reason}")
+
+
+def _case(suite: ET.Element, run: Verdicts, feature: str, scenario: ScenarioVerdict) -> None:
     name = scenario.scenario.partition("::")[2] or scenario.scenario
     case = ET.SubElement(
         suite,
         "testcase",
         name=visible(name),
-        classname=visible(f"{backend}.{feature.removesuffix('.feature').replace('/', '.')}"),
+        classname=visible(f"{run.backend}.{feature.removesuffix('.feature').replace('/', '.')}"),
         time=f"{scenario.seconds:.3f}",
     )
     properties = ET.SubElement(case, "properties")
     _property(properties, "rules", " ".join(scenario.rules))
     _property(properties, "verdict", scenario.verdict)
-    _property(properties, "role", scenario.role)
+    if scenario.probe:
+        _property(properties, "probe", scenario.probe)
+    else:
+        _property(properties, "role", scenario.role)
     _property(properties, "strength", scenario.strength)
     _property(properties, "judged", scenario.judged)
+    if scenario.levels:
+        _property(properties, "evidence", " ".join(scenario.levels))
+    for rule in run.rules:
+        if rule.id in scenario.rules and not scenario.foreign:
+            _property(properties, rule.id, told(rule))
     if scenario.client:
         _property(properties, "client", scenario.client)
     if scenario.foreign:
@@ -101,6 +121,14 @@ def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdi
         message = visible(f"{scenario.verdict}: {scenario.reason}" if scenario.reason else scenario.verdict)
         outcome = ET.SubElement(case, element, type=scenario.verdict, message=message)
         outcome.text = visible(_details(scenario))
+
+
+def told(rule: RuleVerdict) -> str:
+    """A rule's verdict with what it rests on: ``partial: 4 of 5 core scenarios passed, by kill; flush not seen``."""
+    if not rule.asked:
+        return rule.verdict.value
+    evidence = f", {rule.evidence}" if rule.evidence else ""
+    return f"{rule.verdict}: {rule.passed} of {counted(rule.asked, 'core scenario')} passed{evidence}"
 
 
 def _details(scenario: ScenarioVerdict) -> str:

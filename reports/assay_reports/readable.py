@@ -14,6 +14,7 @@ def readable(verdicts: Verdicts) -> Verdicts:
         verdicts,
         rules=tuple(_rule(rule) for rule in verdicts.rules),
         foreign=tuple(_scenario(scenario) for scenario in verdicts.foreign),
+        probes=tuple(_scenario(scenario) for scenario in verdicts.probes),
     )
 
 

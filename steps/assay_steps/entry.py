@@ -25,6 +25,7 @@ OPTIONS = (
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
     ("--assay-variant", {"metavar": "NAME", "help": "let the reference broker be this tolerated variant"}),
+    ("--assay-no-probes", {"action": "store_true", "help": "do not look for capabilities by probes"}),
     ("--assay-forks", {"metavar": "N", "type": int, "help": "processes forked from this one, for a broker within it"}),
     ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),
 )

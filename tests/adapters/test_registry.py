@@ -23,6 +23,7 @@ from assay_adapters.registry import (
     open_backend,
 )
 from assay_adapters.suggestions import SHOWN, unknown
+from assay_features import Profile
 from assay_sdk.model.capabilities import Capability
 
 THEIRS = BACKEND
@@ -35,6 +36,7 @@ class Lame:
     name = "their-broker"
     capabilities: Mapping[Capability, Source] = {}
     lacks = capabilities
+    profiles: tuple[Profile, ...] = ()
     reuses_faulted = False
 
     def __getattr__(self, name: str) -> object:

@@ -100,6 +100,24 @@ REFUSED = {
     "bad TOML at the end": ('note = "Advice."\n', 'note = """Advice.', LAST - 1, "this is not TOML, mend it: "),
     "a key twice": ('note = "Advice."', 'note = "A."\nnote = "B."', at("note = ") + 1, "cannot overwrite a value"),
     "an unknown array": ('[[rule]]\nid = "DD-42"', '[[rul]]\nid = "DD-42"', SECOND_RULE, "did you mean rule?"),
+    "an unknown profile to define": (
+        'note = "Advice."',
+        'note = "Advice."\n\n[[profile]]\nkey = "dely"\nwhat = "Any."',
+        at("note = ") + 3,
+        'profile dely: key is "dely"; did you mean delay?',
+    ),
+    "a profile twice": (
+        'note = "Advice."',
+        'note = "Advice."\n\n[[profile]]\nkey = "qos"\nwhat = "Any."\n[[profile]]\nkey = "qos"\nwhat = "Any."',
+        at("note = ") + 6,
+        f"profile qos stands already in line {at('note = ') + 3}; give this one another key.",
+    ),
+    "a profile without a meaning": (
+        'note = "Advice."',
+        'note = "Advice."\n\n[[profile]]\nkey = "qos"',
+        at("note = ") + 2,
+        "profile qos has no key what; add it.",
+    ),
     "an unknown top-level key": ("# a small catalogue", "version = 1", 1, '"version" is no part of a catalogue'),
     "an unknown key": (
         'note = "Advice."',

@@ -1,4 +1,4 @@
-"""Pages of `docs/` that are made from the code.
+"""Pages of `docs/` that are made from the code, and the lines of the catalogue that are made from the features.
 
 ``make pages`` writes all of them. A test compares each file with the result of its function.
 """
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from assay_features import load_catalogue
 from tools.pages.imports import architecture_page
 from tools.pages.processor import processor_page
+from tools.pages.profiles import catalogue_text
 from tools.pages.reasons import reasons_page
 from tools.pages.rules import rule_page, rules_index
 from tools.pages.units import units_page
@@ -19,6 +20,7 @@ from tools.pages.vocabulary import vocabulary_page
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
+        "../features/assay_features/rules.toml": catalogue_text,
         "architecture.md": architecture_page,
         "processor.md": processor_page,
         "reasons.md": reasons_page,

@@ -10,6 +10,7 @@ from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import SdkClient, SdkFace, identity_in
 from assay_adapters.ports.backend import Environment
 from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint
+from assay_features import Profile
 from assay_sdk.driver import Driver
 from assay_sdk.faces.caller import shared_runner
 from assay_sdk.time import Clock, Runner
@@ -80,6 +81,8 @@ class SdkBackend:
     """A backend whose clients are our SDK's."""
 
     faces = ALL_FACES
+    profiles: tuple[Profile, ...] = ()
+    """The profiles that it claims."""
 
     def identity(self, face: str | None = None) -> ClientIdentity:
         """Return the identity of the client.

@@ -12,6 +12,7 @@ from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Client, ClientIdentity, Endpoint, Source
 from assay_adapters.ports.faults import DiskEvent, Faults
 from assay_adapters.ports.outcome import Outcome
+from assay_features import Profile
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Clock, Runner
 
@@ -128,6 +129,11 @@ class Backend(Protocol):
     @property
     def lacks(self) -> Mapping[Capability, Source]:
         """Why capabilities are absent."""
+        ...
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The profiles that it claims to keep; the rules of all others are tried, too."""
         ...
 
     @property

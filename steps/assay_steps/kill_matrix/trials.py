@@ -90,6 +90,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
             defect=trial.defect,
             workers=trial.workers,
             variant=trial.variant,
+            probes=False,
         )
         code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:

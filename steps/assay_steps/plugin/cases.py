@@ -3,7 +3,7 @@
 Everything is read from tags: a rule's id, the role (``@core @control @evidence @kit``), ``@must @may @kit`` and
 ``@judges-client @judges-broker`` where a scenario differs from its rule, ``@needs-<capability>``, ``@own-instance``
 (implied by every fault), and the kind of queue manager that it needs: ``@platform-zos``, ``@level-7.5``,
-``@topology-cluster``.
+``@topology-cluster``.  A probe has ``@probe-<capability>`` in the place of a rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay_evidence.figures import counted
 from assay_features import Catalogue, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
-from assay_steps.words.mistakes import NEEDS_PREFIX, SHAPED_LIKE_OURS, meant_tag, of_placeholders, of_tags
+from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX, SHAPED_LIKE_OURS, meant_tag, of_placeholders, of_tags
 
 ROLE_TAGS: tuple[str, ...] = tuple(Role)
 STRENGTH_TAGS = ("must", "may", "kit")
@@ -70,6 +70,7 @@ class Case(Struct, frozen=True):
         foreign: Whether it belongs to a user's feature.
         tags: Of a foreign scenario: those of its tags that the kit does not know.
         role: What it contributes to its rule's verdict.
+        probe: Of a probe: the capability that it looks for; None of any other scenario.
     """
 
     id: str
@@ -83,11 +84,18 @@ class Case(Struct, frozen=True):
     foreign: bool = False
     tags: tuple[str, ...] = ()
     role: Role = Role.CORE
+    probe: Capability | None = None
 
     @property
     def planned(self) -> PlannedScenario:
         """The case as the journal's plan has it."""
-        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign, self.tags, self.role)
+        return PlannedScenario(
+            self.id, self.rules, self.strength, self.judged, self.foreign, self.tags, self.role, self.probe or ""
+        )
+
+
+CASE = pytest.StashKey[Case]()
+"""The case of a test that the kit judges."""
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
@@ -231,7 +239,14 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
         foreign=foreign,
         tags=tuple(sorted(written_tags(template) & tags - known_tags(catalogue))) if foreign else (),
         role=next((Role(tag) for tag in ROLE_TAGS if tag in own), Role.CORE),
+        probe=probe_of(tags),
     )
+
+
+def probe_of(tags: Iterable[str]) -> Capability | None:
+    """The capability that a scenario looks for, by its tags; None if it is no probe."""
+    named = (tag.removeprefix(PROBE_PREFIX) for tag in tags if tag.startswith(PROBE_PREFIX))
+    return next(map(Capability, named), None)
 
 
 def known_tags(catalogue: Catalogue) -> set[str]:

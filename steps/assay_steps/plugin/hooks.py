@@ -28,9 +28,10 @@ from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
-from assay_steps.plugin.cases import Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
+from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
 from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.folder import FolderError
+from assay_steps.plugin.probes import is_probe, wanted_probes
 from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
 from assay_steps.plugin.step_lookup import StepLookup, is_ours
 from assay_steps.plugin.suite import INI, SUITE
@@ -44,7 +45,6 @@ from assay_steps.words.mistakes import SHAPED_LIKE_OURS, MistakeError
 FIRST_WORKER = "gw0"
 """xdist's name for it."""
 
-CASE = pytest.StashKey[Case]()
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
 JUDGED = "assay_judged"
@@ -64,7 +64,7 @@ def register(config: pytest.Config) -> None:
     plugin = AssayPlugin(config)
     config.pluginmanager.register(plugin, PLUGIN)
     if plugin.forks:
-        forking = Forks(plugin.forks, plugin.run, plugin.run.writers, plugin.interrupts, plugin.group)
+        forking = Forks(plugin.forks, plugin.run, plugin.run.writers, plugin.interrupts, plugin.group, first=is_probe)
         config.pluginmanager.register(forking, "assay-forks")
 
 
@@ -81,6 +81,7 @@ class AssayPlugin:
         self.forks = int(config.getoption("assay_forks") or 0)
         self.is_one_of_many = not self.controls or self.forks > 0
         self._selected: dict[str, Case] = {}
+        self._probes: list[pytest.Item] = []
         self._tries_own_modules = config.inipath == INI and str(SUITE) not in config.args
         self.interrupts = Interrupts.of(config)
         try:
@@ -144,7 +145,9 @@ class AssayPlugin:
             item.stash[CASE] = case
             if case.profile:
                 item.add_marker(case.profile)
-            if self.run.selects(case):
+            if case.probe is not None:
+                self._probes.append(item)
+            elif self.run.selects(case):
                 self._selected[item.nodeid] = case
                 kept.append(item)
             else:
@@ -169,6 +172,8 @@ class AssayPlugin:
         """Write the plan to the journal, so that a planned scenario without evidence is an error."""
         if self.delegates:
             return
+        if self.run.options.probes:
+            session.items[:0] = wanted_probes(self._probes, session.items, narrowed=self.run.narrowed)
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
         self.run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
         if not self.controls:
@@ -202,6 +207,7 @@ class AssayPlugin:
             role=case.role,
             foreign=case.foreign,
             client="" if isinstance(provisioned, Unsupported) else provisioned.faces.title,
+            probe=case.probe or "",
             line=template.line_number if template else 0,
         )
         if isinstance(provisioned, Unsupported):

@@ -44,6 +44,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         face: The client's face; None for the first.
         defect: A named defect.
         variant: A tolerated variant of broker or client.
+        probes: Whether to look for the capabilities that the selected scenarios need.
     """
 
     backend: str = "reference"
@@ -54,6 +55,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     face: str | None = None
     defect: str | None = None
     variant: str | None = None
+    probes: bool = True
 
     def open(self, shared: Endpoint | None = None) -> Pair:
         """Look up all names of the request; start nothing.

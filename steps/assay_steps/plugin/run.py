@@ -46,7 +46,7 @@ from assay_steps.plugin.request import RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.variants.model import Variant
-from assay_steps.words.mistakes import NEEDS_PREFIX
+from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=5_000)
 """Limits in virtual time, which costs nothing, so silence may be long."""
@@ -95,6 +95,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
             face=config.getoption("assay_face"),
             defect=config.getoption("assay_defect"),
             variant=config.getoption("assay_variant"),
+            probes=not config.getoption("assay_no_probes"),
         )
 
 
@@ -184,6 +185,7 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+            yield f"{PROBE_PREFIX}{capability.value}: the scenario looks for this capability"
         for tag in kind_tags():
             yield f"{tag}: the scenario is about a queue manager of this kind"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
@@ -216,8 +218,12 @@ class Run:
 
     def selects(self, case: Case) -> bool:
         """Whether the run is about one of the case's rules; a case without rules runs unless the call names some."""
-        narrowed = self.options.profile is not None or bool(self.options.rules)
-        return not self.selected.isdisjoint(case.rules) or not (case.rules or narrowed)
+        return not self.selected.isdisjoint(case.rules) or not (case.rules or self.narrowed)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether the call names rules or a profile."""
+        return self.options.profile is not None or bool(self.options.rules)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
         """Open the journal and write the plan of the run.
@@ -257,6 +263,8 @@ class Run:
                     seed=self.options.seed,
                     defect=self.options.defect or "",
                     capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
+                    lacks={name.value: source.text for name, source in self.backend.lacks.items()},
+                    profiles=tuple(profile.value for profile in self.backend.profiles),
                 )
         return self._opening
 
@@ -267,7 +275,8 @@ class Run:
         instance = self._instance(case.needs)
         if isinstance(instance, Unsupported):
             return self._explained(case, instance)
-        faces = faces_for(self._clients(instance), case.needs.capabilities, self.options.face)
+        needs = case.needs.capabilities if case.probe is None else {case.probe}
+        faces = faces_for(self._clients(instance), needs, self.options.face)
         if isinstance(faces, Unsupported):
             instance.close()
             return faces
@@ -368,7 +377,8 @@ class Run:
         # The plan of this scenario alone: judged with all the others it would cost the square of their number.
         plan = self._journal_plan(case)
         verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
-        return next(scenario for scenario in verdicts.scenarios if scenario.scenario == case.id)
+        judged = (*verdicts.scenarios, *verdicts.probes)
+        return next(scenario for scenario in judged if scenario.scenario == case.id)
 
     def _journal_plan(self, case: Case) -> events.Plan:
         if self._plan is None:

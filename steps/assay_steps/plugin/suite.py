@@ -52,6 +52,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
+        options += [] if self.probes else ["--assay-no-probes"]
         workers = self._workers()
         names = (*PLUGINS, XDIST) if "-n" in workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]

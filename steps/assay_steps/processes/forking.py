@@ -142,6 +142,7 @@ class Forks:
         writers: Takes the names of the journals.
         interrupts: Whether Ctrl-C was pressed; it comes to every process.
         group: With which others a scenario is one process's; empty for one that is anybody's.
+        first: Whether a scenario is to be taken before the groups.
     """
 
     def __init__(
@@ -151,9 +152,12 @@ class Forks:
         writers: list[str],
         interrupts: Interrupts,
         group: Callable[[pytest.Item], str],
+        *,
+        first: Callable[[pytest.Item], bool] = lambda _item: False,
     ) -> None:
         self._count = count
         self._group = group
+        self._first = first
         self._run = run
         self._writers = writers
         self._interrupts = interrupts
@@ -172,7 +176,7 @@ class Forks:
         """
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
-        tickets = _Tickets(_portions(session.items, self._group))
+        tickets = _Tickets(_portions(session.items, self._group, self._first))
         freeze()
         try:
             self._try_all(session, tickets)
@@ -299,17 +303,25 @@ class Forks:
             says.send(_Said(reports=told))
 
 
-def _portions(items: Sequence[pytest.Item], group: Callable[[pytest.Item], str]) -> list[list[int]]:
-    """The places of the items that one process takes at a time: groups, which take longest, and then each alone."""
+def _portions(
+    items: Sequence[pytest.Item], group: Callable[[pytest.Item], str], first: Callable[[pytest.Item], bool]
+) -> list[list[int]]:
+    """The places of the items that one process takes at a time: the first ones, groups (which take longest), the rest.
+
+    Each of the first ones and of the rest is alone.
+    """
+    ahead: list[list[int]] = []
     groups: dict[str, list[int]] = {}
     alone: list[list[int]] = []
     for place, item in enumerate(items):
         name = group(item)
-        if name:
+        if first(item):
+            ahead.append([place])
+        elif name:
             groups.setdefault(name, []).append(place)
         else:
             alone.append([place])
-    return [*groups.values(), *alone]
+    return [*ahead, *groups.values(), *alone]
 
 
 def _go_on(session: pytest.Session, one: _Forked) -> None:

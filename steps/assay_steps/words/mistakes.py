@@ -15,9 +15,12 @@ from assay_sdk.model.capabilities import Capability
 T = TypeVar("T")
 
 NEEDS_PREFIX = "needs-"
+PROBE_PREFIX = "probe-"
 RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
 """The form of a rule's id: a tag of this form is a rule, or a mistyped one."""
-SHAPED_LIKE_OURS = re.compile(rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|judges-|platform-|level-|topology-).+")
+SHAPED_LIKE_OURS = re.compile(
+    rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|{PROBE_PREFIX}|judges-|platform-|level-|topology-).+"
+)
 """The form of the kit's tags, known or mistyped."""
 RULE_LIKE = re.compile(r"([a-z]{2})[-_]?0*(\d{1,3})", re.IGNORECASE)
 """A rule's id in another way of writing, such as ``dd_2``."""
@@ -88,7 +91,9 @@ def of_tags(
             word = tag.removeprefix(NEEDS_PREFIX)
             hint = f"{nearest(word, Capability)}docs/vocabulary.md lists them all."
             yield f"{told} is tagged @{tag}, and there is no capability {word}; {hint}"
-    if not foreign and not any(RULE_TAG.fullmatch(tag) for tag in given):
+        elif tag.startswith(PROBE_PREFIX) and (foreign or tag.removeprefix(PROBE_PREFIX) not in set(Capability)):
+            yield f"{told} is tagged @{tag}; only the kit's own probes are, each with a capability: leave the tag out."
+    if not foreign and not any(RULE_TAG.fullmatch(tag) or tag.startswith(PROBE_PREFIX) for tag in given):
         yield f"{told} bears no rule of the catalogue; tag it or its Rule: with one, see `assay rules`."
 
 

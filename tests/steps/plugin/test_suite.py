@@ -20,7 +20,7 @@ def test_conftests_of_the_folder_in_which_it_is_started_stay_out(
     for folder in (tmp_path, here, here / "tests"):
         (folder / "conftest.py").write_text(BROKEN)
     monkeypatch.chdir(here)
-    options = SuiteOptions(out=tmp_path / "out", rules=("PD-34",), workers=workers)
+    options = SuiteOptions(out=tmp_path / "out", rules=("PD-34",), workers=workers, probes=False)
     assert run_suite(options) is pytest.ExitCode.OK, (tmp_path / "out" / "pytest.log").read_text()
 
 

@@ -49,7 +49,7 @@ class Meddler:
 
 
 def run(out: Path, *plugins: object, workers: int = 2, rules: tuple[str, ...] = RULES) -> pytest.ExitCode:
-    return run_suite(SuiteOptions(out=out, rules=rules, workers=workers), plugins=plugins)
+    return run_suite(SuiteOptions(out=out, rules=rules, workers=workers, probes=False), plugins=plugins)
 
 
 def evidence(out: Path) -> tuple[Journals, Verdicts]:
@@ -130,7 +130,7 @@ def test_what_is_left_of_the_group_of_one_that_dies_goes_to_who_replaces_it(tmp_
 
 def test_a_server_is_tried_by_each_of_them_with_a_backend_of_its_own(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = SuiteOptions(out=out, backend="reference-server", rules=("PD-31", "PD-34"), workers=3)
+    options = SuiteOptions(out=out, backend="reference-server", rules=("PD-31", "PD-34"), workers=3, probes=False)
     assert run_suite(options) is pytest.ExitCode.OK
     journals, verdicts = evidence(out)
     assert journals.damage == ()

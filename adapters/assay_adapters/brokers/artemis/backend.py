@@ -35,6 +35,7 @@ from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_features import Profile
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Login, Opened, Target
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
@@ -230,6 +231,8 @@ class ArtemisBackend(AmqpBackend):
     name = "artemis"
     capabilities = CAPABILITIES
     lacks = LACKS
+    profiles = (Profile.PERSISTENCE, Profile.DELAY, Profile.QOS, Profile.BATCH)
+    """The profiles that are for any broker."""
     faces = ALL_FACES
     reuses_faulted = True
     """A container takes long to start, so one that had a fault is used again."""

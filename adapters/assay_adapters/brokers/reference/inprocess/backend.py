@@ -27,6 +27,7 @@ from assay_broker.network import Member, network
 from assay_broker.seams import NO_SEAMS
 from assay_broker.stores import Operation
 from assay_broker.variants import VARIANTS
+from assay_features import Profile
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.virtual import VirtualRunner
@@ -160,6 +161,7 @@ class ReferenceBackend(SdkBackend):
     name = "reference"
     capabilities = CAPABILITIES
     lacks = LACKS
+    profiles = tuple(Profile)
     reuses_faulted = False
 
     def __init__(

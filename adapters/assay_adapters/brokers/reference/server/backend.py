@@ -32,7 +32,7 @@ from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_broker.variants import VARIANTS
-from assay_features import feature_root
+from assay_features import Profile, feature_root
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
@@ -121,6 +121,7 @@ class ReferenceServerBackend(AmqpBackend):
     name = "reference-server"
     capabilities = CAPABILITIES
     lacks = LACKS
+    profiles = tuple(Profile)
     reuses_faulted = False
 
     def __init__(
