@@ -14,6 +14,7 @@ from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.qos_stories import QOS_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
+from tests.broker.staging_stories import STAGING_STORIES
 from tests.broker.stories import Story
 
 from assay_broker import defects
@@ -44,6 +45,7 @@ STORIES = (
     *PROCESSOR_STORIES,
     *QOS_STORIES,
     *COMBINED_DELAY_STORIES,
+    *STAGING_STORIES,
 )
 
 

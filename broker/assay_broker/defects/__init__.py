@@ -21,6 +21,9 @@ from assay_broker.defects.delay.resolution import RESOLUTION_DEFECTS
 from assay_broker.defects.delay.send_checks import SEND_CHECK_DEFECTS
 from assay_broker.defects.delay.shared_queues import SHARED_QUEUE_DEFECTS
 from assay_broker.defects.delay.staged_message import STAGED_MESSAGE_DEFECTS
+from assay_broker.defects.delay.staging.limits import LIMIT_DEFECTS
+from assay_broker.defects.delay.staging.processing import PROCESSING_DEFECTS
+from assay_broker.defects.delay.staging.senders import SENDER_DEFECTS
 from assay_broker.defects.delay.staging_queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.delay.storage import STAGING_DEFECTS
 from assay_broker.defects.delay.timing import TIMING_DEFECTS
@@ -65,6 +68,9 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *REPORT_DEFECTS,
         *STAGING_QUEUE_DEFECTS,
         *STAGED_MESSAGE_DEFECTS,
+        *LIMIT_DEFECTS,
+        *PROCESSING_DEFECTS,
+        *SENDER_DEFECTS,
         *AUTHORITY_DEFECTS,
         *RESOLUTION_DEFECTS,
         *FAN_OUT_DEFECTS,

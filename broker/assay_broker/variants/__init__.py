@@ -14,6 +14,10 @@ from assay_broker.variants.delay import DELAY_VARIANTS
 from assay_broker.variants.model import Variant
 from assay_broker.variants.persistence import PERSISTENCE_VARIANTS
 from assay_broker.variants.qos import QOS_VARIANTS
+from assay_broker.variants.reports import REPORT_VARIANTS
+from assay_broker.variants.staging import STAGING_VARIANTS
 
-VARIANTS: Mapping[str, Variant] = by_name((*DELAY_VARIANTS, *PERSISTENCE_VARIANTS, *QOS_VARIANTS))
+VARIANTS: Mapping[str, Variant] = by_name(
+    (*DELAY_VARIANTS, *STAGING_VARIANTS, *REPORT_VARIANTS, *PERSISTENCE_VARIANTS, *QOS_VARIANTS)
+)
 """All variants of the broker by name."""

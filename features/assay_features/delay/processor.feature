@@ -152,12 +152,13 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And message "second" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "first" and "second" exactly once
 
-    @needs-store-error
+    @evidence @needs-store-error @needs-virtual-time
     Scenario: The store refuses many writes on end
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the broker's store refuses the next 12 writes
+      And 5 m pass
       Then the receiver sees "slow" exactly once
 
     @needs-store-error @needs-topic @needs-durable-subscription @needs-non-persistent

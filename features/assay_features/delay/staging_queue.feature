@@ -144,8 +144,11 @@ Feature: Delayed messages wait on one staging queue
       Given a queue with MAXDEPTH(10)
       When message "old" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 10 s
+      And the sender's connection is closed
       And the queue is cleared
-      Then the queue holds "slow"
+      Then the command is accepted
+      And the queue is empty
+      And the queue holds "slow"
       And the staging queue no longer holds "slow"
 
     Scenario: A target that is disabled for gets takes the message

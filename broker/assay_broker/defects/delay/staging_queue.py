@@ -20,7 +20,7 @@ from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 
-_LINGERING_MS = 1_500
+_LINGERING_MS = 600_000
 _HEADER_BYTES = 4_096
 _LIMITS: dict[str, Value] = {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
 _UNREAD: dict[str, Value] = {"DestQName": "", "DeliveryDelay": 0}
@@ -92,7 +92,7 @@ def _on_target_too(answer: Answer, asked: Command, now_ms: int, view: View) -> A
 
 @defect(replies, "moved-and-still-staged", "DD-06")
 def _lingering(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
-    """A message stays on the staging queue for a second and a half after it was moved to its target."""
+    """A message stays on the staging queue for ten minutes after it was moved to its target."""
     if _looked_at(asked) != STAGING_QUEUE or answer.refused is not None:
         return answer
     moved = [one.message for one in view.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]

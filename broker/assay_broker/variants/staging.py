@@ -1,0 +1,334 @@
+"""Tolerated variants of the staging queue: headers, ids, limits, the order and the time of release, expiry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import AlterObject
+from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.descriptor import ID_BYTES, Described
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
+from assay_broker.core.states.tables import Tables
+from assay_broker.defects.delay.processor import with_cells
+from assay_broker.defects.sends import is_delayed, left_ms, resent
+from assay_broker.defects.shapes import Commands, delayed_puts, filters, puts, replies, reshown, shown
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_broker.variants.model import Variant
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import Mqrc, refused
+
+_DELAY_HEADER = "DDH"
+_HEADER_BYTES = 400
+_SECOND_MS = 1_000
+_MS_PER_TENTH = 100
+_TENTHS = 10
+_NEXT_TRY_MS = 900
+"""A message that is released so long after its delay was refused before."""
+_KEPT = "variant_kept"
+
+_S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
+
+
+def _headed(rewrite: Callable[[dict[str, Value]], dict[str, Value]]) -> Seams:
+    """Filters that rewrite the header of staged messages as administrators see it."""
+
+    def other(row: Described) -> Described:
+        return replace(
+            row, headers=tuple(rewrite(one) if one["StrucId"] == _DELAY_HEADER else one for one in row.headers)
+        )
+
+    return shown(other)
+
+
+def _in_seconds(header: dict[str, Value]) -> dict[str, Value]:
+    delay = header["DeliveryDelay"]
+    seconds = delay // _SECOND_MS if isinstance(delay, int) else 0
+    return {"StrucId": "DLYH", "Length": 64, "Destination": header["DestQName"], "Seconds": seconds}
+
+
+def _with_due_time(header: dict[str, Value]) -> dict[str, Value]:
+    return {"StrucId": "WAIT", "To": f"queue:{header['DestQName']}@QM1", "At": header["DeliveryTime"]}
+
+
+def _with_jms_header(row: Described) -> Described:
+    """The message with a header of JMS in front of its body, as IBM MQ puts it in front of each (MQRFH2)."""
+    return replace(row, headers=(*row.headers, {"StrucId": "RFH2", "Version": 2, "NameValueData": "<jms></jms>"}))
+
+
+def _under_hashed_id(row: Described) -> Described:
+    """The staged message under an id that is made of its other id."""
+    if not any(header["StrucId"] == _DELAY_HEADER for header in row.headers):
+        return row
+    other = sha256(str(row.descriptor["MsgId"]).encode()).digest()[:ID_BYTES].hex()
+    return replace(row, descriptor={**row.descriptor, "MsgId": other})
+
+
+def _life_in_seconds(row: Described) -> Described:
+    """The message with an Expiry of whole seconds, rounded up."""
+    expiry = row.descriptor["Expiry"]
+    if not isinstance(expiry, int) or expiry < 0:
+        return row
+    return replace(row, descriptor={**row.descriptor, "Expiry": -(-expiry // _TENTHS) * _TENTHS})
+
+
+def _moved_to(put: Put, due_ms: int) -> Commands | None:
+    """The send with a later end of its delay; None if it would expire before."""
+    if put.message.expiry_ms is not None and due_ms > put.message.expiry_ms:
+        return None
+    return resent(put, delivery_time_ms=due_ms)
+
+
+def _later(due: Callable[[Put], int]) -> Seams:
+    """Filters that end delays a little later; what a message shows of its delay stays as it was sent."""
+    asked: dict[str | None, int] = {}
+
+    def rewrite(put: Put, _sent: Sent, _view: View) -> Commands | None:
+        asked[put.message.message_id] = put.message.delivery_time_ms or 0
+        return _moved_to(put, due(put))
+
+    def as_sent(row: Described) -> Described:
+        due_ms = asked.get(row.message.message_id)
+        if due_ms is None:
+            return row
+        later_ms = (row.message.delivery_time_ms or due_ms) - due_ms
+        headers = tuple(_shortened(one, later_ms) for one in row.headers)
+        return replace(row, headers=headers, message=replace(row.message, delivery_time_ms=due_ms))
+
+    def answer(answered: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
+        return reshown(answered, as_sent)
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        due_ms = asked.get(delivered.message.message_id)
+        if due_ms is None:
+            return delivered
+        return replace(delivered, message=replace(delivered.message, delivery_time_ms=due_ms))
+
+    def command(passing: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(passing, now_ms)
+        return None if sent is None or not sent.delayed else rewrite(sent.put, sent, view)
+
+    return filters(command, answer=answer, delivery=delivery)
+
+
+def _shortened(header: dict[str, Value], by_ms: int) -> dict[str, Value]:
+    """The header of a staged message with a shorter delay and an earlier end of it."""
+    times = {
+        name: value - by_ms for name in ("DeliveryDelay", "DeliveryTime") if isinstance(value := header.get(name), int)
+    }
+    return {**header, **times}
+
+
+def _whole_seconds(put: Put) -> int:
+    return -(-(put.message.delivery_time_ms or 0) // _SECOND_MS) * _SECOND_MS
+
+
+def _equals_backwards() -> Seams:
+    """Filters that release messages of the same moment in another order than that of their sends."""
+    sent = 0
+
+    def due(put: Put) -> int:
+        nonlocal sent
+        sent += 1
+        return (put.message.delivery_time_ms or 0) + 50 - sent % 50
+
+    return _later(due)
+
+
+def _expires_later(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """Let a delayed message live a second longer."""
+    if not put.message.expiry_ms or left_ms(put.message, now_ms) == 0:
+        return None
+    return resent(put, expiry_ms=put.message.expiry_ms + _SECOND_MS)
+
+
+def _other_code(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
+    """Refuse what the staging queue cannot take as a lack of resources."""
+    told = answer.refused
+    _, sent = view.asked(answer)
+    if told is None or sent is None or not sent.delayed or tuple(told.objects) != (STAGING_QUEUE,):
+        return answer
+    if told.mqrc not in {Mqrc.Q_FULL, Mqrc.MSG_TOO_BIG_FOR_Q}:
+        return answer
+    return replace(answer, refused=refused(Mqrc.RESOURCE_PROBLEM, f"No room: {told.text}", *told.objects))
+
+
+def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """Let the header count towards MAXMSGL of the staging queue."""
+    limit = view.said(STAGING_QUEUE).get("MAXMSGL")
+    if not isinstance(limit, int):
+        return None
+
+    def altered(longest: int) -> Command:
+        return Administer(put.connection, None, AlterObject(Kind.QLOCAL, STAGING_QUEUE, {"MAXMSGL": longest}))
+
+    return (altered(max(0, limit - _HEADER_BYTES)), put, altered(limit))
+
+
+def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
+    """Mark a message as redelivered whose put was tried more than once."""
+    due_ms = delivered.message.delivery_time_ms
+    if due_ms is None or view.last_ms < due_ms + _NEXT_TRY_MS:
+        return delivered
+    return replace(delivered, redelivered=True, count=max(1, delivered.count))
+
+
+def _keeps_delayed() -> Seams:
+    """Filters that keep non-persistent delayed messages through a restart."""
+
+    def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        if put.message.durable is not False or not is_delayed(put, now_ms):
+            return None
+        return resent(put, durable=True, properties={**put.message.properties, _KEPT: True})
+
+    def unmarked(row: Described) -> Described:
+        if _KEPT not in row.message.properties:
+            return row
+        own = {name: value for name, value in row.message.properties.items() if name != _KEPT}
+        return replace(
+            row,
+            descriptor={**row.descriptor, "Persistence": 0},
+            message=replace(row.message, durable=False, properties=own),
+        )
+
+    def answer(answered: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
+        return reshown(answered, unmarked)
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        if _KEPT not in delivered.message.properties:
+            return delivered
+        own = {name: value for name, value in delivered.message.properties.items() if name != _KEPT}
+        return replace(delivered, message=replace(delivered.message, durable=False, properties=own))
+
+    def command(passing: Command, now_ms: int, view: View) -> Commands | None:
+        target = view.target(passing)
+        return rewrite(passing, target, now_ms, view) if isinstance(passing, Put) and target is not None else None
+
+    return filters(command, answer=answer, delivery=delivery)
+
+
+def _heeds_no_gets(tables: Tables) -> Tables:
+    cells = {
+        (_S.WATCHING, _I.UNAVAILABLE): (_S.WATCHING, _A.STAY),
+        (_S.DOWN, _I.UNAVAILABLE): (_S.WATCHING, _A.LOOK),
+    }
+    return with_cells(tables, "distributed", cells)
+
+
+def _heeds_puts(tables: Tables) -> Tables:
+    cells = {
+        (_S.WATCHING, _I.PUT_DISABLED): (_S.CLOSED, _A.REST),
+        (_S.DOWN, _I.PUT_DISABLED): (_S.CLOSED, _A.REST),
+        (_S.CLOSED, _I.PUT_DISABLED): (_S.CLOSED, _A.STAY),
+        (_S.FAILED, _I.PUT_DISABLED): (_S.CLOSED, _A.REST),
+    }
+    return with_cells(tables, "distributed", cells)
+
+
+STAGING_VARIANTS = (
+    Variant(
+        name="staging-header-in-seconds",
+        rules=("DD-05", "DD-06", "DD-39", "DD-57"),
+        text="The header of a staged message has other fields, and the delay in seconds.",
+        allowed_by="DELAY:7 asks for a header with delay and target, and gives no layout.",
+        apply=lambda: _headed(_in_seconds),
+    ),
+    Variant(
+        name="staging-header-with-due-time",
+        rules=("DD-05", "DD-06", "DD-39", "DD-57"),
+        text="The header of a staged message has the time of its delivery, and the target in an address.",
+        allowed_by="DELAY:7 asks for a header with delay and target, and gives no layout.",
+        apply=lambda: _headed(_with_due_time),
+    ),
+    Variant(
+        name="jms-header-on-all",
+        rules=("DD-05", "DD-06", "DD-39", "DD-57"),
+        text="Every message has one more header, staged or not.",
+        allowed_by="DELAY:64 has the header of the delay removed, and says nothing of others.",
+        apply=lambda: shown(_with_jms_header),
+    ),
+    Variant(
+        name="staged-under-hashed-ids",
+        rules=("DD-37", "DD-38"),
+        text="The new message id of a staged message is a hash.",
+        allowed_by="DELAY:35 says that it is new.",
+        apply=lambda: shown(_under_hashed_id),
+    ),
+    Variant(
+        name="released-at-whole-seconds",
+        rules=("DD-02", "DD-03", "DD-06", "DD-38"),
+        text="Delays end at the next whole second.",
+        allowed_by="DELAY:5 gives the earliest time; JMS 7.8 leaves open how exactly time is kept.",
+        apply=lambda: _later(_whole_seconds),
+    ),
+    Variant(
+        name="released-in-another-order",
+        rules=("DD-03", "DD-06", "DD-38"),
+        text="Messages that are due in the same moment are released in another order than that of their sends.",
+        allowed_by="DELAY:7 says nothing of an order.",
+        apply=_equals_backwards,
+    ),
+    Variant(
+        name="expiry-shown-in-seconds",
+        rules=("DD-55", "DD-85"),
+        text="The Expiry field shows whole seconds.",
+        allowed_by='DELAY:62 says "approximately".',
+        apply=lambda: shown(_life_in_seconds),
+    ),
+    Variant(
+        name="delayed-lives-a-second-longer",
+        rules=("DD-55", "DD-56", "DD-57"),
+        text="The time to live of a delayed message ends a second late.",
+        allowed_by="JMS 3.4.9 and 7.8 leave the exact moment open.",
+        apply=lambda: puts(_expires_later),
+    ),
+    Variant(
+        name="staging-refusals-by-resource",
+        rules=("DD-36",),
+        text="A send that the staging queue cannot take is refused with MQRC_RESOURCE_PROBLEM.",
+        allowed_by="DELAY:19 asks for a suitable message, and names no code.",
+        apply=lambda: replies(_other_code),
+    ),
+    Variant(
+        name="staging-header-counts",
+        rules=("DD-36",),
+        text="MAXMSGL of the staging queue counts 400 bytes of header.",
+        allowed_by="DELAY:30 does not say what it counts.",
+        apply=lambda: delayed_puts(_header_counts),
+    ),
+    Variant(
+        name="tried-again-marked-redelivered",
+        rules=("DD-71", "DD-74"),
+        text="A message whose put was tried again comes marked as redelivered.",
+        allowed_by='DELAY:74 speaks of a message that is "redelivered later".',
+        apply=lambda: filters(delivery=_marks_tried_again),
+    ),
+    Variant(
+        name="delayed-non-persistent-kept-through-restart",
+        rules=("DD-47", "DD-48"),
+        text="Non-persistent delayed messages outlive a restart.",
+        allowed_by="DELAY:50 says that they are more likely to be lost.",
+        apply=_keeps_delayed,
+    ),
+    Variant(
+        name="distributed-ignores-get-disabled",
+        rules=("DD-65",),
+        text="On distributed platforms the processor goes on although its queue is disabled for gets.",
+        allowed_by="DELAY:68 has it shut down on z/OS; line 70 says nothing of it.",
+        apply=lambda: Seams(tables=_heeds_no_gets),
+    ),
+    Variant(
+        name="distributed-stops-at-put-disabled",
+        rules=("DD-65",),
+        text="On distributed platforms, too, disabling the staging queue for puts stops the processor.",
+        allowed_by="DELAY:68 says so for z/OS; line 70 does not exclude it.",
+        apply=lambda: Seams(tables=_heeds_puts),
+    ),
+)
+"""Variants of rules DD-02 to DD-06, DD-36 to DD-39, DD-47, DD-48, DD-55 to DD-57, DD-65 and DD-71."""

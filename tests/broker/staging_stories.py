@@ -1,0 +1,116 @@
+"""Stories of the staging queue's limits and of its messages' reports: part of the tour of every defect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.broker.administration_stories import MS, TOPIC, look, send, take
+from tests.broker.failure_stories import REPLIES, Office
+from tests.broker.processor_stories import stage
+
+from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Kind
+from assay_sdk import driver
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
+
+if TYPE_CHECKING:
+    from tests.broker.stories import Story
+
+Q = Address(AddressKind.QUEUE, "Q")
+FAR_MS = 60_000
+UMLAUTS = "äöü" * 50
+
+
+def limits_of_units_and_publications(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    office.alter(STAGING_QUEUE, MAXDEPTH=2, MAXMSGL=200)
+    one.listen(3, TOPIC)
+    one.listen(4, TOPIC)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("undone", delay_ms=FAR_MS, unit=1)
+    one.submit(driver.Rollback(one.token(), 1))
+    send(one, "Q", UMLAUTS, delay_ms=FAR_MS)
+    send(one, "Q", "one", delay_ms=FAR_MS)
+    send(one, TOPIC, "for two", delay_ms=FAR_MS)
+    send(one, "Q", "two", delay_ms=FAR_MS)
+    look(office)
+
+
+def places_of_the_expired(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q", "OTHER")
+    office.dead_letters("")
+    office.alter(STAGING_QUEUE, MAXDEPTH=1)
+    now_ms = story.runner.clock.wall_ns() // MS
+    send(one, "Q", "stale", expiry_ms=now_ms + 500)
+    office.alter("Q", PUT="DISABLED")
+    story.run(2_000)
+    send(one, "OTHER", "next", delay_ms=FAR_MS)
+    look(office)
+
+
+def shut_and_opened(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    one.listen(3, Q)
+    now_ms = story.runner.clock.wall_ns() // MS
+    send(one, "Q", "mortal", expiry_ms=now_ms + FAR_MS)
+    send(one, "Q", "plain")
+    office.alter(STAGING_QUEUE, GET="DISABLED")
+    story.run(500)
+    office.alter(STAGING_QUEUE, GET="ENABLED")
+    story.run(500)
+
+
+def stuck_on_zos(story: Story) -> None:
+    story.begin(platform="zos")
+    office, one = Office(story), story.client("one")
+    stage(office)
+    office.define("Q", "OTHER")
+    office.dead_letters("")
+    send(one, "Q", "stuck")
+    send(one, "OTHER", "free", delay_ms=3_000)
+    office.alter("Q", PUT="DISABLED")
+    story.run(5_000)
+    look(office, "OTHER")
+
+
+def reported_with_more(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q", "REPLIES", "DLQ")
+    office.dead_letters("DLQ")
+    office.do(DefineObject(kind=Kind.QALIAS, name="FRONT", attributes={"TARGET": "REPLIES"}))
+    front = Address(AddressKind.QUEUE, "FRONT")
+    asked = {
+        "discarded": Mqro.DISCARD_MSG,
+        f"told {UMLAUTS}": Mqro.EXCEPTION_WITH_FULL_DATA,
+        "taken": Mqro.COD,
+    }
+    for body, options in asked.items():
+        send(one, "Q", body, delay_ms=200, reply_to=REPLIES, properties={WHOLE_REPORT: int(options)})
+    send(one, "Q", "to an alias", delay_ms=200, reply_to=front, properties={WHOLE_REPORT: int(Mqro.EXCEPTION)})
+    take(office, "taken")
+    office.alter("Q", PUT="DISABLED")
+    story.run(1_000)
+    office.browse()
+
+
+def last_place(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    office.alter("Q", MAXDEPTH=1)
+    send(one, "Q", "last")
+    story.run(500)
+    look(office, "Q")
+
+
+STAGING_STORIES = (
+    limits_of_units_and_publications,
+    places_of_the_expired,
+    shut_and_opened,
+    stuck_on_zos,
+    reported_with_more,
+    last_place,
+)
