@@ -66,7 +66,7 @@ class NothingSelected(UsageProblem):
             where = "`assay rules` says how many scenarios each rule has"
         else:
             where = "run other tests with pytest itself" if others else f"the scenarios are in {root}"
-            where = "none of the features that are named has such a one" if own and not others else where
+            where = "the features behind -- hold no such scenario" if own and not others else where
         super().__init__(f"No scenario was selected: {why}; {where}.")
 
 

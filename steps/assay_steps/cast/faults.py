@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.faults import NOW, FaultRequest, Injection, Trigger
+from assay_adapters.ports.faults import (
+    NOW,
+    BlockWrite,
+    Cut,
+    FaultRequest,
+    Injection,
+    Kill,
+    Restart,
+    StoreError,
+    Trigger,
+    WorkerDies,
+)
 from assay_evidence import events
+from assay_sdk.model.capabilities import Capability
 from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.words.mistakes import MistakeError
+
+_NEEDED: Mapping[type[FaultRequest], Capability] = {
+    Kill: Capability.KILL,
+    Restart: Capability.RESTART,
+    Cut: Capability.CUT,
+    StoreError: Capability.STORE_ERROR,
+    WorkerDies: Capability.WORKER_DIES,
+    BlockWrite: Capability.BLOCK_WRITE,
+}
+"""The capability that a scenario with this fault needs."""
 
 
 class ScenarioFaults:
@@ -32,11 +55,15 @@ class ScenarioFaults:
         """Arm a fault.
 
         Raises:
+            MistakeError: The scenario shares its broker with others, because no tag of it asks for a fault.
             LookupError: The backend cannot inject it, although it meets the scenario's needs.
         """
         faults = self._instance.faults
         if faults is None:
-            raise LookupError("This backend injects no faults, although the scenario's tags ask for one.")
+            tag = f"@needs-{_NEEDED[type(fault)].value}"
+            raise MistakeError(
+                f"other scenarios use this broker too, so no fault may strike it; tag the scenario {tag}"
+            )
         injection = faults.inject(fault, when)
         if isinstance(injection, Unsupported):
             raise LookupError(f"This backend cannot do that: {injection.source.text}")
