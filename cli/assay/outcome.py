@@ -21,6 +21,8 @@ from assay_steps.plugin.folder import LOG, UNJUDGED
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
 """The exit codes of backends, mildest first: an unexpected verdict outweighs an inconclusive one."""
+SHOWN = 3
+"""How many failed tests are named."""
 NOTHING = "the journals tell of no scenario, so nothing is known of any rule; do the run again with `assay run`."
 
 
@@ -71,7 +73,10 @@ def others_failed(folder: Path) -> list[str]:
         failed = msgspec.json.decode(path.read_bytes(), type=list[str])
     except msgspec.DecodeError as problem:
         raise SourceError(path, f"it is malformed ({problem}); do the run again or move it away.") from problem
-    return [f"{counted(len(failed), 'test')} failed that the kit does not judge; {folder / LOG} shows them."]
+    more = f" and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
+    where = f"; {folder / LOG} shows them" if (folder / LOG).is_file() else ""
+    named = f"{', '.join(failed[:SHOWN])}{more}"
+    return [f"{counted(len(failed), 'test')} failed that the kit does not judge ({named}){where}."]
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:

@@ -63,9 +63,13 @@ def test_a_failed_test_that_no_scenario_of_the_kit_makes_is_not_as_expected(
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.NOT_AS_EXPECTED
     assert "2 tests failed that the kit does not judge" in ended.out
+    (tmp_path / "out" / "pytest.log").unlink()  # a run of pytest itself has none
     again = assay("report", tmp_path / "out")
     assert again.code is Exit.NOT_AS_EXPECTED
-    assert "2 tests failed that the kit does not judge" in again.out
+    (told,) = [line for line in again.out.splitlines() if "not as expected" in line]
+    assert "2 tests failed that the kit does not judge (" in told
+    assert "test_ours.py::test_plain" in told
+    assert "pytest.log" not in told
     assert assay("run", "--out", tmp_path / "alone", "--", single).code is Exit.AS_EXPECTED
 
 

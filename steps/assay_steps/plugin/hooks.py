@@ -47,8 +47,8 @@ FIRST_WORKER = "gw0"
 
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
-JUDGED = "assay_judged"
-"""The attribute of a report on a scenario that the kit judges."""
+UNJUDGED = "assay_unjudged"
+"""The attribute of a report: the test's name if no verdict shows its outcome."""
 LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, CURRENT_STEP)
 """Deleted from a test after its scenario, because pytest keeps its tests to the end of the run."""
 
@@ -254,15 +254,17 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark the report of a scenario that the kit judges; the mark crosses processes."""
+        """Mark the report of a test that no verdict shows with the test's name; the mark crosses processes."""
         report = yield
-        setattr(report, JUDGED, CASE in item.stash and report.when != "teardown")
+        judged = CASE in item.stash and report.when != "teardown"
+        setattr(report, UNJUDGED, "" if judged else _named(item))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the ids of failed tests that no verdict shows."""
-        if report.failed and not getattr(report, JUDGED, True):
-            self.run.unjudged.add(report.nodeid)
+        """Keep the names of failed tests that no verdict shows."""
+        name = getattr(report, UNJUDGED, "")
+        if report.failed and name:
+            self.run.unjudged.add(name)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
@@ -382,6 +384,13 @@ class AssayPlugin:
         """The scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
+
+
+def _named(item: pytest.Item) -> str:
+    """A test's module, relative to the working folder, and its name; its id has no module outside of pytest's root."""
+    here = Path.cwd()
+    module = item.path.relative_to(here) if item.path.is_relative_to(here) else item.path
+    return f"{module.as_posix()}::{item.nodeid.partition('::')[2]}"
 
 
 def _feature(item: pytest.Item) -> str:

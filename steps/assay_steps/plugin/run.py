@@ -154,7 +154,7 @@ class Run:
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         self.unjudged: set[str] = set()
-        """The ids of failed tests that are no scenarios of the kit."""
+        """The names of failed tests that are no scenarios of the kit."""
         if options.writer == MAIN:
             make_room(Path(options.out))
         self._journal = self._open_journal()
