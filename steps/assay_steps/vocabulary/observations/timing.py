@@ -30,11 +30,10 @@ def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
 
 
 @then(phrase("the receiver sees {label:Name} with a JMSDeliveryTime of its send plus {delay:Duration}"))
-@then(phrase("{name:Name} sees {label:Name} with a JMSDeliveryTime of its send plus {delay:Duration}"))
-def _(world: World, evidence: Evidence, label: str, delay: int, name: str = RECEIVER) -> None:
+def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.key,), due_in_ms=world.left_ms(label, delay))
-    evidence.claim("in-range", {"kid": sent.key, "actor": name, "field": _DUE}, _due_ms(world, label, delay))
+    world.observe((RECEIVER,), (sent.key,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim("in-range", {"kid": sent.key, "actor": RECEIVER, "field": _DUE}, _due_ms(world, label, delay))
 
 
 def _due_ms(world: World, label: str, delay_ms: int) -> dict[str, int]:
