@@ -1,0 +1,41 @@
+"""A sample of mutants, as `make test` tries it, and the table of triage beside the code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools.mutation.mutants import Module
+from tools.mutation.score import read_results
+from tools.mutation.targets import PACKAGES, modules_of
+from tools.mutation.triage import load_triage
+
+SAMPLE, SEED, MOST = 100, 1, 100
+"""Two minutes of two cores; 200 mutants with all scenarios would take more than three."""
+FLOOR = 50
+"""Percent. The sample is new whenever enforcing code changes, so the floor is three standard deviations below the score."""
+IN_MEMORY = [package.name for package in PACKAGES if package.store == "memory"]
+
+pytestmark = pytest.mark.exhaustive
+
+
+def test_scenarios_convict_a_sample_of_mistakes(tmp_path: Path) -> None:
+    out = tmp_path / "mutation.json"
+    packages = [word for name in IN_MEMORY for word in ("--package", name)]
+    numbers = {"sample": SAMPLE, "seed": SEED, "most": MOST, "floor": FLOOR}
+    options = [word for name, number in numbers.items() for word in (f"--{name}", str(number))]
+    call = [sys.executable, "-m", "tools.mutation", *packages, *options, "--out", str(out)]
+    told = subprocess.run(call, capture_output=True, text=True, check=False)  # noqa: S603 - this Python, own arguments
+    assert told.returncode == 0, told.stdout[-8000:] + told.stderr[-2000:]
+    assert len(read_results(out)) > SAMPLE * 0.8  # the others are the same program as without the change
+
+
+def test_each_entry_of_the_triage_fits_a_mutant() -> None:
+    triage = load_triage()
+    modules = {entry.partition(": ")[0] for group in triage.group for entry in group.mutants}
+    files = {name: file for package in PACKAGES for name, file in modules_of(package) if name in modules}
+    assert modules == files.keys()
+    names = [str(mutant.key) for name, file in files.items() for mutant in Module(name, file).mutants]
+    assert triage.stale(names) == [], "delete these entries, or name the mutants as they are now"
