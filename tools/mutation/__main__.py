@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tools.mutation.campaign import Plan, campaign
-from tools.mutation.score import CONVICTED, STATUSES, Result, Row, again, read_results, rows
+from tools.mutation.score import CONVICTED, STATUSES, Result, Row, again, merged, read_results, rows
 from tools.mutation.triage import Triage, load_triage
 
 
@@ -25,6 +25,9 @@ def main(  # noqa: PLR0917 - typer makes options of them
     most: Annotated[int | None, typer.Option(help="Try a mutant with so many scenarios at most.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes at a time.")] = 2,
     out: Annotated[Path, typer.Option(help="The file for all results, as JSON.")] = Path("mutation.json"),
+    survivors: Annotated[
+        list[Path] | None, typer.Option(help="Try again what these results have not convicted, and show all of them.")
+    ] = None,
     results: Annotated[
         list[Path] | None, typer.Option(help="Try nothing: show these results again, with the present triage.")
     ] = None,
@@ -37,6 +40,13 @@ def main(  # noqa: PLR0917 - typer makes options of them
     triage = load_triage()
     if results:
         found = [again(result, triage) for path in results for result in read_results(path)]
+    elif survivors:
+        before = [result for path in survivors for result in read_results(path)]
+        left = tuple(result.mutant for result in before if result.status != CONVICTED and again(result, triage).counts)
+        modules = tuple({name.partition(": ")[0] for name in left})
+        tried = _tried(Plan(modules, names=left, jobs=jobs, most=most), triage, out, console)
+        found = merged([again(result, triage) for result in before], tried)
+        out.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
     else:
         plan = Plan(tuple(module or ()), tuple(package or ()), sample, seed, jobs=jobs, most=most, each=each)
         found = _tried(plan, triage, out, console)

@@ -67,6 +67,11 @@ def again(result: Result, triage: Triage) -> Result:
     return replace(result, triage=group.kind.value, reason=group.reason)
 
 
+def merged(before: Iterable[Result], after: Iterable[Result]) -> list[Result]:
+    """Earlier results, each replaced by a later one of the same mutant."""
+    return list({result.mutant: result for result in (*before, *after)}.values())
+
+
 def read_results(file: Path) -> list[Result]:
     """The results of an earlier campaign.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tools.mutation.score import Result, again, rows
+from tools.mutation.score import Result, again, merged, rows
 from tools.mutation.triage import Group, Kind, Triage, load_triage
 
 RESULT = Result("m: f: a -> b", "core", "m", "f", "operator", 1, "convicted")
@@ -58,6 +58,11 @@ def test_results_are_shown_again_with_another_triage() -> None:
     assert again(survived, outside).triage == "outside"
     assert again(RESULT, outside).triage == ""
     assert again(again(survived, outside), Triage()).triage == ""
+
+
+def test_a_later_result_of_a_mutant_replaces_an_earlier_one() -> None:
+    survived, other = replace(RESULT, status="survived"), replace(RESULT, mutant="m: g: a -> b")
+    assert merged([survived, other], [RESULT]) == [RESULT, other]
 
 
 def test_the_table_names_each_mutant_once_and_says_why() -> None:
