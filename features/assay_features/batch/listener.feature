@@ -156,6 +156,51 @@ Feature: A consumer can be given a listener that takes batches
       And "receiver" asks for a message
       Then it is accepted
 
+    @kit
+    Scenario: Without its batch listener the receiver takes a message listener, which gets what comes
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And the batch listener of "receiver" is removed
+      And a message listener is set on "receiver"
+      And messages "m1" to "m4" are sent to the queue
+      Then the receiver sees "m1" to "m4" exactly once
+
+    @kit
+    Scenario: Without its message listener the receiver takes a batch listener, which gets what comes
+      Given an empty queue
+      And a receiver on the queue
+      When a message listener is set on "receiver"
+      And the message listener of "receiver" is removed
+      And a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And messages "m1" to "m4" are sent to the queue
+      Then the receiver sees "m1" to "m4" exactly once
+      And the receiver's batches hold at most 3 messages
+
+    @kit
+    Scenario: The batch listener that follows another has its own size, also for what waited
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 10 and timeout 60000 ms is set on "receiver"
+      And messages "m1" to "m4" are sent to the queue
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      Then the receiver sees "m1" to "m4" exactly once
+      And the receiver's batches hold at most 2 messages
+
+    @kit
+    Scenario: What waited for a full batch comes to another receiver when the listener is removed
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 10 and timeout 60000 ms is set on "receiver"
+      And messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And receiver "other" starts to wait on the queue
+      Then "other" sees "m1" to "m3" exactly once
+      And the receiver never sees "m1" to "m3"
+
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused
     The document leaves open what such values mean.  Our client refuses them, and stays as it was.

@@ -102,6 +102,31 @@ class _NeverTakenAway(ConsumerFilter):
         return Ok(None) if script is None else super().listen_batch(script, size, timeout_ms)
 
 
+class _DeafAfterwards(ConsumerFilter):
+    """After a listener was taken away the next one is accepted and never called."""
+
+    _taken = False
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        self._taken |= script is None
+        return Ok(None) if self._taken and script is not None else super().listen(script)
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        self._taken |= script is None
+        return Ok(None) if self._taken and script is not None else super().listen_batch(script, size, timeout_ms)
+
+
+class _FirstSizeStays(ConsumerFilter):
+    """A batch listener that follows another has the size of the first."""
+
+    _size: int | None = None
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        if script is not None and self._size is None:
+            self._size = size
+        return super().listen_batch(script, size if self._size is None else self._size, timeout_ms)
+
+
 class _ReceivesBesideBatches(ConsumerFilter):
     """A receive call beside a listener finds nothing instead of being refused."""
 
@@ -157,6 +182,8 @@ LISTENER_DEFECTS = (
     at_port(consuming, _ZeroIsForEver, "batch-timeout-zero-is-for-ever", "BT-05"),
     at_port(consuming, _TakesTheOthersPlace, "listeners-take-each-others-place", "BT-03"),
     at_port(consuming, _NeverTakenAway, "listeners-never-taken-away", "BT-03"),
+    at_port(consuming, _DeafAfterwards, "deaf-after-a-listener", "BT-03"),
+    at_port(consuming, _FirstSizeStays, "first-batch-size-stays", "BT-03"),
     at_port(consuming, _ReceivesBesideBatches, "receives-beside-batches", "BT-03"),
     at_port(consuming, _SenselessTaken, "senseless-batches-taken", "BT-14"),
     at_port(consuming, _RefusalTakesThePlace, "refused-listener-takes-the-place", "BT-14"),
