@@ -177,7 +177,7 @@ Feature: A message whose time to live is over is not delivered
       Then "steady" sees "fresh" exactly once
       And "steady" never sees "stale"
 
-    @kit
+    @kit @needs-queue
     Scenario: A time to live of 0 for one send overrules that of its producer
       Given an empty queue
       And a producer on the queue
