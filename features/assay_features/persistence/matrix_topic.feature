@@ -391,7 +391,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    @needs-shared-subscription
+    @needs-session @needs-shared-subscription
     Scenario Outline: A shared one collects nothing after the broker <event>
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic

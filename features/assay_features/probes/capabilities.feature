@@ -29,7 +29,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And the receiver sees "m1" no earlier than 1 s after its send
     And the receiver sees "m1" exactly once
 
-  @probe-time-to-live
+  @probe-time-to-live @needs-queue
   Scenario: A message that nobody got in time does not come
     Given an empty queue
     When message "short" is sent to the queue with a time to live of 500 ms
