@@ -305,7 +305,8 @@ Feature: What becomes of a message to a topic, through restart and kill
     Line 45: nothing is kept for those who come later, even when a durable subscription holds the message.  Line 58: a
     message is persisted for queues and durable subscriptions, not for non-durable ones.
 
-    @evidence @needs-data-folder
+    # MQ Light's client, which has no queues, leaves persistence to the topic.
+    @evidence @needs-data-folder @needs-queue
     Scenario: The data folder has nothing of a persistent message for a non-durable subscription alone
       Given a topic "lasting"
       And a durable subscriber "keeper" on topic "lasting"
