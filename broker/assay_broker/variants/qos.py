@@ -2,15 +2,141 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from msgspec.structs import replace
 
+from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.records import Record, SubscriptionDefined
+from assay_broker.defects.qos.qualities import is_light, lasts
+from assay_broker.defects.sends import dropped, is_topic, resent
+from assay_broker.defects.shapes import commands, deliveries, filters, reading, reshown
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
 from assay_broker.variants.model import Variant, sends
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Message
+
+_SECOND_MS = 1_000
 
 
 def _without_false(message: Message) -> Message:
     """The message without a durable header that is false."""
     return replace(message, durable=None) if message.durable is False else message
+
+
+def _unmarked(delivery: Deliver, view: View) -> Deliver:
+    """Take the mark of redelivery off."""
+    return replace(delivery, redelivered=False, count=0) if lasts(view.receiver(delivery)) else delivery
+
+
+def _marked(delivery: Deliver, view: View) -> Deliver:
+    """Mark every delivery as a repeated one."""
+    return replace(delivery, redelivered=True) if lasts(view.receiver(delivery)) else delivery
+
+
+def _recognizes_repeated() -> Seams:
+    """Filters that take a publication only once, if its sender sends it again after a lost connection."""
+    known: dict[str, int] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> tuple[Command, ...] | None:
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or not is_topic(target) or command.token is None:
+            return None
+        start = known.setdefault(str(command.message.message_id), command.connection)
+        if start == command.connection or view.starts > 1:  # what a kill took must be taken again
+            return None
+        return (dropped(command, now_ms),)
+
+    return commands(rewrite)
+
+
+def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
+    """Filters that turn the order of deliveries round which leave together for one MQ Light subscription."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        turned = [one for one in passing if isinstance(one, Deliver) and hit(one) and lasts(view.receiver(one))]
+        if len({(one.connection, one.link) for one in turned}) != 1:
+            return passing
+        places = iter(reversed(turned))
+        return tuple(next(places) if one in turned else one for one in passing)
+
+    return filters(effects=effects)
+
+
+def _later(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] | None:
+    """Let a subscription with a time to live outlive it by a second."""
+    if not isinstance(command, Attach) or not lasts(command) or command.timeout_ms is None:
+        return None
+    return (replace(command, timeout_ms=command.timeout_ms + _SECOND_MS),)
+
+
+def _anew_at_start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+    """Forget at a start since when a subscription has been without its subscriber."""
+    return tuple(replace(one, left_ms=None) if isinstance(one, SubscriptionDefined) else one for one in records)
+
+
+def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] | None:
+    """Keep an unshared subscription without a time to live for ten seconds."""
+    if not isinstance(command, Attach) or not is_light(command) or command.timeout_ms != 0:
+        return None
+    if command.settled or command.shared:
+        return None
+    return (replace(command, durability=Durability.DURABLE, timeout_ms=10 * _SECOND_MS),)
+
+
+def _keeps_headerless() -> Seams:
+    """Filters that write publications without a durable header to disk; they are shown as non-persistent."""
+    kept: set[str] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
+        target = view.target(command)
+        if not isinstance(command, Put) or command.message.durable is not None or target is None:
+            return None
+        said = [one for name in (target.name, "SYSTEM.BASE.TOPIC") for one in [view.said(name).get("DEFPSIST")] if one]
+        if not is_topic(target) or command.message.message_id is None or said != ["NO"]:
+            return None
+        kept.add(command.message.message_id)
+        return resent(command, durable=True)
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        if delivered.message.message_id not in kept:
+            return delivered
+        return replace(delivered, message=replace(delivered.message, durable=False))
+
+    def shown(row: Described) -> Described:
+        if row.message.message_id not in kept:
+            return row
+        return replace(row, descriptor={**row.descriptor, "Persistence": 0})
+
+    def answer(answered: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
+        return reshown(answered, shown)
+
+    return filters(rewrite, delivery=delivery, answer=answer)
+
+
+def _notices_late() -> Seams:
+    """Filters that keep the client id of a lost connection in use for a second, as if the loss was noticed late."""
+    since: dict[str, tuple[int, int]] = {}
+
+    def freed(now_ms: int) -> tuple[Command, ...]:
+        over = [client for client, (left_ms, _) in since.items() if now_ms - left_ms >= _SECOND_MS]
+        return tuple(Disconnect(since.pop(client)[1], None, clean=True) for client in over)
+
+    def rewrite(command: Command, now_ms: int, view: View) -> tuple[Command, ...] | None:
+        ends = freed(now_ms)
+        if not isinstance(command, Disconnect) or command.clean:
+            return (*ends, command) if ends else None
+        client = view.client_id(command.connection)
+        if client is None or client in since or not any(map(is_light, view.leaving(command))):
+            return (*ends, command) if ends else None
+        number = view.own_number()
+        since[client] = (now_ms, number)
+        return (*ends, command, Connect(number, None, client))
+
+    return commands(rewrite)
 
 
 QOS_VARIANTS = (
@@ -20,5 +146,75 @@ QOS_VARIANTS = (
         text="A durable header that is false counts as no header, so the topic decides.",
         allowed_by='AMQP:40 says "not set", which may include false.',
         apply=lambda: sends(_without_false),
+    ),
+    Variant(
+        name="sent-again-without-mark",
+        rules=("QS-09", "QS-10", "QS-13", "QS-14"),
+        text="What is sent again to a subscriber is not marked as redelivered, and counts as a first delivery.",
+        allowed_by="AMQP:22 asks for no mark; AMQP 1.0, 3.2.1, leaves delivery-count to the broker's best effort.",
+        apply=lambda: deliveries(_unmarked),
+    ),
+    Variant(
+        name="first-sending-with-mark",
+        rules=("QS-08", "QS-09"),
+        text="Every message of a subscription comes marked as redelivered.",
+        allowed_by="JMS 3.4.7: the mark says that a message was likely delivered before.",
+        apply=lambda: deliveries(_marked),
+    ),
+    Variant(
+        name="repeated-publication-recognized",
+        rules=("QS-04", "QS-05", "QS-11"),
+        text="A publication that its sender sends again after a lost connection is taken once.",
+        allowed_by="AMQP:18 lets the publisher send again, and does not ask that the message arrives twice.",
+        apply=_recognizes_repeated,
+    ),
+    Variant(
+        name="sent-again-in-reverse",
+        rules=("QS-09", "QS-14"),
+        text="What is sent again to a subscriber comes in the reverse order.",
+        allowed_by="AMQP:22 names no order.",
+        apply=lambda: _reversed(lambda one: one.redelivered),
+    ),
+    Variant(
+        name="missed-in-reverse",
+        rules=("QS-21", "QS-32"),
+        text="What a subscriber has missed comes in the reverse order.",
+        allowed_by="AMQP:31 and AMQP:39 name no order.",
+        apply=lambda: _reversed(lambda one: not one.redelivered),
+    ),
+    Variant(
+        name="subscription-ends-a-second-late",
+        rules=("QS-20", "QS-21", "QS-22"),
+        text="A subscription is removed a second after its time to live is over, as by a sweep.",
+        allowed_by="AMQP:32 says that it is removed then, and not how soon.",
+        apply=lambda: commands(_later),
+    ),
+    Variant(
+        name="lifetime-anew-at-start",
+        rules=("QS-20", "QS-22"),
+        text="The time to live of a subscription counts anew when the broker starts.",
+        allowed_by="AMQP:31 says nothing of the time in which the broker is down.",
+        apply=lambda: reading(_anew_at_start),
+    ),
+    Variant(
+        name="subscription-without-time-lingers",
+        rules=("QS-20",),
+        text="An unshared at-least-once subscription without a time to live stays for ten seconds.",
+        allowed_by="AMQP:30 leaves to the application whether it stays; no line says when one without a time goes.",
+        apply=lambda: commands(_lingers),
+    ),
+    Variant(
+        name="headerless-kept-through-restart",
+        rules=("QS-35",),
+        text="A non-persistent publication without a durable header outlives a restart.",
+        allowed_by="AMQP:40 and PERSIST:59: not guaranteed, and not ruled out.",
+        apply=_keeps_headerless,
+    ),
+    Variant(
+        name="loss-noticed-late",
+        rules=("QS-08", "QS-09", "QS-14", "QS-21"),
+        text="The client id of a lost connection stays in use for a second.",
+        allowed_by="JMS 6.1.2 and AMQP:22: no document says how soon a broker notices that a connection is lost.",
+        apply=_notices_late,
     ),
 )

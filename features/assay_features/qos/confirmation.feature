@@ -132,7 +132,7 @@ Feature: Who acknowledges a message, the client or the application, and when
         | the application of "s" fails    |
         | the connection of "s" is closed |
 
-    @kit
+    @kit @judges-broker
     Scenario: What comes again is marked
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
