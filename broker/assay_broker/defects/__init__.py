@@ -42,6 +42,7 @@ from assay_broker.defects.persistence.waiting_messages import WAITING_MESSAGE_DE
 from assay_broker.defects.qos.persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.qos.qualities import QOS_DEFECTS
 from assay_broker.defects.qos.repetition import REPETITION_DEFECTS
+from assay_broker.defects.qos.returning import RETURNING_DEFECTS
 from assay_broker.defects.qos.subscription_lifetime import SUBSCRIPTION_LIFETIME_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
@@ -81,6 +82,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *RELEASE_DEFECTS,
         *QOS_DEFECTS,
         *REPETITION_DEFECTS,
+        *RETURNING_DEFECTS,
         *SUBSCRIPTION_LIFETIME_DEFECTS,
         *QOS_PERSISTENCE_DEFECTS,
     )

@@ -53,6 +53,58 @@ Feature: Who acknowledges a message, the client or the application, and when
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
       Then "s" sees "m1" at least once
 
+    Scenario: What the application asks for by itself is acknowledged, too
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
+      And "s" receives 2 messages
+      And 2 s pass
+      And the application of "s" fails
+      And subscriber "s" comes back
+      And message "control" is sent to the topic with quality of service at-least-once
+      Then "s" sees "control" exactly once
+      And "s" sees "m1" and "m2" exactly once
+
+    Scenario: What was acknowledged is handed over before the connection is closed
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And subscriber "s" starts to receive and works 2 s on each
+      And "s" has seen "m1"
+      And the connection of "s" is closed
+      And subscriber "s" comes back as "heir"
+      And message "control" is sent to the topic with quality of service at-least-once
+      Then "heir" sees "control" exactly once
+      And one of "s", "heir" sees "m1" to "m3", exactly once
+
+    @needs-cut
+    Scenario: After a cut every subscription of the client receives again
+      Given a topic "one"
+      And a topic "two"
+      And a topic "three"
+      And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "u", of the client of "s", on topic "three" with quality of service at-least-once and automatic confirmation
+      When every connection is cut
+      And message "m2" is sent to topic "two" with quality of service at-least-once
+      And 10 s pass
+      And message "m1" is sent to topic "one" with quality of service at-least-once
+      And message "m3" is sent to topic "three" with quality of service at-least-once
+      Then "s" sees "m1" exactly once
+      And "t" sees "m2" exactly once
+      And "u" sees "m3" exactly once
+
+    @needs-cut @needs-shared-subscription
+    Scenario: After a cut a sharer receives again
+      Given a topic
+      And subscriber "s" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And "s" has seen "m1"
+      And 2 s pass
+      And every connection is cut
+      And messages "m2" and "m3" are sent to the topic with quality of service at-least-once
+      Then "s" sees "m1" to "m3" exactly once
+
   @QS-12 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: ... and an application that fails after that and before it has processed the message may have lost it
     Line 26.  Whether it comes again is recorded; what comes is what was sent.
@@ -132,6 +184,19 @@ Feature: Who acknowledges a message, the client or the application, and when
         | the application of "s" fails    |
         | the connection of "s" is closed |
 
+    Scenario: What is not acknowledged when its consumer is closed comes again
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "s" has seen "m1" to "m3"
+      And "s" acknowledges message "m2"
+      And 2 s pass
+      And the consumer of "s" is closed
+      And the connection of "s" is closed
+      And subscriber "s" comes back
+      Then "s" sees "m1" and "m3" again
+      And "s" sees "m2" exactly once
+
     @kit @judges-broker
     Scenario: What comes again is marked
       Given a topic
@@ -187,3 +252,50 @@ Feature: Who acknowledges a message, the client or the application, and when
       And every connection is cut
       Then "s" sees "m1" and "m3" exactly 3 times
       And "s" sees "m2" exactly 2 times
+
+    @needs-cut
+    Scenario: An acknowledgement of what came over an earlier connection does not count for another message
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
+      And "s" has seen "m1" to "m4"
+      And "s" acknowledges message "m1"
+      And 2 s pass
+      And every connection is cut
+      And 10 s pass
+      And "s" acknowledges message "m2" as it first saw it
+      And 2 s pass
+      And every connection is cut
+      Then "s" sees "m3" and "m4" exactly 3 times
+      And "s" sees "m1" exactly once
+
+    @needs-cut
+    Scenario: Each subscription of a client has acknowledgements of its own
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
+      And messages "n1" and "n2" are sent to topic "two" with quality of service at-least-once
+      And "s" has seen "m1" and "m2"
+      And "t" has seen "n1" and "n2"
+      And "s" acknowledges message "m1"
+      And "t" acknowledges message "n2"
+      And 2 s pass
+      And every connection is cut
+      Then "s" sees "m2" again
+      And "t" sees "n1" again
+      And "s" sees "m1" exactly once
+      And "t" sees "n2" exactly once
+
+    @kit @needs-cut
+    Scenario: What the application had not got before the cut comes once
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      And every connection will be cut 1 s after "m1" is first seen
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And subscriber "s" starts to receive and works 3 s on each
+      And "s" has seen "m1"
+      And every connection has been cut
+      And 20 s pass
+      Then "s" sees "m2" and "m3" exactly once

@@ -149,6 +149,64 @@ Feature: Which messages are persistent on a subscriber's queue
       And subscriber "first" comes back
       Then "first" sees "m1" to "m3" exactly once
 
+    @needs-kill
+    Scenario Outline: It is there after a kill, too, for a subscriber <quality> that has come back once before
+      Given a topic
+      And subscriber "reader" on the topic with quality of service <quality> and a durable subscription
+      And subscriber "reader" is inactive
+      When message "m1" is sent to the topic with the durable header true
+      And subscriber "reader" comes back
+      And "reader" has seen "m1"
+      And 2 s pass
+      And the connection of "reader" is closed
+      And messages "m2" and "m3" are sent to the topic with the durable header true
+      And the broker is killed and comes back
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" to "m3" exactly once
+
+      Examples:
+        | quality       |
+        | at-least-once |
+        | at-most-once  |
+
+    @needs-shared-subscription
+    Scenario Outline: It is there for those who share a subscription after the broker <event>
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service <quality> and a durable subscription
+      And subscriber "left" is inactive
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker <event>
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service <quality> and a durable subscription
+      Then "right" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples:
+        | event        | quality       |
+        | is restarted | at-least-once |
+
+      @needs-kill
+      Examples:
+        | event                    | quality       |
+        | is killed and comes back | at-least-once |
+        | is killed and comes back | at-most-once  |
+
+    @needs-kill
+    Scenario Outline: A message with <body> is there after a kill, unaltered
+      Given a topic
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "reader" is inactive
+      When message "m1" is sent to the topic with the durable header true and <body>
+      And the broker is killed and comes back
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" exactly once
+      And "reader" sees the body of "m1" unaltered
+
+      Examples:
+        | body                           |
+        | an empty body                  |
+        | a body of non-ASCII characters |
+        | a body of 300 KB               |
+
   @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
   Rule: Without a durable header, DEFPSIST of the topic decides
     Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.

@@ -430,6 +430,20 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m6" exactly once
 
+    Scenario: A share of the same name on another topic is another one
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "left" on topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to topic "one" with the durable header true
+      And "left" has seen "m1"
+      And subscriber "right" comes to topic "two" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And message "m2" is sent to topic "two" with the durable header true
+      And the connection of "left" is lost
+      And subscriber "third" comes to topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      Then "third" sees "m1" exactly once
+      And "right" sees "m2" exactly once
+      And "right" never sees "m1"
+
   @QS-14 @judges-broker @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: Each message is acknowledged by itself, when its subscriber decides
     Line 24.  An acknowledgement that stood for everything before it, or for the whole connection, is found out.

@@ -50,3 +50,48 @@ Feature: At least once, a sender sends again what was not answered
       Then "m2" went over the wire again, not settled
       And "m1" went over the wire once, not settled
       And "sure" sees "m1" exactly once
+
+    @needs-cut @needs-kill-at-answer
+    Scenario: The connection cut before the answer, and again before the answer to what was sent again
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer, twice
+      Then sending "m1" is accepted
+      And "m1" went over the wire at least 3 times, not settled
+      And "sure" sees "m1" at least once
+
+    @needs-cut
+    Scenario: What is sent while the client has no connection goes out on the next one
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And every connection is cut
+      And messages "m2" and "m3" are sent to the topic with quality of service at-least-once
+      Then sending "m3" is accepted
+      And "sure" sees "m1" to "m3" exactly once
+
+    @needs-cut @needs-kill-at-answer
+    Scenario Outline: What is sent again with <body> is unaltered
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once, <body> and every connection is cut before its answer
+      Then "sure" sees "m1" at least once
+      And "sure" sees the body of "m1" unaltered
+
+      Examples:
+        | body                           |
+        | an empty body                  |
+        | a body of non-ASCII characters |
+        | a body of 300 KB               |
+
+    @evidence @needs-cut @needs-client-id
+    Scenario: A client whose first attempts to connect again are refused tries until it is connected
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      When every connection is cut
+      And a connection "other" asks for client id "sure"
+      And 5 s pass
+      And connection "other" is closed
+      And message "m1" is sent to the topic with quality of service at-least-once
+      And 20 s pass
+      Then "sure" sees "m1" exactly once

@@ -340,6 +340,51 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "held" again
       And "lasting" sees "missed" exactly once
 
+    @needs-auto-confirm @needs-kill @needs-reconnect
+    Scenario: One that has resumed and is in use when the broker is killed does not end by its earlier time
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 6 s
+      When the connection of "lasting" is lost
+      And subscriber "lasting" comes back 2 s after it left
+      And message "held" is sent to the topic with the durable header true
+      And "lasting" has seen "held"
+      And 10 s pass
+      And the broker is killed and comes back
+      And 10 s pass
+      Then "lasting" sees "held" again
+
+    @needs-cut @needs-reconnect
+    Scenario: A client that came back by itself after a cut has asked for the same time
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      When every connection is cut
+      And 10 s pass
+      And the connection of "lasting" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back 8 s after it left
+      Then "lasting" sees "missed" exactly once
+
+    Scenario Outline: What a subscriber <quality> has missed outlives it when the broker <event>
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service <quality> and a subscription that lives for 1 h
+      And subscriber "lasting" is inactive
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker <event>
+      And subscriber "lasting" comes back
+      Then "lasting" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples:
+        | event        | quality       |
+        | is restarted | at-least-once |
+        | is restarted | at-most-once  |
+
+      @needs-kill
+      Examples:
+        | event                    | quality       |
+        | is killed and comes back | at-least-once |
+        | is killed and comes back | at-most-once  |
+
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: Past its time to live a subscription is gone with its messages, persistent ones too
     Line 32.  What the subscriber finds when it comes back too late is a new subscription.
@@ -511,3 +556,70 @@ Feature: A subscription outlives its application for a time, and no longer
       And message "after" is sent to the topic with the durable header true
       Then "lasting" sees "after" exactly once
       And "lasting" sees "held" exactly once
+
+    Scenario Outline: It ends though the broker <event> while its subscriber is away
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      When message "missed" is sent to the topic with the durable header true
+      And "lasting" has seen "missed"
+      And the connection of "lasting" is <ended>
+      And message "kept" is sent to the topic with the durable header true
+      And the broker <event>
+      And 10 s pass
+      And subscriber "lasting" comes back
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "kept"
+
+      @needs-restart
+      Examples:
+        | event        | ended  |
+        | is restarted | lost   |
+        | is restarted | closed |
+
+      @needs-kill
+      Examples:
+        | event                    | ended |
+        | is killed and comes back | lost  |
+
+    Scenario Outline: It ends though its subscriber was there when the broker <event>, and fails then
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      And subscriber "other" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "other" is inactive
+      When the broker <event>
+      And the application of "lasting" fails
+      And message "missed" is sent to the topic with the durable header true
+      And 10 s pass
+      And subscriber "lasting" comes back
+      And subscriber "other" comes back
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+      And "other" sees "missed" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+    Scenario: Two that end at the same time are both gone
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      When the connection of "first" is lost
+      And the connection of "second" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And 8 s have passed since subscriber "second" left
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      And message "after" is sent to the topic with the durable header true
+      Then "first" sees "after" exactly once
+      And "second" sees "after" exactly once
+      And "first" never sees "missed"
+      And "second" never sees "missed"

@@ -17,6 +17,7 @@ from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 from assay_steps.defects.producer_settings import PRODUCER_DEFECTS
 from assay_steps.defects.qos import QOS_DEFECTS
+from assay_steps.defects.qos_returning import RETURNING_QOS_DEFECTS
 from assay_steps.defects.refusals import REFUSAL_DEFECTS
 
 CLIENT_DEFECTS: tuple[Defect, ...] = (
@@ -26,6 +27,7 @@ CLIENT_DEFECTS: tuple[Defect, ...] = (
     *REFUSAL_DEFECTS,
     *BATCH_DEFECTS,
     *QOS_DEFECTS,
+    *RETURNING_QOS_DEFECTS,
 )
 
 

@@ -18,12 +18,12 @@ from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
-def _is_ours(message: Message) -> bool:
+def is_ours(message: Message) -> bool:
     """Whether such a client sends the message."""
     return message.durable is None and message.priority is None
 
 
-def _subscribes(command: DriverCommand) -> bool:
+def subscribes(command: DriverCommand) -> bool:
     """Whether such a client subscribes."""
     return isinstance(command, OpenReceiver) and str(command.name).startswith((f"{PRIVATE}:", f"{SHARE}:"))
 
@@ -33,7 +33,7 @@ def _subscribes(command: DriverCommand) -> bool:
 
 def _sends_as(change: Callable[[Send], Send]) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
     def rewrite(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-        return (change(command),) if isinstance(command, Send) and _is_ours(command.message) else None
+        return (change(command),) if isinstance(command, Send) and is_ours(command.message) else None
 
     return rewrite
 
@@ -56,7 +56,7 @@ def _never_resends(driver: Driver) -> Driver:
 
     class Once(WireFilter):
         def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-            if isinstance(command, Send) and _is_ours(command.message):
+            if isinstance(command, Send) and is_ours(command.message):
                 if command.message.message_id in sent:
                     return ()
                 sent.add(command.message.message_id)
@@ -73,7 +73,7 @@ def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driv
 
         class Changed(WireFilter):
             def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-                if not isinstance(command, Send) or not _is_ours(command.message):
+                if not isinstance(command, Send) or not is_ours(command.message):
                     return (command,)
                 if command.message.message_id in sent:
                     return (replace(command, message=change(command.message)),)
@@ -97,7 +97,7 @@ def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
                 self._open: dict[int, Message] = {}
 
             def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-                if not isinstance(command, Send) or not _is_ours(command.message):
+                if not isinstance(command, Send) or not is_ours(command.message):
                     return (command,)
                 if command.settled is settled:
                     self._open[command.token] = command.message
@@ -120,7 +120,7 @@ def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
 
 def _subscribes_as(*, settled: bool) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
     def rewrite(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-        if isinstance(command, OpenReceiver) and _subscribes(command):
+        if isinstance(command, OpenReceiver) and subscribes(command):
             return (replace(command, settled=settled),)
         return None
 
@@ -133,7 +133,7 @@ def _attaches_once(driver: Driver) -> Driver:
 
     class Once(WireFilter):
         def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-            if isinstance(command, OpenReceiver) and _subscribes(command):
+            if isinstance(command, OpenReceiver) and subscribes(command):
                 if command.name in attached:
                     return ()
                 attached.add(command.name)
@@ -142,7 +142,7 @@ def _attaches_once(driver: Driver) -> Driver:
     return wires(Once)(driver)
 
 
-class _Links(WireFilter):
+class LightLinks(WireFilter):
     """Notes the links of such clients' receivers that want unsettled messages."""
 
     def __init__(self, line: FilteredWire) -> None:
@@ -150,7 +150,8 @@ class _Links(WireFilter):
         self.links: set[int] = set()
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, OpenReceiver) and _subscribes(command) and not command.settled:
+        """Note such a link, and let `accepting` replace a confirmation on one."""
+        if isinstance(command, OpenReceiver) and subscribes(command) and not command.settled:
             self.links.add(command.link)
         if isinstance(command, Settle) and command.link in self.links and command.outcome is Outcome.ACCEPTED:
             return self.accepting(command)
@@ -161,7 +162,7 @@ class _Links(WireFilter):
         return (command,)
 
 
-class _OnReceipt(_Links):
+class _OnReceipt(LightLinks):
     """The client acknowledges what it receives although the application is to do it."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
@@ -175,7 +176,7 @@ class _OnReceipt(_Links):
         return (event,)
 
 
-class _Never(_Links):
+class _Never(LightLinks):
     """The client acknowledges nothing."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
@@ -183,7 +184,7 @@ class _Never(_Links):
         return ()
 
 
-class _Cumulatively(_Links):
+class _Cumulatively(LightLinks):
     """An acknowledgement counts for every message that came before, too."""
 
     def __init__(self, line: FilteredWire) -> None:
@@ -202,14 +203,14 @@ class _Cumulatively(_Links):
         return (event,)
 
 
-class _Twice(_Links):
+class _Twice(LightLinks):
     """The client hands each message to the application twice."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         return (event, event) if isinstance(event, Arrived) and event.link in self.links else (event,)
 
 
-class _Altered(_Links):
+class _Altered(LightLinks):
     """The client alters the bodies of messages."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
@@ -238,7 +239,7 @@ class _AfterTheCallback:
     def wire(self, driver: Driver) -> Driver:
         held = self._held
 
-        class Later(_Links):
+        class Later(LightLinks):
             def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
                 late = replace(command, token=self.line.own_token())
                 held.append(lambda: self.line.wire.submit(late))

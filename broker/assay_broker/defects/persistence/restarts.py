@@ -68,7 +68,7 @@ def _kind_swapped(record: Record) -> tuple[Record, ...]:
     return (replace(record, shared=not record.shared),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
-@defect(written, "empty-body-unwritten", "PD-20", "PD-23")
+@defect(written, "empty-body-unwritten", "PD-20", "PD-23", "QS-32")
 def _empty_unwritten(record: Record) -> tuple[Record, ...]:
     """A persistent message with an empty body is not written."""
     return () if isinstance(record, MessageStored) and not opened(record.message).body else (record,)
@@ -90,13 +90,13 @@ RESTART_DEFECTS = (
     _large_dropped,
     Defect(
         name="non-ascii-damaged-at-restart",
-        rules=("PD-20", "PD-23"),
+        rules=("PD-20", "PD-23", "QS-32"),
         text="A restart turns every character beyond ASCII of a stored message into a question mark.",
         apply=lambda: _read_altered(_ascii_only),
     ),
     Defect(
         name="large-body-cut-at-restart",
-        rules=("PD-20", "PD-23"),
+        rules=("PD-20", "PD-23", "QS-32"),
         text="A restart cuts stored bodies at 64 KB.",
         apply=lambda: _read_altered(_cut),
     ),

@@ -122,8 +122,9 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
 
 
 @then(phrase("{labels:Names} went over the wire again, not settled"))
-def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
-    _went(world, evidence, labels, least=2, settled=0)
+@then(phrase("{labels:Names} went over the wire at least {times:Number} times, not settled"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], times: int = 2) -> None:
+    _went(world, evidence, labels, least=times, settled=0)
 
 
 def _went(world: World, evidence: Evidence, labels: tuple[str, ...], **bounds: int) -> None:

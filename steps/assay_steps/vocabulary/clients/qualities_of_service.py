@@ -22,6 +22,9 @@ from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
 from assay_steps.words.subscription_terms import Terms
 
+_BETWEEN_CUTS_MS = 400
+"""Shorter than the client waits before it connects again (`Backoff`), so the second cut strikes the second send."""
+
 
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
     """A subscriber with its terms. Its name is its client id, and its subscription's name unless it shares one."""
@@ -47,6 +50,14 @@ def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
 @when(phrase("subscriber {name:Name} comes to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     world.play(name, role_of(world, name, place, terms)).needed().listen(Script()).needed()
+
+
+@given(phrase("subscriber {name:Name}, of the client of {other:Name}, on {place:Place} with {terms:Terms}"))
+def _(world: World, name: str, other: str, place: Place, terms: Terms) -> None:
+    role = role_of(world, name, place, terms)
+    session = world.consumers[other].session
+    answer = world.consumer(name, role.origin, session=session, qos=role.qos, auto_confirm=role.auto_confirm)
+    answer.needed().listen(Script()).needed()
 
 
 @given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms} that does not receive yet"))
@@ -134,3 +145,20 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     injection = world.faults.arm(Cut(), BeforeAnswer(world.coming_kid(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Cut(), injection)
+
+
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options}"
+        " and every connection is cut before its answer, twice"
+    )
+)
+def _(world: World, label: str, place: Place, options: SendOptions) -> None:
+    producer = producer_for(world, place, options)
+    before = BeforeAnswer(world.coming_kid(label))
+    injections = [world.faults.arm(Cut(), before)]
+    second_ns = world.instance.clock.monotonic_ns() + _BETWEEN_CUTS_MS * NS_PER_MS
+    world.instance.runner.call_at(second_ns, lambda: injections.append(world.faults.arm(Cut(), before)))
+    send(world, producer, label, place, options)
+    for injection in injections:
+        world.faults.wait_for(Cut(), injection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_bdd import given, when
 
 from assay_adapters.ports.client import AckMode, Origin
+from assay_adapters.ports.outcome import Ok
 from assay_steps.cast.recording import Answer
 from assay_steps.cast.world import World
 from assay_steps.words.names import Place
@@ -48,5 +49,17 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("{name:Name} acknowledges message {label:Name}"))
 def _(world: World, name: str, label: str) -> None:
-    sighting = world.seen_by((name,), (world.key(label),))[-1]
-    world.consumers[name].session.acknowledge(sighting.seen).needed()
+    _acknowledge(world, name, label, -1).needed()
+
+
+@when(phrase("{name:Name} acknowledges message {label:Name} as it first saw it"))
+def _(world: World, name: str, label: str) -> None:
+    _acknowledge(world, name, label, 0)  # a refusal is as good: the delivery may be one of a connection that is gone
+
+
+def _acknowledge(world: World, name: str, label: str, which: int) -> Answer[None]:
+    """Acknowledge one of the sightings; without any, nothing is done, and the claims say what was not delivered."""
+    seen = world.seen_by((name,), (world.key(label),))
+    if not seen:
+        return Answer("", Ok(None))
+    return world.consumers[name].session.acknowledge(seen[which].seen)

@@ -1,0 +1,132 @@
+"""Defects of what a subscriber finds when it comes back, and of subscriptions after a start of the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.records import Record, SubscriptionDefined
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.qos.qualities import lasts
+from assay_broker.defects.sends import resent
+from assay_broker.defects.shapes import Commands, commands, filters, reading
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
+
+
+@defect(commands, "share-of-every-topic", "QS-10")
+def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A share is found by its name alone: one of the same name on another topic takes its place."""
+    if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
+        return None
+    return (replace(command, name=":".join(str(command.name).split(":")[:2])),)
+
+
+@defect(made, "resumption-unwritten", "QS-21")
+def _resumption_unwritten() -> Seams:
+    """That a subscription was resumed is not on disk: a start ends it when its earlier time is over."""
+    left: set[int] = set()
+
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        kept: list[Record] = []
+        for record in records:
+            if isinstance(record, SubscriptionDefined) and record.left_ms is not None:
+                left.add(record.number)
+            if not isinstance(record, SubscriptionDefined) or record.left_ms is not None or record.number not in left:
+                kept.append(record)
+        return tuple(kept)
+
+    return filters(written=written)
+
+
+def _without_time(*, left: bool) -> Seams:
+    """Filters that make subscriptions stay for ever at a start: those that were left, or those that were in use."""
+
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        if view.starts < 2:  # noqa: PLR2004  nothing was left before the first start
+            return tuple(records)
+        return tuple(
+            replace(one, timeout_ms=None)
+            if isinstance(one, SubscriptionDefined) and (one.left_ms is not None) is left
+            else one
+            for one in records
+        )
+
+    return reading(read)
+
+
+@defect(made, "ttl-of-twins", "QS-22")
+def _twins() -> Seams:
+    """Of two subscriptions to a topic with the same time to live only the first ends."""
+    times: dict[tuple[Address, int], tuple[str | None, str | None]] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not lasts(command) or command.timeout_ms is None or command.shared:
+            return None
+        key = view.client_id(command.connection), command.name
+        first = times.setdefault((command.address, command.timeout_ms), key)
+        return None if first == key else (replace(command, timeout_ms=None),)
+
+    return commands(rewrite)
+
+
+def _nonpersistent_where(hit: Callable[[Attach, bool], bool]) -> Seams:
+    """Filters that make persistent publications non-persistent where such a subscriber has been.
+
+    Args:
+        hit: Told a receiver with a lasting subscription, and whether it has come back.
+    """
+    known: set[tuple[str | None, str | None]] = set()
+    where: set[Address] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and lasts(command):
+            key = view.client_id(command.connection), command.name
+            if hit(command, key in known):
+                where.add(command.address)
+            known.add(key)
+        if not isinstance(command, Put) or view.target(command) not in where or not command.message.durable:
+            return None
+        return resent(command, durable=False)
+
+    return commands(rewrite)
+
+
+RETURNING_DEFECTS = (
+    _one_share,
+    _resumption_unwritten,
+    Defect(
+        name="ttl-of-the-left-lost-at-start",
+        rules=("QS-22",),
+        text="Once the broker was down, a subscription that had been left before stays for ever.",
+        apply=lambda: _without_time(left=True),
+    ),
+    Defect(
+        name="ttl-of-the-used-lost-at-start",
+        rules=("QS-22",),
+        text="Once the broker was down, a subscription that was in use then and is not resumed stays for ever.",
+        apply=lambda: _without_time(left=False),
+    ),
+    _twins,
+    Defect(
+        name="nonpersistent-for-the-returned",
+        rules=("QS-32",),
+        text="Once a subscriber has come back, messages are non-persistent on its subscription.",
+        apply=lambda: _nonpersistent_where(lambda _attach, returned: returned),
+    ),
+    Defect(
+        name="nonpersistent-for-sharers",
+        rules=("QS-32",),
+        text="A message is non-persistent where subscribers share a subscription.",
+        apply=lambda: _nonpersistent_where(lambda attach, _returned: attach.shared),
+    ),
+    Defect(
+        name="nonpersistent-for-a-time",
+        rules=("QS-21",),
+        text="A message is non-persistent on a subscription with a time to live.",
+        apply=lambda: _nonpersistent_where(lambda attach, _returned: bool(attach.timeout_ms)),
+    ),
+)

@@ -1,0 +1,267 @@
+"""Defects of a client with qualities of service: after a lost connection, with several subscriptions, at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_adapters.ports.client import Client, ClientConnection, ClientEvent, ClientSession, Endpoint, Seen
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_sdk.driver import (
+    Arrived,
+    CloseLink,
+    Credit,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Login,
+    OpenReceiver,
+    Send,
+    Settle,
+)
+from assay_sdk.driver import Outcome as Settlement
+from assay_steps.defects.consumers import ConsumingClientFilter
+from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.ports import ConnectionFilter
+from assay_steps.defects.qos import LightLinks, is_ours, subscribes
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+_MOST_SENDS = 2
+
+
+def _gives_up(driver: Driver) -> Driver:
+    """A message that was sent again and not answered is not sent a third time."""
+    sent: dict[str | None, int] = {}
+
+    class Twice(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if not isinstance(command, Send) or not is_ours(command.message) or command.settled:
+                return (command,)
+            times = sent[command.message.message_id] = sent.get(command.message.message_id, 0) + 1
+            return (command,) if times <= _MOST_SENDS else ()
+
+    return wires(Twice)(driver)
+
+
+def _loses_the_first(driver: Driver) -> Driver:
+    """The first message that a client sends on a later connection is not sent, if it was not sent before."""
+    sent: set[str | None] = set()
+
+    class First(WireFilter):
+        def __init__(self, line: FilteredWire) -> None:
+            super().__init__(line)
+            self._first = bool(sent)
+
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if not isinstance(command, Send) or not is_ours(command.message) or command.settled:
+                return (command,)
+            lost = self._first and command.message.message_id not in sent
+            self._first = False
+            sent.add(command.message.message_id)
+            return () if lost else (command,)
+
+    return wires(First)(driver)
+
+
+def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Driver], Driver]:
+    """A client that attaches only some of its subscriptions again.
+
+    Args:
+        hit: Told a subscription that was attached before, and how many came before it on this connection.
+    """
+
+    def filtered(driver: Driver) -> Driver:
+        attached: set[tuple[str | None, str]] = set()
+
+        class Again(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._count = 0
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if not isinstance(command, OpenReceiver) or not subscribes(command):
+                    return (command,)
+                key = command.name, str(command.address)
+                again, before = key in attached, self._count
+                attached.add(key)
+                self._count += 1
+                return () if again and not hit(command, before) else (command,)
+
+        return wires(Again)(driver)
+
+    return filtered
+
+
+def _asks_for_less(driver: Driver) -> Driver:
+    """A client that attaches a subscription again asks for a second."""
+    attached: set[tuple[str | None, str]] = set()
+
+    class Less(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if not isinstance(command, OpenReceiver) or not subscribes(command) or not command.timeout_ms:
+                return (command,)
+            key = command.name, str(command.address)
+            again = key in attached
+            attached.add(key)
+            return (replace(command, timeout_ms=1_000),) if again else (command,)
+
+    return wires(Less)(driver)
+
+
+class _OnlyListeners(LightLinks):
+    """The client confirms by itself only what goes to a callback."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._asked: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Credit) and command.credit == 1:
+            self._asked.add(command.link)
+        return super().command(command)
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        return () if command.link in self._asked else (command,)
+
+
+class _OnEveryLink(LightLinks):
+    """An acknowledgement counts for the oldest message of each other subscription of the client, too."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._held: dict[int, list[int]] = {}
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        held = self._held.get(command.link, [])
+        self._held[command.link] = [one for one in held if one not in command.deliveries]
+        others = [(link, found.pop(0)) for link, found in self._held.items() if link != command.link and found]
+        more = (Settle(self.line.own_token(), link, (one,), Settlement.ACCEPTED) for link, one in others)
+        return (command, *more)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self.links:
+            self._held.setdefault(event.link, []).append(event.delivery)
+        return (event,)
+
+
+def _counts_stale(client: Client) -> Client:
+    """An acknowledgement of a delivery of an earlier connection counts for the newest delivery of the present one."""
+    seen: list[Seen] = []
+
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        if event.what == "seen" and event.seen is not None:
+            seen.append(event.seen)
+        return (event,)
+
+    def acknowledge(session: ClientSession, asked: Seen) -> Outcome[None]:
+        outcome = session.acknowledge(asked)
+        return session.acknowledge(seen[-1]) if isinstance(outcome, Refused) and seen else outcome
+
+    return ConsumingClientFilter(client, tell=tell, acknowledge=acknowledge)
+
+
+class _DropsAtClose(ConsumingClientFilter):
+    """What the client has confirmed and not handed over when it is closed is lost."""
+
+    def __init__(self, behind: Client) -> None:
+        super().__init__(behind, tell=self._heard)
+        self.closing = False
+
+    def _heard(self, event: ClientEvent) -> tuple[ClientEvent, ...]:
+        return () if self.closing and event.what == "seen" else (event,)
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Outcome[ClientConnection]:
+        made = super().connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(_Closing(made.value, self)) if isinstance(made, Ok) else made
+
+
+class _Closing(ConnectionFilter):
+    """A connection whose client knows that it is being closed."""
+
+    def __init__(self, behind: ClientConnection, client: _DropsAtClose) -> None:
+        super().__init__(behind, lambda producer: producer)
+        self._client = client
+
+    def close(self) -> Outcome[None]:
+        self._client.closing = True
+        try:
+            return super().close()
+        finally:
+            self._client.closing = False
+
+
+class _AcceptsAtDetach(LightLinks):
+    """What is not acknowledged when its consumer is closed counts as acknowledged."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._held: dict[int, list[int]] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        held = self._held.pop(command.link, None) if isinstance(command, CloseLink) else None
+        if isinstance(command, CloseLink) and held:
+            return (Settle(self.line.own_token(), command.link, tuple(held), Settlement.ACCEPTED), command)
+        return super().command(command)
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        held = self._held.get(command.link, [])
+        self._held[command.link] = [one for one in held if one not in command.deliveries]
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self.links:
+            self._held.setdefault(event.link, []).append(event.delivery)
+        return (event,)
+
+
+RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        name="sent-again-only-once",
+        rules=("QS-05",),
+        text="A message that was sent again and not answered is not sent a third time.",
+        wire=_gives_up,
+    ),
+    Defect(
+        name="first-on-a-new-connection-lost",
+        rules=("QS-05",),
+        text="The first message that a client sends on a later connection is lost.",
+        wire=_loses_the_first,
+    ),
+    Defect(
+        name="one-subscription-attached-again",
+        rules=("QS-11",),
+        text="A client that is back attaches the first of its subscriptions, and no other.",
+        wire=_attaches_again(lambda _command, before: before == 0),
+    ),
+    Defect(
+        name="shared-not-attached-again",
+        rules=("QS-11",),
+        text="A client that is back attaches no shared subscription.",
+        wire=_attaches_again(lambda command, _before: not command.shared),
+    ),
+    Defect(
+        name="comes-back-for-a-second",
+        rules=("QS-21",),
+        text="A client that is back asks for a time to live of a second.",
+        wire=_asks_for_less,
+    ),
+    on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
+    on_wire(wires, _OnEveryLink, "confirms-on-every-link", "QS-14"),
+    on_wire(wires, _AcceptsAtDetach, "closing-a-consumer-confirms", "QS-13"),
+    Defect(
+        name="stale-confirmation-counts",
+        rules=("QS-14",),
+        text="An acknowledgement of a delivery of an earlier connection counts for the newest delivery.",
+        port=_counts_stale,
+    ),
+    Defect(
+        name="confirmed-lost-at-close",
+        rules=("QS-11",),
+        text="What the client has confirmed and not handed over when it is closed is lost.",
+        port=_DropsAtClose,
+    ),
+)
+"""Defects of a client that comes back, has several subscriptions, or ends."""
