@@ -95,6 +95,28 @@ Feature: Which messages are persistent on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
+    @needs-reconnect @needs-shared-subscription
+    Scenario Outline: It is so for a subscription that is shared after the broker <event>
+      Given a topic
+      And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker <event>
+      And 10 s pass
+      And subscriber "once" starts to receive
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" never sees "m1" to "m3"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
   @QS-32 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: A message with the durable header true is persistent on the subscribers' queues
     Lines 38 and 39.
@@ -206,6 +228,33 @@ Feature: Which messages are persistent on a subscriber's queue
         | an empty body                  |
         | a body of non-ASCII characters |
         | a body of 300 KB               |
+
+    Scenario Outline: A subscription made after the broker <event> has messages of its own
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "old" on topic "one" with quality of service at-least-once and a durable subscription
+      And subscriber "old" is inactive
+      When message "m1" is sent to topic "one" with the durable header true
+      And the broker <event>
+      And subscriber "new" comes to topic "two" with quality of service at-least-once and a durable subscription
+      And the connection of "new" is closed
+      And message "m2" is sent to topic "two" with the durable header true
+      And the broker <event>
+      And subscriber "old" comes back
+      And subscriber "new" comes back
+      Then "old" sees "m1" exactly once
+      And "new" sees "m2" exactly once
+      And "old" never sees "m2"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
 
   @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
   Rule: Without a durable header, DEFPSIST of the topic decides
@@ -386,3 +435,17 @@ Feature: Which messages are persistent on a subscriber's queue
       Examples:
         | quality       | header                   | defpsist |
         | at-least-once | the durable header false | YES      |
+
+    @evidence @needs-subscription-ttl
+    Scenario Outline: With a time to live, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with <quality> and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with <header>
+      Then "m1" on the queue of the subscription to the topic is <persistence>
+
+      Examples:
+        | quality                          | header                  | defpsist | persistence    |
+        | quality of service at-most-once  | the durable header true | NO       | persistent     |
+        | quality of service at-most-once  | no durable header       | YES      | persistent     |
+        | quality of service at-least-once | the durable header true | NO       | persistent     |
+        | quality of service at-least-once | no durable header       | NO       | non-persistent |

@@ -47,6 +47,23 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "once" sees "m1" to "m3" exactly once
       And "sure" sees "m1" to "m3" exactly 2 times
 
+    Scenario: Two subscriptions of one client have each their own
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "once" on topic "one" with quality of service at-most-once, no automatic confirmation and a durable subscription
+      And subscriber "sure", of the client of "once", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to topic "one" with quality of service at-least-once
+      And message "m2" is sent to topic "two" with quality of service at-least-once
+      And "once" has seen "m1"
+      And "sure" has seen "m2"
+      And the application of "once" fails
+      And subscriber "once" comes back
+      And subscriber "later", of the client of "once", comes to topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And message "control" is sent to topic "one" with quality of service at-least-once
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" exactly once
+      And "later" sees "m2" exactly once
+
   @QS-02 @needs-topic @needs-quality-of-service
   Rule: At most once, a sender waits for no answer and keeps no copy
     Line 15.  Each transfer is settled as it is sent, and none is sent a second time.
@@ -76,3 +93,17 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "sure" sees "control" exactly once
       And "m1" to "m3" went over the wire once, settled
       And "sure" sees "m1" to "m3" at most once
+
+    Scenario Outline: A message with <body> arrives unaltered
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "m1" is sent to the topic with quality of service at-most-once and <body>
+      Then "m1" went over the wire once, settled
+      And "reader" sees "m1" exactly once
+      And "reader" sees the body of "m1" unaltered
+
+      Examples:
+        | body                           |
+        | an empty body                  |
+        | a body of non-ASCII characters |
+        | a body of 300 KB               |

@@ -98,6 +98,15 @@ Feature: What becomes of the broker's copy when a message is delivered
       And 1 s pass
       Then the queue of the subscription to the topic is empty
 
+    Scenario: What was asked for and delivered does not come back, and what was not asked for is still there
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a durable subscription that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "once" receives a message
+      And the connection of "once" is closed
+      And subscriber "once" comes back
+      Then "once" sees "m1" to "m3" exactly once
+
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: At most once, what has not been received when the connection fails may be lost
     Line 20.  Whether it arrives is recorded; it never arrives twice.
@@ -239,6 +248,26 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "right" sees "m1" and "m3" exactly once
       And "right" never sees "m2"
+
+    @evidence @needs-topic-wildcard @needs-kill
+    Scenario Outline: For a subscription to <pattern> it is so, too
+      Given subscriber "sure" on topic "<pattern>" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m3" are sent to topic "sport/football/results" with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And "sure" acknowledges message "m2"
+      And 2 s pass
+      And the connection of "sure" is lost
+      And message "m4" is sent to topic "sport/football/results" with the durable header true
+      And the broker is killed and comes back
+      And subscriber "sure" comes back
+      And message "m5" is sent to topic "sport/football/results" with the durable header true
+      Then "sure" sees "m1" and "m3" again
+      And "sure" sees "m2", "m4" and "m5" exactly once
+
+      Examples:
+        | pattern         |
+        | sport/#         |
+        | sport/+/results |
 
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: After a failed connection the broker sends an unacknowledged message again

@@ -623,3 +623,19 @@ Feature: A subscription outlives its application for a time, and no longer
       And "second" sees "after" exactly once
       And "first" never sees "missed"
       And "second" never sees "missed"
+
+    @evidence @needs-topic-wildcard
+    Scenario: A subscription to a pattern ends, too, and the topics go on
+      Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 4 s
+      And subscriber "other" on topic "sport/+" with quality of service at-least-once and a durable subscription
+      When the connection of "lasting" is lost
+      And message "missed" is sent to topic "sport/news" with the durable header true
+      And 8 s have passed since subscriber "lasting" left
+      And message "late" is sent to topic "sport/news" with the durable header true
+      And subscriber "lasting" comes back
+      And message "after" is sent to topic "sport/news" with the durable header true
+      Then sending "late" is accepted
+      And "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+      And "lasting" never sees "late"
+      And "other" sees "missed", "late" and "after" exactly once
