@@ -107,6 +107,13 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "once" comes back
       Then "once" sees "m1" to "m3" exactly once
 
+    @evidence
+    Scenario: Many are delivered, more than a client asks for at once
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
+      When 1100 messages are sent to the topic with quality of service at-most-once
+      Then "once" sees each of the many messages exactly once
+
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: At most once, what has not been received when the connection fails may be lost
     Line 20.  Whether it arrives is recorded; it never arrives twice.
@@ -268,6 +275,23 @@ Feature: What becomes of the broker's copy when a message is delivered
         | pattern         |
         | sport/#         |
         | sport/+/results |
+
+    @kit @needs-time-to-live
+    Scenario Outline: What has expired when its subscriber comes back, sent <quality>, is not kept
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "sure" is inactive
+      When message "short" is sent to the topic with quality of service <quality> and a time to live of 2 s
+      And message "long" is sent to the topic with quality of service <quality> and a time to live of 1 h
+      And 5 s pass
+      And subscriber "sure" comes back
+      Then "sure" sees "long" exactly once
+      And "sure" never sees "short"
+
+      Examples:
+        | quality       |
+        | at-most-once  |
+        | at-least-once |
 
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: After a failed connection the broker sends an unacknowledged message again
@@ -472,6 +496,25 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "third" sees "m1" exactly once
       And "right" sees "m2" exactly once
       And "right" never sees "m1"
+
+    Scenario: What a sharer that is sure has not acknowledged goes to one that is not
+      Given a topic
+      And subscriber "sure" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "once" on the topic with shared subscription "club", quality of service at-most-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m6" are sent to the topic with the durable header true
+      And 5 s pass
+      And the connection of "sure" is lost
+      Then "once" sees "m1" to "m6" exactly once
+
+    @kit
+    Scenario: A sharer that no longer asks is sent nothing
+      Given a topic
+      And subscriber "asking" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      And subscriber "there" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      When "asking" receives a message
+      And subscriber "there" starts to receive
+      And messages "m1" to "m3" are sent to the topic with the durable header true
+      Then "there" sees "m1" to "m3" exactly once
 
   @QS-14 @judges-broker @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: Each message is acknowledged by itself, when its subscriber decides

@@ -177,6 +177,18 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "missed" at most once
       And "longer" sees "missed" exactly once
 
+    @kit
+    Scenario: A subscriber that unsubscribes leaves nothing, whatever its time
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      When subscriber "lasting" unsubscribes
+      And message "missed" is sent to the topic with the durable header true
+      And the connection of "lasting" is closed
+      And subscriber "lasting" comes back
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+
   @QS-21 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: A subscription whose application connects again in time resumes, with what came meanwhile
     Line 31.  The order of what came meanwhile is asked by Jakarta Messaging 3.1, section 6.2.9.
@@ -251,7 +263,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "left" is lost
-      And message "missed" is sent to the topic with the durable header true
+      And message "missed" is sent to the topic with <header>
       And <while> pass
       And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And <past> pass
@@ -261,12 +273,13 @@ Feature: A subscription outlives its application for a time, and no longer
 
       @needs-virtual-time
       Examples:
-        | ttl  | while | past  |
-        | 30 s | 20 s  | 1 min |
+        | ttl  | while | past  | header                  |
+        | 30 s | 20 s  | 1 min | the durable header true |
 
       Examples:
-        | ttl | while | past |
-        | 6 s | 3 s   | 8 s  |
+        | ttl | while | past | header                   |
+        | 6 s | 3 s   | 8 s  | the durable header true  |
+        | 6 s | 3 s   | 8 s  | the durable header false |
 
     Scenario Outline: It resumes within <ttl> after the broker <event>, too
       Given a topic
