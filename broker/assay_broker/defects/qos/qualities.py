@@ -11,13 +11,14 @@ from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put,
 from assay_broker.core.effects import Answer, Deliver, Effect, Persist
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import accepted, dropped, is_topic
+from assay_broker.defects.sends import accepted, dropped, handed_in, is_topic
 from assay_broker.defects.shapes import Commands, Redeliver, Rewrite, commands, deliveries, filters, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability, Outcome
-from assay_sdk.model.message import Address
+from assay_sdk.model.message import Address, Message
 
+_LATE_MS = 1_000
 _LIGHT = ("private:", "share:")
 """How the names of MQ Light's links begin."""
 
@@ -68,6 +69,31 @@ def _forgotten_for_several() -> Seams:
         return (dropped(command, now_ms),)
 
     return commands(rewrite)
+
+
+@defect(made, "answered-before-queued", "QS-04")
+def _queued_later() -> Seams:
+    """A publication is answered at once, and reaches its subscribers' queues a second later."""
+    known: set[Address] = set()
+    waiting: list[tuple[int, Address, Message]] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and lasts(command):
+            known.add(command.address)
+        due = [one for one in waiting if one[0] <= now_ms]
+        waiting[:] = [one for one in waiting if one not in due]
+        late = tuple(put for _, to, message in due for put in handed_in(view, to, message))
+        target = view.target(command)
+        if isinstance(command, Put) and command.token is not None and command.unit is None and target in known:
+            waiting.append((now_ms + _LATE_MS, target, command.message))
+            return (*late, dropped(command, now_ms))
+        return (*late, command) if late else None
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        waiting.clear()
+        return tuple(records)
+
+    return filters(rewrite, read=start)
 
 
 # QS-06 to QS-10, QS-14: receiving
@@ -175,6 +201,7 @@ QOS_DEFECTS = (
         apply=lambda: Seams(effects=_answered_before_stored),
     ),
     _forgotten_for_several,
+    _queued_later,
     _kept_though_sent,
     Defect(
         name="unacknowledged-dropped-on-cut",
