@@ -45,7 +45,7 @@ def subscribe(
             link=LINK,
             address=to,
             durability=Durability.DURABLE if ttl_ms else Durability.NON_DURABLE,
-            name=name,
+            name=f"{'share' if share else 'private'}:{name}",
             shared=share,
             everybodys=share,
             settled=settled,
@@ -289,6 +289,25 @@ def levels_of_topics(story: Story) -> None:
         sender.submit(driver.Send(sender.token(), 9, Message(message_id="after", body="after")))
 
 
+def left_before_a_start(story: Story) -> None:
+    """The broker is down while a subscriber is away; shares of one name on two topics."""
+    one, sender = story.client("one", "one"), story.client("sender")
+    subscribe(one, "lasting")
+    _leave(one, clean=False)
+    publish(sender, "missed")
+    story.queue_manager.restart()
+    story.run(3 * TTL)
+    subscribe(story.client("one again", "one"), "lasting")
+    sender = story.client("sender again")
+    other = Address(AddressKind.TOPIC, "U")
+    for to in (TOPIC, other):
+        sharer = story.client(f"sharer of {to.name}", f"sharer of {to.name}")
+        subscribe(sharer, f"club:{to.name}", share=True, ttl_ms=9 * TTL, to=to)
+        publish(sender, f"after that of {to.name}")
+        _leave(sharer, clean=True)
+    subscribe(story.client("last", "last"), "club:T", share=True, ttl_ms=9 * TTL)
+
+
 QOS_STORIES = (
     lasting,
     to_the_millisecond,
@@ -303,4 +322,5 @@ QOS_STORIES = (
     handed_round,
     acknowledged_by_one,
     levels_of_topics,
+    left_before_a_start,
 )
