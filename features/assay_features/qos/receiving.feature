@@ -489,9 +489,9 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "left" on topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to topic "one" with the durable header true
       And "left" has seen "m1"
+      And the connection of "left" is lost
       And subscriber "right" comes to topic "two" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And message "m2" is sent to topic "two" with the durable header true
-      And the connection of "left" is lost
       And subscriber "third" comes to topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "third" sees "m1" exactly once
       And "right" sees "m2" exactly once
