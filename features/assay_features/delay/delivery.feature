@@ -98,6 +98,19 @@ Feature: A delayed message is delivered once its delay is over
       And branch "job" is committed
       Then the receiver sees "slow" exactly once
 
+    @needs-xa
+    Scenario: What a global unit of work has sent comes in time, counted from the send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 20 s
+      And branch "job" is ended
+      And 15 s have passed since "slow" was sent
+      And branch "job" is prepared
+      And branch "job" is committed
+      Then the receiver sees "slow" in time, 20 s after its send
+
     @needs-xa @needs-kill
     Scenario: What a global unit of work has sent outlives that the broker is killed during its delay
       Given an empty queue

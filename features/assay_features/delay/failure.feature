@@ -249,6 +249,19 @@ Feature: A delayed message that its target cannot take
       Then the receiver sees "m1" exactly once
       And the staging queue has become empty
 
+    Scenario: A dead-letter queue that has been deleted takes nothing, and the message is tried again
+      The reference broker makes queues on use, unless CUSTOM is blank; no other broker minds that.
+
+      Given the queue manager is altered to CUSTOM(' ')
+      And message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been deleted
+      When "m1" is overdue
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And the staging queue has become empty
+
     Scenario: Without a dead-letter queue a message stays staged until there is one
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s

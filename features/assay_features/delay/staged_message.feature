@@ -327,3 +327,22 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And a receiver starts to wait on the queue
       Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
       And the receiver sees "m1" as it was sent
+
+    @kit @needs-priority
+    Scenario: On the target its priority counts
+      Given an empty queue
+      When message "low" is sent to the queue with a delivery delay of 1 s and priority 0
+      And message "high" is sent to the queue with a delivery delay of 1 s and priority 9
+      And the staging queue no longer holds "low" and "high"
+      And a receiver starts to wait on the queue
+      Then the receiver sees "high", "low" in that order
+
+    @kit @needs-local-transaction
+    Scenario: Rolled back by who has received it, it comes again and is marked
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s
+      And "own" receives a message
+      And session "work" is rolled back
+      Then "own" sees "m1" again, marked as redelivered

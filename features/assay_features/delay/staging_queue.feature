@@ -84,6 +84,15 @@ Feature: Delayed messages wait on one staging queue
       And "slow" on the staging queue has DDH.DeliveryDelay "3600000"
       And "slow" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"
 
+    @kit @needs-local-transaction
+    Scenario: Our own header has the delay from the send, in a unit of work too
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      And 10 m have passed since "slow" was sent
+      And session "work" is committed
+      Then "slow" on the staging queue has DDH.DeliveryDelay "3600000"
+
   @DD-06 @needs-delivery-delay @needs-admin
   Rule: The delivery delay processor moves each message to its target when its delay is over
     Line 7.  Moved: from then on it is on the target, without the header of the staging queue, and no longer on the
@@ -157,7 +166,8 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue no longer holds "slow"
       And the queue is altered to GET(ENABLED)
       And a receiver starts to wait on the queue
-      Then the receiver sees "slow" exactly once
+      Then sending "slow" is accepted
+      And the receiver sees "slow" exactly once
 
     @needs-non-persistent
     Scenario Outline: A <mode> message takes the last place of its target
@@ -165,6 +175,17 @@ Feature: Delayed messages wait on one staging queue
       When message "there" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
       Then the queue holds "there" and "slow"
+      And the dead-letter queue does not hold "slow"
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @needs-non-persistent
+    Scenario Outline: A <mode> message that is just as long as its target takes is moved there
+      Given a queue with MAXMSGL(300)
+      When message "slow" is sent to the queue with a delivery delay of 1 s, a body of 300 B and delivery mode <mode>
+      Then the queue holds "slow"
       And the dead-letter queue does not hold "slow"
       Examples:
         | mode           |
@@ -270,6 +291,14 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m2" is refused
       And sending "m3" is accepted
       And the staging queue holds "m1" and "m3"
+
+    Scenario: A limit that is lowered below what is staged loses nothing of it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
+      And the staging queue is altered to MAXDEPTH(1) MAXMSGL(10)
+      Then the command is accepted
+      And the receiver sees "m1" to "m3" exactly once
 
     Scenario: A place that a moved message leaves can be taken again
       Given the staging queue has been altered to MAXDEPTH(1)

@@ -7,12 +7,13 @@ until the backend's time limit is over.
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 from pytest_bdd import then
 
 from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.cast.claims import Evidence, listed
-from assay_steps.cast.looks import Found, Look, headers_of
+from assay_steps.cast.looks import Found, Look, headers_of, message_id_of
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.observations.queue_looks import found_in, life_left, look, look_until, look_until_count
 from assay_steps.words.names import Place
@@ -63,6 +64,15 @@ def _(world: World, evidence: Evidence, label: str, place: Place, wanted: str, w
         evidence.claim("mentions", {"at": event, f"field.{which}": original}, {"absent": 1})
     else:
         evidence.claim("equal-fields", {"at": event, f"field.{which}": original})
+
+
+@then(phrase("the reports on {labels:Names} on {place:Place} have different message ids"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], place: Place) -> None:
+    seen = look_until(world, place, lambda seen: all(_reports_on(world, seen, label) for label in labels))
+    found = [one for label in labels for one in _reports_on(world, seen, label)]
+    evidence.claim("in-range", {"at": seen.ref, "field": "reports"}, {"least": len(labels)})
+    for earlier, later in itertools.combinations(found, 2):
+        evidence.claim("mentions", {"at": later.ref, "field.MsgId": message_id_of(earlier)}, {"absent": 1})
 
 
 @then(phrase("the report on {label:Name} on {place:Place} has {field} {value:Name}"))

@@ -161,6 +161,13 @@ def _in_ascii(row: Described) -> Described:
     return replace(row, message=replace(row.message, body=body.encode("ascii", "ignore").decode(), encoded=None))
 
 
+@defect(shown, "reports-under-one-id", "DD-85")
+def _one_report_id(row: Described) -> Described:
+    """All reports have the same new message id."""
+    reports = row.descriptor.get("MsgType") == MQMT_REPORT
+    return replace(row, descriptor={**row.descriptor, "MsgId": "BB" * 24}) if reports else row
+
+
 @defect(shown, "reports-always-alike", "DD-72")
 def _plain_reports(row: Described) -> Described:
     """A report has persistence and priority of its own."""
@@ -219,6 +226,7 @@ PROCESSING_DEFECTS = (
         apply=lambda: read(_unasked),
     ),
     _in_ascii,
+    _one_report_id,
     _plain_reports,
     _reported_when_taken,
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import ClearQueue
+from assay_broker.core.administration.changes import AlterObject, ClearQueue
 from assay_broker.core.commands import Command, Disconnect, Put
+from assay_broker.core.effects import Deliver
+from assay_broker.core.messages.bodies import body_size
 from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
@@ -20,7 +23,17 @@ from assay_broker.defects.sends import (
     left_ms,
     resent,
 )
-from assay_broker.defects.shapes import Commands, commands, delayed_puts, puts, read, refusing, shown
+from assay_broker.defects.shapes import (
+    Commands,
+    commands,
+    delayed_puts,
+    deliveries,
+    filters,
+    puts,
+    read,
+    refusing,
+    shown,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -160,6 +173,55 @@ def _last_place_kept() -> Seams:
     return puts(rewrite)
 
 
+@defect(delayed_puts, "longest-not-delayed", "DD-06")
+def _longest_lost(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delayed message that is just as long as its target takes is lost."""
+    longest = view.said(sent.target.name).get("MAXMSGL")
+    return (dropped(put, sent.at_ms),) if longest == body_size(put.message) else None
+
+
+@defect(made, "lowered-limit-empties", "DD-36")
+def _lowered_limit() -> Seams:
+    """What no longer fits is lost when a limit of the staging queue is lowered."""
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        change = change_of(command)
+        if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE:
+            return None
+        limit = change.attributes.get("MAXDEPTH")
+        lost = [*view.delayed][limit:] if isinstance(limit, int) else []
+        return (*cancelled(view, *lost), command) if lost else None
+
+    return commands(rewrite)
+
+
+@defect(made, "delayed-without-rank", "DD-39")
+def _without_rank() -> Seams:
+    """On its target a message that was delayed has its place by a middle priority, whatever it shows."""
+    own: dict[str | None, int | None] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        sent = view.sent(command, now_ms)
+        if sent is None or not sent.delayed:
+            return None
+        own[sent.message.message_id] = sent.message.priority
+        return resent(sent.put, priority=4)
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        id_ = delivered.message.message_id
+        return replace(delivered, message=replace(delivered.message, priority=own[id_])) if id_ in own else delivered
+
+    return filters(rewrite, delivery=delivery)
+
+
+@defect(deliveries, "delayed-never-marked", "DD-39")
+def _never_marked(delivered: Deliver, _view: View) -> Deliver:
+    """A message that was delayed is never marked as redelivered."""
+    if delivered.message.delivery_time_ms is None:
+        return delivered
+    return replace(delivered, redelivered=False, count=0)
+
+
 @defect(puts, "everything-expires", "DD-56")
 def _everything_expires(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """A message that is sent without a time to live expires after two seconds."""
@@ -210,6 +272,10 @@ SENDER_DEFECTS = (
     _cleared_too,
     _lost_without_gets,
     _last_place_kept,
+    _longest_lost,
+    _lowered_limit,
+    _without_rank,
+    _never_marked,
     _everything_expires,
     _dead_letter_immortal,
 )
