@@ -37,6 +37,8 @@ def limits_of_units_and_publications(story: Story) -> None:
     send(one, TOPIC, "for two", delay_ms=FAR_MS)
     send(one, "Q", "two", delay_ms=FAR_MS)
     look(office)
+    office.alter(STAGING_QUEUE, MAXDEPTH=1)
+    look(office)
 
 
 def places_of_the_expired(story: Story) -> None:
