@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.administration_stories import look, send, take
+from tests.broker.administration_stories import MS, look, send, take
 from tests.broker.failure_stories import Office
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject
@@ -111,6 +111,7 @@ def shared(story: Story) -> None:
     send(one, SHARED, "there", delay_ms=0, durable=False)
     for durable in (True, False):
         send(one, SHARED, f"delayed {durable}", delay_ms=500, durable=durable)
+    send(one, SHARED, "mortal", delay_ms=500, expiry_ms=story.runner.clock.wall_ns() // MS + 60_000)
     other = story.client("other", member="QM2")
     send(other, SHARED, "has no staging queue")
     other.close()

@@ -81,7 +81,7 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return (*records, *further)
 
 
-@defect(commands, "staged-goes-with-one-sharer", "DD-51")
+@defect(commands, "staged-goes-with-one-sharer", "DD-51", "DD-76")
 def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
     """When one of several leaves a shared subscription, what is staged for it is dropped."""
     left = {attach.address for attach in view.leaving(command) if attach.shared}

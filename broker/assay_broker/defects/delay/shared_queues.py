@@ -38,6 +38,10 @@ def _undelayed(put: Put, _now_ms: int) -> Put:
     return replace(put, message=replace(put.message, delivery_time_ms=None))
 
 
+def _immortal(put: Put, _now_ms: int) -> Put:
+    return replace(put, message=replace(put.message, expiry_ms=None, ttl_ms=None))
+
+
 @defect(made, "handed-over-at-shutdown", "DD-46", "DD-47")
 def _handed_over() -> Seams:
     """A queue manager that shuts down puts what it has staged for shared queues there before its time.
@@ -132,6 +136,12 @@ SHARED_QUEUE_DEFECTS = (
         rules=("DD-45", "DD-46"),
         text="Delayed messages for a shared queue are taken, and lost.",
         apply=lambda: _delayed_to_shared(dropped),
+    ),
+    Defect(
+        name="shared-queue-delayed-never-expires",
+        rules=("DD-45",),
+        text="Delayed messages for a shared queue never expire.",
+        apply=lambda: _delayed_to_shared(_immortal),
     ),
     _handed_over,
     _cleared,
