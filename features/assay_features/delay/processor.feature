@@ -161,17 +161,13 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And 5 m pass
       Then the receiver sees "slow" exactly once
 
-    @needs-store-error @needs-topic @needs-durable-subscription @needs-non-persistent
-    Scenario Outline: The store refuses the next write when a <mode> publication for a durable subscription is due
+    @needs-store-error @needs-topic @needs-durable-subscription
+    Scenario: The store refuses the next write when a publication for a durable subscription is due
       Given a topic
       And a durable subscriber "steady" on the topic
-      And message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
+      And message "news" is sent to the topic with a delivery delay of 1 s
       When the broker's store refuses the next write
       Then "steady" sees "news" exactly once
-      Examples:
-        | mode           |
-        | persistent     |
-        | non-persistent |
 
     @needs-store-error @needs-non-persistent
     Scenario: What is staged and not persistent comes too after the failure
