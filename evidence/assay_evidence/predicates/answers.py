@@ -18,7 +18,7 @@ from assay_evidence.predicates.claims import (
     reference,
 )
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, release_marks, watchers_of
+from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, watchers_of
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})
@@ -100,7 +100,7 @@ def one_of(claim: Claim, history: History) -> Finding:
     for name, text in options.items():
         states[name] = _holds(claim, history, text)
         if states[name]:
-            certain = history.delays_placed or text.partition(" ")[0] in _TIMELESS
+            certain = was_prompt(claim, history) or text.partition(" ")[0] in _TIMELESS
             return say.passed(f"The outcome is one that is permitted: {name}.", text, disclosed=name, certain=certain)
     observed = ", ".join(f"{name}: {'open' if state is None else 'no'}" for name, state in states.items())
     if None in states.values():

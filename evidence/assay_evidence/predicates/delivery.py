@@ -23,7 +23,7 @@ from assay_evidence.predicates.claims import (
 )
 from assay_evidence.spans import clip, subtract, total
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, watchers_of
+from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, was_prompt, watchers_of
 
 DEFAULT_TIMES = 1
 FEWEST_FOR_AN_ORDER = 2
@@ -151,7 +151,8 @@ def never_seen(claim: Claim, history: History) -> Finding:
     silence = axis.quiet(watchers, marks, quiet_ns(claim))
     observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
     if covered >= window_ns and silence.span is not None:
-        return say.passed("It was watched for, and did not come.", observed, certain=history.delays_placed)
+        # Had the watch come when the scenario wanted it, the message might have been there still.
+        return say.passed("It was watched for, and did not come.", observed, certain=was_prompt(claim, history))
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("what came meanwhile may not be noted yet", observed)
     return say.not_demonstrated("Nobody watched long enough to tell.", observed)
