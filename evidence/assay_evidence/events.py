@@ -25,6 +25,7 @@ Predicate = Literal[
     "delivered-exactly",
     "delivered-at-most",
     "never-seen",
+    "delivered-at-least",
     "redelivered",
     "in-order",
     "equal-fields",

@@ -28,12 +28,16 @@ from assay_evidence.events import (
     ScenarioBegin,
     ScenarioEnd,
     Seen,
+    Settle,
     Step,
     Unit,
     Watch,
 )
 
 _ABOUT_THE_SUITE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd})
+_GIVING_BACK = frozenset({"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"})
+"""Calls by which a client gives back what it has not acknowledged."""
+_ACCEPTED = "accepted"
 E = TypeVar("E", bound=Event)
 
 
@@ -199,6 +203,11 @@ class History:
         return self._by_ref.get(ref)
 
     @cached_property
+    def returns(self) -> list[AnyEvent]:
+        """Everything that gives messages back to the broker, so that they may come again."""
+        return [event for event in self._events if _gives_back(event)]
+
+    @cached_property
     def _by_ref(self) -> dict[str, AnyEvent]:
         return {event.ref: event for event in self._events}
 
@@ -244,6 +253,18 @@ class History:
             if destination in {None, call.destination} and (actors is None or call.actor in actors):
                 looks.append(Look(call, answer))
         return looks
+
+
+def _gives_back(event: AnyEvent) -> bool:
+    match event:
+        case Fault() | Callback(ended="raised") | Unit(op="rollback" | "recover"):
+            return True
+        case Call(op=op):
+            return op in _GIVING_BACK
+        case Settle(outcome=outcome):
+            return outcome != _ACCEPTED
+        case _:
+            return False
 
 
 def in_order(events: Iterable[E]) -> list[E]:

@@ -35,15 +35,22 @@ def rows(document: str) -> dict[str, list[str]]:
 
 def test_every_predicate_has_a_decision_a_shape_and_a_row() -> None:
     names = list(get_args(ev.Predicate))
-    documented = [name for name in rows("predicates.md") if name in names]
+    documented = [name for name in rows("what-a-pass-means.md") if name in names]
     assert sorted(predicates.PREDICATES) == sorted(names)
     assert list(predicates.PREDICATES) == documented
     assert list(SHAPES) == documented
 
 
+@pytest.mark.parametrize("name", predicates.PREDICATES)
+def test_a_predicates_section_says_what_it_passes_and_what_it_cannot_see(name: str) -> None:
+    _, section = (DOCS / "what-a-pass-means.md").read_text().split(f"### `{name}`\n\n")
+    told = re.findall(r"^- \*\*(.+?):\*\* .+\.$", section.split("\n#")[0], re.MULTILINE)
+    assert told == ["Examines", "Pass", "Fail", "Decides nothing", "Cannot see"]
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_predicates_row_names_what_it_reads(name: str) -> None:
-    _, of, bounds, *_ = rows("predicates.md")[name]
+    _, of, bounds = rows("what-a-pass-means.md")[name]
     named = set(re.findall(r"`([a-z_]+\.?)(?:NAME)?`", of))
     shape = SHAPES[name]  # type: ignore[index]  # the parameters are the table's own keys
     synonyms = {"kid", "kids", "actor", "actors"}

@@ -14,10 +14,11 @@ parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--out", type=Path, default=Path("held-up-out"))
 asked = parser.parse_args()
 
-wrong = 0
+tried = wrong = 0
 for outcome in HeldUp(asked.out, asked.seed).tries(asked.tries):
+    tried += len(outcome.held_up)
     wrong += len(outcome.wrong)
     sys.stdout.write(f"{tell(outcome)}\n")
     sys.stdout.flush()
-sys.stdout.write(f"{asked.tries} tries, {wrong} wrong verdicts\n")
+sys.stdout.write(f"{tried} tries, {wrong} wrong verdicts\n")
 sys.exit(1 if wrong else 0)

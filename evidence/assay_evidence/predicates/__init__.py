@@ -1,4 +1,4 @@
-"""The predicates, which decide claims from the evidence of their scenario (`docs/predicates.md`)."""
+"""The predicates, which decide claims from the evidence of their scenario (`docs/what-a-pass-means.md`)."""
 
 from __future__ import annotations
 

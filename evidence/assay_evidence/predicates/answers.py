@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, RefusedInfo, Return
-from assay_evidence.history import History
+from assay_evidence.history import History, distance
 from assay_evidence.predicates.claims import (
     CONNECTION_LOST,
+    NOT_AUTHORIZED,
+    SECURITY,
     UNSUPPORTED,
     Saying,
     actors_of,
@@ -54,17 +56,37 @@ def refused_with(claim: Claim, history: History) -> Finding:
     refusal = answer.refused
     if refusal is None:
         return say.failed("The call was accepted.", "accepted", by=[answer])
-    kind = wanted.get("kind")
-    if refusal.kind == CONNECTION_LOST != kind:
-        return say.inconclusive("The connection was lost during the call.", phrase(refusal))
-    if refusal.kind == UNSUPPORTED != kind:
-        return say.error("The pair lacks what it declared to have.", phrase(refusal))
+    if beside := _beside(claim, refusal, say):
+        return beside
     had = _parts(refusal)
     wrong = [part for part, value in wanted.items() if had[part] != value]
     observed = f"refused: {phrase(refusal)} ({had['exception']} exception)"
     if wrong:
         return say.failed(f"The call was refused with another {' and '.join(wrong)}.", observed, by=[answer])
     return say.passed("The call was refused as it must be.", observed, certain=True)
+
+
+def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
+    """A finding if the refusal says nothing of what was asked and the claim does not ask for it; otherwise None."""
+    if refusal.kind == claim.of.get("kind"):
+        return None
+    if refusal.kind == CONNECTION_LOST:
+        return say.inconclusive("The connection was lost during the call.", phrase(refusal))
+    if refusal.kind == UNSUPPORTED:
+        return say.error("The pair lacks what it declared to have.", phrase(refusal))
+    if refusal.kind == SECURITY and not _is_about_authority(claim):
+        reason = "The call was refused for want of authority, which says nothing of what was asked."
+        return say.inconclusive(reason, phrase(refusal))
+    return None
+
+
+def _is_about_authority(claim: Claim) -> bool:
+    """Whether a refusal for want of authority is one that the claim asks for."""
+    return (
+        bool(claim.bounds.get("authority"))
+        or claim.of.get("kind") == SECURITY
+        or claim.bounds.get("mqrc") == NOT_AUTHORIZED
+    )
 
 
 def _wanted(claim: Claim) -> dict[str, str]:
@@ -132,8 +154,12 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
     answer = _answered(history, ref)
     if answer is None:
         return None
-    mqrc = claim.bounds.get("mqrc")
-    return answer.refused is not None and (mqrc is None or answer.refused.mqrc == mqrc)
+    mqrc, refusal = claim.bounds.get("mqrc"), answer.refused
+    if refusal is not None and (
+        refusal.kind == UNSUPPORTED or (refusal.kind == SECURITY and not _is_about_authority(claim))
+    ):
+        return None
+    return refusal is not None and (mqrc is None or refusal.mqrc == mqrc)
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
@@ -149,8 +175,17 @@ def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_seen(claim: Claim, history: History, key: str) -> bool | None:
-    if history.sightings({key}, actors_of(claim)):
+    """Whether the actors received a message, with `within_ms` no later than that after its send began."""
+    seen = history.sightings({key}, actors_of(claim))
+    within_ms = claim.bounds.get("within_ms")
+    if seen and within_ms is None:
         return True
+    if seen:
+        sends = history.sends({key})
+        spans = [(distance(seen[0], send).ns, Axis(history, send, claim).earliest(seen[0])) for send in sends]
+        if any(noted_ns <= number(claim, "within_ms") * NS_PER_MS for noted_ns, _ in spans):
+            return True
+        return None if any(could_ns <= number(claim, "within_ms") * NS_PER_MS for _, could_ns in spans) else False
     return False if _silence(claim, history, key) else None
 
 

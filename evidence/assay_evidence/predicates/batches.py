@@ -10,7 +10,7 @@ from assay_evidence.events import Call, Callback, Claim, Event, Seen
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import Saying, listed, number, reference
-from assay_evidence.predicates.timing import like_ns
+from assay_evidence.predicates.timing import like_ns, unless_like_noted
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis
 
@@ -124,6 +124,8 @@ def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
     """A finding if a batch was late or may have been, or if none could be measured; otherwise None."""
+    if unlike := unless_like_noted(claim, history, say):
+        return unlike
     defer_ms, full_ms = claim.bounds.get("defer_ms"), claim.bounds.get("full_ms")
     measured: list[Lateness] = []
     for bound, sort in ((defer_ms, _deferred), (full_ms, _full)):

@@ -16,6 +16,8 @@ SEPARATOR = "|"
 DEFAULT_QUIET_MS = 1
 CONNECTION_LOST = "connection-lost"
 UNSUPPORTED = "unsupported"
+SECURITY = "security"
+NOT_AUTHORIZED = 2035
 
 
 def listed(claim: Claim, *names: str) -> tuple[str, ...]:

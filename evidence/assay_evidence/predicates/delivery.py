@@ -114,6 +114,22 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     return say.passed("No message came more often than it may.", observed, disclosed, certain=history.delays_placed)
 
 
+def delivered_at_least(claim: Claim, history: History) -> Finding:
+    """Decide whether each message came at least ``times`` times."""
+    seen = by_key(claim, history)
+    times = claim.bounds.get("times", DEFAULT_TIMES)
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered at least {counted(times, 'time')}")
+    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+        return open_send
+    if all(len(sightings) >= times for sightings in seen.values()):
+        return say.passed("Each message came.", counts(seen), certain=True)
+    silence = silence_of(claim, history, seen)
+    observed = f"{counts(seen)}; {heard(silence)}"
+    if untold := unless_silent(say, silence, observed):
+        return untold
+    return say.failed("A message did not come, or not often enough.", observed)
+
+
 def _is_altered(sighting: Seen, history: History) -> bool:
     sent = [send.msg.sha256 for send in history.sends({sighting.msg.key}) if send.msg is not None]
     return bool(sent) and sighting.msg.sha256 not in sent

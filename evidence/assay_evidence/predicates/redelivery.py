@@ -3,26 +3,30 @@
 A sighting is a redelivery if any actor, named by the claim or not, received the message before from the same place: the
 same queue, the same shared subscription, or the consumer's own subscription.  A topic's other subscriptions have copies
 of their own, so their first delivery is no redelivery.
+
+A message *came again* if an actor of the claim received it after something that gave it back, for example a fault or a
+rollback, which came after its first sighting.  Two sightings before that are a duplicate and no redelivery.
 """
 
 from __future__ import annotations
 
 from assay_evidence.events import Claim, Seen
 from assay_evidence.figures import counted
-from assay_evidence.history import History
+from assay_evidence.history import History, follows
 from assay_evidence.predicates.claims import Saying, actors_of, keys_of, sends_of
 from assay_evidence.predicates.delivery import by_key, counts, heard, silence_of, unless_silent
 from assay_evidence.verdicts import Finding
 
 DEFAULT_TIMES = 2
 HOWEVER_OFTEN = 0
+ONCE = 1
 
 
 def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came at least ``times`` times, and each redelivery was marked.
+    """Decide whether each message came at least ``times`` times, one of them again, and each redelivery was marked.
 
-    With `times` 0 a message need not come again: the claim is about the marks alone; with `flagged` 0 as well it
-    discloses how many redeliveries were marked.
+    With `times` 0 a message need not come again: the claim is about the marks alone; without `flagged`, the marks are
+    disclosed only.
     """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
@@ -36,25 +40,47 @@ def redelivered(claim: Claim, history: History) -> Finding:
         observed = ", ".join(f"{sighting.msg.key} at {sighting.ref} is not marked" for sighting in bare)
         return say.failed("A message came again without the mark of redelivery.", observed, certain=True, by=bare)
     if times == HOWEVER_OFTEN:
-        observed = f"{len(again)} came again"
-        if history.sightings(set(seen), None):
-            if flagged:
-                return say.passed("Whatever came again was marked.", observed)
-            disclosed = f"{len(again) - len(bare)} of {len(again)} marked"
-            return say.passed("How many redeliveries were marked is recorded.", observed, disclosed)
-        return say.not_demonstrated("None of these messages was seen.", observed)
+        return _marks(say, claim, history, again, flagged=flagged)
     return _often_enough(say, claim, history, seen)
+
+
+def _marks(say: Saying, claim: Claim, history: History, again: list[Seen], *, flagged: bool) -> Finding:
+    """The finding about marks alone."""
+    observed = f"{len(again)} came again"
+    if not history.sightings(set(keys_of(claim)), None):
+        return say.not_demonstrated("None of these messages was seen.", observed)
+    if not flagged:
+        marked = sum(map(_is_flagged, again))
+        return say.passed(
+            "How many were marked is recorded.", observed, f"{marked} of {len(again)} marked", certain=True
+        )
+    if not again:
+        return say.not_demonstrated("Nothing came again, so there was no mark to look at.", observed)
+    return say.passed("Whatever came again was marked.", observed, certain=True)
 
 
 def _often_enough(say: Saying, claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Finding:
     times = claim.bounds.get("times", DEFAULT_TIMES)
-    if all(len(sightings) >= times for sightings in seen.values()):
-        return say.passed("Each message came again.", counts(seen))
+    lacking = [key for key, sightings in seen.items() if len(sightings) < times]
+    if times > ONCE:
+        lacking += [key for key, sightings in seen.items() if not _came_again(key, sightings, history)]
+    if not lacking:
+        reason = "Each message came." if times == ONCE else "Each message came again."
+        return say.passed(reason, counts(seen), certain=True)
     silence = silence_of(claim, history, seen)
-    observed = f"{counts(seen)}; {heard(silence)}"
+    observed = f"{counts(seen)}; {', '.join(dict.fromkeys(lacking))} not again; {heard(silence)}"
     if untold := unless_silent(say, silence, observed):
         return untold
+    if not history.returns:
+        return say.not_demonstrated("Nothing gave a message back, so none had to come again.", observed)
     return say.failed("A message did not come again.", observed)
+
+
+def _came_again(key: str, sightings: list[Seen], history: History) -> bool:
+    """Whether one of these sightings comes after something that gave the message back after its first sighting."""
+    first = history.sightings({key}, None)[:1]
+    causes = [cause for cause in history.returns if all(follows(cause, one) for one in first)]
+    return any(follows(sighting, cause) for sighting in sightings for cause in causes)
 
 
 def _expected(seen: dict[str, list[Seen]], times: int, *, flagged: bool) -> str:

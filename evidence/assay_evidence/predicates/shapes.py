@@ -33,12 +33,13 @@ _SENT = _MESSAGE | _WHO | _CALL
 
 SHAPES: Mapping[Predicate, Shape] = {
     "accepted": Shape(_CALL),
-    "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked"})),
+    "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked", "authority"})),
     "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent"})),
     "by": Shape(_SENT | {"after", "like"}, frozenset({"delay_ms", "limit_ms"})),
     "delivered-exactly": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
     "delivered-at-most": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
     "never-seen": Shape(_SENT | {"from"}, frozenset({"window_ms", "quiet_ms"})),
+    "delivered-at-least": Shape(_SENT, frozenset({"times", "quiet_ms"})),
     "redelivered": Shape(_SENT, frozenset({"times", "flagged", "quiet_ms"})),
     "in-order": Shape(_MESSAGE | _WHO),
     "equal-fields": Shape(_MESSAGE | _WHO | {"at", "which", "field."}),
@@ -51,7 +52,7 @@ SHAPES: Mapping[Predicate, Shape] = {
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
     "transferred": Shape(_MESSAGE, frozenset({"times", "least", "settled"})),
-    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "given_up_ms", "quiet_ms"})),
+    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "authority", "given_up_ms", "within_ms", "quiet_ms"})),
     "all-or-nothing": Shape(_MESSAGE | _WHO | {"taken", "after"}, frozenset({"quiet_ms"})),
     "only-sent": Shape(_WHO),
 }

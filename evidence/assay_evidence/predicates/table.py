@@ -29,6 +29,7 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "delivered-exactly": delivery.delivered_exactly,
     "delivered-at-most": delivery.delivered_at_most,
     "never-seen": delivery.never_seen,
+    "delivered-at-least": delivery.delivered_at_least,
     "redelivered": redelivery.redelivered,
     "in-order": delivery.in_order,
     "equal-fields": fields.equal_fields,

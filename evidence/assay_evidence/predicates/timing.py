@@ -136,8 +136,8 @@ def by(claim: Claim, history: History) -> Finding:
     limit_ns = number(claim, "limit_ms") * NS_PER_MS + like_ns(claim, history)
     origin, due_ns, since = _reference_moment(claim, history, call)
     say = Saying(claim, f"{key} is delivered within {duration(limit_ns)} after {since}")
-    if open_send := say.unless_accepted(history, [call]):
-        return open_send
+    if undecided := say.unless_accepted(history, [call]) or unless_like_noted(claim, history, say):
+        return undecided
     actors = actors_of(claim)
     deliveries = _deliveries(history, key, actors, actors)
     axis = Axis(history, origin, claim)
@@ -179,6 +179,15 @@ def like_ns(claim: Claim, history: History) -> int:
     sends = history.sends({key}) if key else []
     seen = history.sightings({key}, None) if key else []
     return max(0, distance(seen[0], sends[0]).ns) if sends and seen else 0
+
+
+def unless_like_noted(claim: Claim, history: History, say: Saying) -> Finding | None:
+    """Inconclusive if the message `like` may have been noted late, so that it seems to have taken longer; else None."""
+    key = claim.of.get("like")
+    for seen in history.sightings({key}, None)[:1] if key else []:
+        if (late_ns := -Axis(history, seen, claim).earliest(seen)) > 0:
+            return say.held_up(f"{key} may have come {duration(late_ns)} before it was noted", seen.ref)
+    return None
 
 
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:

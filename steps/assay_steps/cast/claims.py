@@ -50,7 +50,7 @@ class Evidence:
         """Claim something of the evidence so far.
 
         Args:
-            predicate: Which predicate decides (`docs/predicates.md`).
+            predicate: Which predicate decides (`docs/what-a-pass-means.md`).
             of: References to events, messages and actors.
             bounds: Numbers; durations in milliseconds. The time of silence is added where the predicate reads it.
 

@@ -88,8 +88,48 @@ def refused_with_fails_a_missing_reason(story: Story) -> Finding:
 
 @rows.expect(Verdict.FAIL)
 def refused_with_fails_another_kind(story: Story) -> Finding:
-    call = story.asks(refused=refusal("security"))
+    call = story.asks(refused=refusal("resource-allocation"))
     return story.finds("refused-with", {"call": call.ref, "kind": "illegal-state"})
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def refused_with_does_not_take_want_of_authority_for_the_refusal(story: Story) -> Finding:
+    return story.finds("refused-with", {"call": story.asks(refused=refusal("security", mqrc=2035)).ref})
+
+
+@rows.expect(Verdict.PASS)
+def refused_with_takes_want_of_authority_where_the_claim_is_about_it(story: Story) -> Finding:
+    return story.finds("refused-with", {"call": story.asks(refused=refusal("security")).ref}, authority=1)
+
+
+@rows.expect(Verdict.PASS)
+def refused_with_takes_want_of_authority_where_the_claim_names_its_reason(story: Story) -> Finding:
+    call = story.asks(refused=refusal("security", mqrc=2035))
+    return story.finds("refused-with", {"call": call.ref}, mqrc=2035)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def one_of_does_not_take_want_of_authority_for_the_refusal(story: Story) -> Finding:
+    return story.finds("one-of", {"option.refused": f"refused {story.asks(refused=refusal('security')).ref}"})
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def one_of_does_not_take_a_missing_ability_for_the_refusal(story: Story) -> Finding:
+    return story.finds("one-of", {"option.refused": f"refused {story.asks(refused=refusal('unsupported')).ref}"})
+
+
+@rows.expect(Verdict.PASS, disclosed="undelayed")
+def one_of_takes_what_was_seen_within_the_time(story: Story) -> Finding:
+    story.send()
+    story.at(100).seen()
+    return story.finds("one-of", {"option.undelayed": "seen m"}, within_ms=100)
+
+
+@rows.expect(Verdict.FAIL)
+def one_of_does_not_take_what_was_seen_later(story: Story) -> Finding:
+    story.send()
+    story.at(101).seen()
+    return story.finds("one-of", {"option.undelayed": "seen m"}, within_ms=100)
 
 
 @rows.expect(Verdict.FAIL)

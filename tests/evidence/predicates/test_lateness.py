@@ -231,6 +231,17 @@ def a_batch_may_have_waited_since_before_its_send_was_noted_as_answered(story: S
     return story.finds("batch-shape", {"actor": "receiver"}, max=1, full_ms=100)
 
 
+@rows.expect(Verdict.INCONCLUSIVE)
+def a_message_to_compare_with_that_was_noted_late_widens_no_limit(story: Story) -> Finding:
+    with story.watching():
+        story.send("usual")
+        held_up(story, 5_000, 4_950)
+        story.seen("usual")
+        send = story.at(6_000).send()
+        story.at(9_000).seen()
+    return story.finds("by", RECEIVER | {"call": send.ref, "like": "usual"}, limit_ms=200)
+
+
 @rows.expect(Verdict.NOT_DEMONSTRATED)
 def a_call_that_was_turned_away_at_once_is_not_given_up_because_the_answer_was_noted_late(story: Story) -> Finding:
     call = story.call("consumer")

@@ -101,6 +101,11 @@ def _(evidence: Evidence, world: World, exception: str | None = None) -> None:
     evidence.claim("refused-with", {"call": world.last.ref}, checked)
 
 
+@then("it is refused to a user who lacks authority")
+def _(evidence: Evidence, world: World) -> None:
+    evidence.claim("refused-with", {"call": world.last.ref}, {"authority": 1})
+
+
 @then(phrase("it is refused with {mqrc:Mqrc}"))
 @then(phrase("it is refused with {mqrc:Mqrc} as a {exception} exception"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str | None = None) -> None:

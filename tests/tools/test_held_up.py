@@ -1,0 +1,26 @@
+"""A small share of ``python -m tools.held_up``: one scenario on a sound broker, one on a broken one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from tools.held_up import EARLY, SOUND, Case, HeldUp, tell
+
+from assay_evidence.verdicts import Verdict
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be stopped there"),
+    pytest.mark.xdist_group("reference-server"),
+]
+
+
+@pytest.mark.parametrize("case", [SOUND, EARLY], ids=["sound", "early"])
+def test_a_harness_that_is_held_up_neither_passes_nor_fails_wrongly(tmp_path: Path, case: Case) -> None:
+    pytest.importorskip("cproton")
+    outcome = HeldUp(tmp_path, seed=1).run(case)
+    told = tell(outcome)
+    assert not outcome.wrong, told
+    assert Verdict.ERROR not in outcome.verdicts.values(), told
+    assert len(outcome.verdicts) == 1
