@@ -10,14 +10,14 @@ Feature: Whose authority a delayed message needs, and when
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     Scenario Outline: Authority to <right> the target is not enough
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may <right> the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
       Examples:
         | right    |
         | get from |
@@ -29,14 +29,14 @@ Feature: Whose authority a delayed message needs, and when
       And the queue is withheld from ordinary users
       And user "alice" may put to the staging queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     Scenario: Somebody else's authority does not count
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "bob" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     @evidence @own-instance
     Scenario: With authority on the target, and none on the staging queue, the message is delivered
@@ -55,7 +55,7 @@ Feature: Whose authority a delayed message needs, and when
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     @evidence @needs-topic @own-instance
     Scenario: With authority on the topic, and none on the staging queue, the publication is delivered
@@ -74,7 +74,7 @@ Feature: Whose authority a delayed message needs, and when
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s and delivery mode non-persistent
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     @kit
     Scenario: The authority that counts is that on the alias which was named
@@ -85,7 +85,7 @@ Feature: Whose authority a delayed message needs, and when
       And alias "closed" is withheld from ordinary users
       And user "alice" may put to alias "open"
       When user "alice" sends message "m1" to alias "closed" with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
       When user "alice" sends message "m2" to alias "open" with a delivery delay of 1 s
       Then it is accepted
       And the queue holds "m2"
@@ -117,7 +117,7 @@ Feature: Whose authority a delayed message needs, and when
       And the base topic is withheld from ordinary users
       And user "alice" may subscribe to the topic
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     Scenario: A producer without a destination is refused at its send
       Given an empty queue
@@ -127,7 +127,7 @@ Feature: Whose authority a delayed message needs, and when
       And producer "any" of session "work" without a destination
       And the delivery delay of producer "any" is 1 s
       When producer "any" sends message "m1" to the queue
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     @needs-local-transaction
     Scenario: A producer without a destination is refused in a unit of work too
@@ -138,13 +138,13 @@ Feature: Whose authority a delayed message needs, and when
       And producer "any" of session "work" without a destination
       And the delivery delay of producer "any" is 1 s
       When producer "any" sends message "m1" to the queue
-      Then it is refused
+      Then it is refused to a user who lacks authority
 
     Scenario: Authority that comes between two tries counts for the second
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
-      Then it is refused
+      Then it is refused to a user who lacks authority
       When user "alice" is allowed to put to the queue
       And user "alice" sends message "m2" to the queue with a delivery delay of 1 s
       Then it is accepted
@@ -179,7 +179,7 @@ Feature: Whose authority a delayed message needs, and when
       And an empty queue "other"
       When message "control" is sent to queue "other" with a delivery delay of 1 h
       And user "alice" sends message "m1" to the queue with a delivery delay of 1 h
-      Then it is refused
+      Then it is refused to a user who lacks authority
       And the staging queue holds "control"
       And the staging queue does not show "m1"
 
