@@ -6,10 +6,16 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from assay_broker.core.commands import AttachSender, Command, Put
+from assay_broker.core.effects import Answer
 from assay_broker.core.settings import Settings
+from assay_broker.defects.sends import is_delayed
+from assay_broker.defects.shapes import replies
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.variants.model import Variant, sends
 from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import Mqrc, Refused
 
 _LATE_MS = 2_500
 """Half of the limit for lateness that a run has by default."""
@@ -26,7 +32,50 @@ def _with(alter: Callable[[Settings], Settings]) -> Seams:
     return Seams(settings=alter)
 
 
+_WORDS = {
+    Mqrc.Q_FULL: "The destination has as many messages as it holds: its maximum depth is reached.",
+    Mqrc.PUT_INHIBITED: "The destination is disabled for senders.",
+    Mqrc.MSG_TOO_BIG_FOR_Q: "The message is larger than the destination takes.",
+    Mqrc.NOT_AUTHORIZED: "The user may not send there.",
+}
+"""Another broker's words for refusals whose reason codes no line of the document gives."""
+
+
+def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
+    """Filters that retell the refusals of delayed sends, and of senders for want of authority."""
+
+    def told(answer: Answer, asked: Command, now_ms: int, _view: View) -> Answer:
+        why = answer.refused
+        sends = isinstance(asked, AttachSender) or (isinstance(asked, Put) and is_delayed(asked, now_ms))
+        return replace(answer, refused=retell(why)) if sends and why is not None and why.mqrc in _WORDS else answer
+
+    return replies(told)
+
+
+def _generally(why: Refused) -> Refused:
+    """The refusal with a text that says nothing, as that of IBM MQ's client, and with its reason code."""
+    return replace(why, text="JMSWMQ2007: Failed to send a message. Use the linked exception to find the cause.")
+
+
+def _without_code(why: Refused) -> Refused:
+    return replace(why, mqrc=None, text=_WORDS[Mqrc(why.mqrc or 0)], objects=())
+
+
 DELAY_VARIANTS = (
+    Variant(
+        name="reason-in-linked-exception",
+        rules=("DD-19", "DD-21", "DD-30", "DD-78"),
+        text="The text of a refused delayed send names no reason and no queue; the reason code does.",
+        allowed_by="DELAY:19 asks for a suitable message; IBM MQ's own client gives the reason in a linked exception.",
+        apply=lambda: _refusals(_generally),
+    ),
+    Variant(
+        name="refusals-without-reason-codes",
+        rules=("DD-19", "DD-21", "DD-30", "DD-78"),
+        text="A refused delayed send has a text in words of its own, no reason code, and names no queue.",
+        allowed_by='DELAY:19 asks for a suitable message, "for example queue full"; lines 25 and 78 give no code.',
+        apply=lambda: _refusals(_without_code),
+    ),
     Variant(
         name="delivered-at-expiry",
         rules=("DD-56",),
@@ -36,7 +85,22 @@ DELAY_VARIANTS = (
     ),
     Variant(
         name="released-late",
-        rules=("DD-03", "DD-06", "DD-36", "DD-38", "DD-50", "DD-70", "DD-73", "DD-75", "DD-76", "DD-77", "DD-83"),
+        rules=(
+            "DD-03",
+            "DD-06",
+            "DD-27",
+            "DD-31",
+            "DD-36",
+            "DD-38",
+            "DD-50",
+            "DD-52",
+            "DD-70",
+            "DD-73",
+            "DD-75",
+            "DD-76",
+            "DD-77",
+            "DD-83",
+        ),
         text="Every delayed message is released 2.5 s after its delay, within the run's limit for lateness.",
         allowed_by="DELAY:7 says that it is delivered once the delay is over, and gives no limit.",
         apply=lambda: _with(lambda settings: replace(settings, release_after_ms=_LATE_MS)),

@@ -18,7 +18,7 @@ Feature: Delivery delay is for the JMS client only
 
       Examples:
         | delay |
-        | 3 s   |
+        | 9 s   |
         | 1 min |
         | 1 h   |
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -38,7 +38,7 @@ class _Settings(ProducerFilter):
         return asked.through(self.behind)
 
     @contextmanager
-    def without(self, setting: Setting) -> Iterator[None]:
+    def without(self, setting: Setting) -> Generator[None]:
         """Set a span to 0 for a time."""
         self.behind.set(setting, 0)
         yield

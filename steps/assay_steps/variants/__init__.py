@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from assay_adapters.suggestions import unknown
 from assay_broker.defects.model import by_name
 from assay_broker.variants import VARIANTS as BROKER_VARIANTS
+from assay_steps.variants.checks import CHECK_VARIANTS
 from assay_steps.variants.model import Variant
 from assay_steps.variants.pace import PACE_VARIANTS
 from assay_steps.variants.qos import QOS_VARIANTS
@@ -29,7 +30,7 @@ def all_variants() -> Mapping[str, Variant]:
         )
         for variant in BROKER_VARIANTS.values()
     )
-    return by_name((*broker, *PACE_VARIANTS, *QOS_VARIANTS))
+    return by_name((*broker, *CHECK_VARIANTS, *PACE_VARIANTS, *QOS_VARIANTS))
 
 
 def find_variant(name: str) -> Variant:

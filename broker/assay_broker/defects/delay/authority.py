@@ -22,7 +22,15 @@ from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import NOTHING, elsewhere, is_staged, is_topic, with_options
-from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, reading
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    commands,
+    delayed_puts,
+    puts,
+    puts_without_destination,
+    reading,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind
@@ -147,7 +155,46 @@ def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
     return (replace(put, message=with_options(put.message, asked)),)
 
 
+@defect(puts_without_destination, "unchecked-without-destination", "DD-30")
+def _free_unchecked(sent: Sent, view: View) -> Commands | None:
+    """Authority is not checked for a producer that was opened without a destination."""
+    return _permitted(sent.put, sent.user, sent.target, view)
+
+
+@defect(made, "authority-checked-once", "DD-30")
+def _checked_once() -> Seams:
+    """A producer's authority is checked at its first send only."""
+    known: set[tuple[int, int]] = set()
+
+    def rewrite(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+        link = put.connection, put.link
+        again = link in known
+        known.add(link)
+        return _permitted(put, view.user(put.connection), target, view) if again else None
+
+    return puts(rewrite)
+
+
+@defect(changes, "subscribers-may-publish", "DD-30")
+def _subscribers_publish(change: Change, _view: View) -> Change | None:
+    """Authority to subscribe to a topic is authority to publish there."""
+    if not isinstance(change, SetAuthority) or change.object_type != "TOPIC" or "SUB" not in change.add:
+        return None
+    return replace(change, add=(*change.add, "PUB"))
+
+
+@defect(changes, "authority-never-granted", "DD-30")
+def _puts_never_granted(change: Change, _view: View) -> Change | None:
+    """Authority to put or to publish cannot be given to a single user."""
+    grants = isinstance(change, SetAuthority) and bool(change.principals) and {"PUT", "PUB"} & {*change.add}
+    return DisplayAuthority() if grants else None
+
+
 AUTHORITY_DEFECTS = (
+    _free_unchecked,
+    _checked_once,
+    _subscribers_publish,
+    _puts_never_granted,
     _never_asked,
     _asked_on_staging,
     _asked_again,

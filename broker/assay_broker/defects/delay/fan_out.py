@@ -6,16 +6,36 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject
+from assay_broker.core.commands import Administer, Attach, Command, Detach, Disconnect, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import HOLD, browses, cancelled, change_of, handed_in, is_topic, published, resent, rows
-from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, replies
+from assay_broker.defects.sends import (
+    HOLD,
+    NOTHING,
+    browses,
+    cancelled,
+    change_of,
+    handed_in,
+    is_durable,
+    is_topic,
+    published,
+    resent,
+    rows,
+)
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    commands,
+    delayed_puts,
+    puts_without_destination,
+    replies,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind
 
 _REACHES = ("PMSGDLV", "NPMSGDLV")
 _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
@@ -141,7 +161,136 @@ def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
     return resent(put, durable=True)
 
 
+# DD-51
+
+
+@defect(commands, "shared-subscription-away-forgotten", "DD-51")
+def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A delayed publication for a shared durable subscription is dropped when its last subscriber goes away."""
+    if not isinstance(command, Detach | Disconnect):
+        return None
+    for leaving in view.leaving(command):
+        others = [one for one in view.on(leaving.address) if one.shared and one.name == leaving.name]
+        if leaving.shared and is_durable(leaving) and len(others) == 1:
+            return (*cancelled(view, *published(view)), command)
+    return None
+
+
+@defect(commands, "latecomers-left-out", "DD-51")
+def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Who subscribes while a publication is delayed gets no publication of that topic at all."""
+    if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
+        return None
+    waits = any(one.target == command.address for one in view.delayed.values())
+    return (replace(command, address=Address(AddressKind.TOPIC, NOTHING)),) if waits else None
+
+
+@defect(commands, "selectors-of-subscriptions-ignored", "DD-51", "DD-80", "DD-81")
+def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscription gets what its selector leaves out."""
+    on_topic = isinstance(command, Attach) and is_topic(command.address) and command.selector is not None
+    return (replace(command, selector=None),) if on_topic and isinstance(command, Attach) else None
+
+
+# DD-80
+
+
+def _misread(ending: str, other: str) -> Seams:
+    """Filters that let subscriptions to patterns with an ending have another one."""
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if (
+            not isinstance(command, Attach)
+            or not is_topic(command.address)
+            or not command.address.name.endswith(ending)
+        ):
+            return None
+        name = command.address.name.removesuffix(ending) + other
+        return (replace(command, address=replace(command.address, name=name)),)
+
+    return commands(rewrite)
+
+
+# DD-82
+
+
+def _allowed(put: Put, name: str) -> Commands:
+    """The send, with ALLAVAIL on a topic around it."""
+    before = AlterObject(Kind.TOPIC, name, _ALL)
+    after = AlterObject(Kind.TOPIC, name, dict.fromkeys(_REACHES, "ALLDUR"))
+    return (Administer(put.connection, None, before), put, Administer(put.connection, None, after))
+
+
+@defect(delayed_puts, "durable-subscriptions-will-do", "DD-82")
+def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A topic with ALLDUR takes delayed publications if all its subscriptions are durable."""
+    known = view.on(sent.target)
+    said = view.said(sent.target.name)
+    return _allowed(put, sent.target.name) if known and said and all(map(is_durable, known)) else None
+
+
+@defect(puts_without_destination, "reach-unchecked-without-destination", "DD-82")
+def _reach_unchecked(sent: Sent, view: View) -> Commands | None:
+    """A producer without a destination publishes with a delay whatever the topic says."""
+    forbids = sent.delayed and is_topic(sent.target) and view.said(sent.target.name)
+    return _allowed(sent.put, sent.target.name) if forbids else None
+
+
+@defect(changes, "reach-never-altered", "DD-82")
+def _never_altered(change: Change, _view: View) -> Change | None:
+    """A topic keeps the PMSGDLV and NPMSGDLV with which it was defined."""
+    if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
+        return None
+    return replace(change, attributes={key: said for key, said in change.attributes.items() if key not in _REACHES})
+
+
+@defect(changes, "factory-topics-allow-delays", "DD-82")
+def _factory_allows(change: Change, _view: View) -> Change | None:
+    """Without a base topic, every topic allows delayed publications."""
+    if not isinstance(change, DeleteObject) or change.name != BASE_TOPIC:
+        return None
+    return AlterObject(Kind.TOPIC, BASE_TOPIC, _ALL)
+
+
+@defect(changes, "reaches-inherited-together", "DD-82")
+def _inherited_together(change: Change, _view: View) -> Change | None:
+    """A topic that says one of PMSGDLV and NPMSGDLV inherits the other from nobody: it is ALLDUR."""
+    if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
+        return None
+    said = change.attributes.keys() & {*_REACHES}
+    lacking = {keyword: "ALLDUR" for keyword in _REACHES if keyword not in said} if said else {}
+    return replace(change, attributes={**change.attributes, **lacking}) if lacking else None
+
+
+@defect(delayed_puts, "persistence-not-inherited", "DD-82")
+def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A topic without an object makes delayed publications non-persistent, whatever its parents say."""
+    unsaid = is_topic(sent.target) and put.message.durable is None and not view.said(sent.target.name)
+    return resent(put, durable=False) if unsaid else None
+
+
 FAN_OUT_DEFECTS = (
+    _away_forgotten,
+    _latecomers,
+    _unselected,
+    Defect(
+        name="plus-at-the-end-ignored",
+        rules=("DD-80",),
+        text="A subscription to a pattern that ends with + gets nothing.",
+        apply=lambda: _misread("/+", f"/+/{NOTHING}"),
+    ),
+    Defect(
+        name="hash-needs-a-level",
+        rules=("DD-80",),
+        text="# at the end of a pattern stands for one level or more, never for none.",
+        apply=lambda: _misread("/#", "/+/#"),
+    ),
+    _durable_will_do,
+    _reach_unchecked,
+    _never_altered,
+    _factory_allows,
+    _inherited_together,
+    _not_inherited,
     _one_for_all,
     _one_too_many,
     _for_each_sharer,

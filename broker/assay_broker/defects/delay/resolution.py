@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
-from assay_broker.defects.model import defect, made
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows
 from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, filters, read_together
 from assay_broker.defects.view import Sent, View
@@ -34,8 +34,7 @@ def _base(name: str, view: View) -> str | None:
 @defect(delayed_puts, "alias-resolved-once", "DD-50")
 def _once(put: Put, sent: Sent, view: View) -> Commands | None:
     """What an alias stands for is found out at the send, for good."""
-    base = _base(sent.target.name, view)
-    return None if base is None else elsewhere(put, Address(AddressKind.QUEUE, base), view)
+    return _once_resolved(put, sent, view)
 
 
 @defect(delayed_puts, "alias-resolved-late", "DD-50")
@@ -128,7 +127,42 @@ def _jms_defaults(message: Message) -> Message:
     )
 
 
+def _once_if(wanted: Callable[[Put, View], bool]) -> Seams:
+    """Filters that resolve an alias once, at the send, for some delayed messages."""
+    return delayed_puts(lambda put, sent, view: _once_resolved(put, sent, view) if wanted(put, view) else None)
+
+
+def _once_resolved(put: Put, sent: Sent, view: View) -> Commands | None:
+    base = _base(sent.target.name, view)
+    return None if base is None else elsewhere(put, Address(AddressKind.QUEUE, base), view)
+
+
+@defect(delayed_messages, "definition-outweighs-sender", "DD-52")
+def _outweighed(message: Message) -> Message:
+    """The queue's definition decides persistence and priority of a delayed message, whatever its sender says."""
+    return replace(message, durable=None, priority=None)
+
+
 RESOLUTION_DEFECTS = (
+    _outweighed,
+    Defect(
+        name="light-alias-resolved-once",
+        rules=("DD-50",),
+        text="For a non-persistent message, what an alias stands for is found out at the send, for good.",
+        apply=lambda: _once_if(lambda put, _view: put.message.durable is False),
+    ),
+    Defect(
+        name="alias-resolved-once-behind-others",
+        rules=("DD-50",),
+        text="While other messages are staged, what an alias stands for is found out at the send, for good.",
+        apply=lambda: _once_if(lambda _put, view: bool(view.delayed)),
+    ),
+    Defect(
+        name="alias-resolved-once-in-unit",
+        rules=("DD-50",),
+        text="In a unit of work, what an alias stands for is found out at the send, for good.",
+        apply=lambda: _once_if(lambda put, _view: put.unit is not None),
+    ),
     _once,
     _at_restart,
     _late,

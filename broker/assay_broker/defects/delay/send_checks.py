@@ -6,13 +6,26 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, DefineObject, NativeBrowse, NativePut
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse, NativePut
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed, unlimited
-from assay_broker.defects.shapes import Commands, answers, commands, delayed_puts, filters, puts, refusing, retold
+from assay_broker.defects.shapes import (
+    Commands,
+    Judge,
+    answers,
+    changes,
+    commands,
+    delayed_puts,
+    filters,
+    puts,
+    puts_without_destination,
+    refusing,
+    retold,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -20,6 +33,8 @@ from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
 from assay_sdk.model.reasons import Mqrc, refused
 
 _LATE_MS = 3_000
+_SHORT_MS = 10_000
+_NINE = 9
 _TARGET_REASONS = frozenset({Mqrc.PUT_INHIBITED, Mqrc.Q_FULL, Mqrc.MSG_TOO_BIG_FOR_Q})
 
 
@@ -229,7 +244,175 @@ def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
     return unlimited(put, sent.target.name, view) if put.message.durable is False else None
 
 
+# several rules
+
+
+def _without_delays(judge: Judge) -> Seams:
+    return refusing(judge, "There is no delivery delay.")
+
+
+@defect(
+    _without_delays,
+    "every-delay-refused",
+    "DD-11",
+    "DD-27",
+    "DD-30",
+    "DD-51",
+    "DD-78",
+    "DD-82",
+)
+def _every_delay(put: Put, _target: Address, now_ms: int, _view: View) -> Mqrc | None:
+    """Every delayed send is refused."""
+    return Mqrc.OPTIONS_ERROR if is_delayed(put, now_ms) else None
+
+
+# DD-11
+
+
+@defect(changes, "cluster-list-ignored", "DD-11")
+def _list_ignored(change: Change, _view: View) -> Change | None:
+    """A queue in the clusters of a list (CLUSNL) counts as one in no cluster."""
+    if not isinstance(change, DefineObject) or "CLUSNL" not in change.attributes:
+        return None
+    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "CLUSNL"})
+
+
+@defect(changes, "binding-never-altered", "DD-11")
+def _first_binding(change: Change, _view: View) -> Change | None:
+    """A queue keeps the DEFBIND with which it was defined."""
+    if not isinstance(change, AlterObject) or "DEFBIND" not in change.attributes:
+        return None
+    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "DEFBIND"})
+
+
+@defect(puts_without_destination, "unbound-without-destination", "DD-11")
+def _unbound(sent: Sent, view: View) -> Commands | None:
+    """A producer without a destination sends delayed messages to clustered queues, and they come at once."""
+    return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
+
+
+# DD-19
+
+
+@defect(made, "staging-places-of-units-kept", "DD-19")
+def _places_kept() -> Seams:
+    """Each delayed message of a unit of work takes a place on the staging queue for ever."""
+    taken = 0
+
+    def judge(put: Put, _target: Address, now_ms: int, view: View) -> Mqrc | None:
+        nonlocal taken
+        most = view.said(STAGING_QUEUE).get("MAXDEPTH")
+        if not is_delayed(put, now_ms) or not isinstance(most, int):
+            return None
+        full = taken >= most
+        taken += put.unit is not None
+        return Mqrc.Q_FULL if full else None
+
+    return refusing(judge, "The queue is full.")
+
+
+def _open_unit_sent(view: View, wanted: Callable[[Sent], bool]) -> bool:
+    return any(wanted(one) for unit in view.units.values() for one in unit.sent)
+
+
+@defect(delayed_puts, "staging-places-of-units-free", "DD-19")
+def _places_free(put: Put, _sent: Sent, view: View) -> Commands | None:
+    """Delayed messages of open units of work take no place on the staging queue."""
+    taken = put.unit is None and _open_unit_sent(view, lambda one: one.delayed)
+    return unlimited(put, STAGING_QUEUE, view) if taken else None
+
+
+# DD-78
+
+
+@defect(delayed_puts, "places-of-units-free", "DD-78")
+def _queue_places_free(put: Put, sent: Sent, view: View) -> Commands | None:
+    """For a delayed message, a queue is not full of what open units of work have put there."""
+    taken = put.unit is None and _open_unit_sent(view, lambda one: one.target == sent.target)
+    return unlimited(put, sent.target.name, view) if taken else None
+
+
+@defect(delayed_puts, "characters-counted", "DD-78")
+def _characters_counted(put: Put, sent: Sent, view: View) -> Commands | None:
+    """MAXMSGL counts the characters of a delayed message, not its bytes."""
+    most, text = view.said(sent.target.name).get("MAXMSGL"), opened(put.message).body
+    fits = isinstance(most, int) and isinstance(text, str) and len(text) <= most
+    return unlimited(put, sent.target.name, view) if fits else None
+
+
+@defect(delayed_puts, "special-messages-unchecked", "DD-78")
+def _special_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delayed message of priority 9, with a time to live, with properties or without a body finds no queue full."""
+    message = opened(put.message)
+    special = message.priority == _NINE or message.expiry_ms or "colour" in message.properties or not message.body
+    return unlimited(put, sent.target.name, view) if special else None
+
+
+@defect(puts_without_destination, "target-unchecked-without-destination", "DD-78")
+def _unchecked_without_destination(sent: Sent, view: View) -> Commands | None:
+    """The target of a delayed message is not checked if the producer was opened without a destination."""
+    return unlimited(sent.put, sent.target.name, view) if sent.delayed else None
+
+
+@defect(made, "target-checked-once", "DD-78")
+def _checked_once() -> Seams:
+    """A producer's target is checked at its first delayed send only."""
+    known: set[tuple[int, int]] = set()
+
+    def rewrite(put: Put, sent: Sent, view: View) -> Commands | None:
+        link = put.connection, put.link
+        again = link in known
+        known.add(link)
+        return unlimited(put, sent.target.name, view) if again else None
+
+    return delayed_puts(rewrite)
+
+
+# DD-20
+
+
+@defect(changes, "native-puts-refused", "DD-20")
+def _no_native_puts(change: Change, _view: View) -> Change | None:
+    """Every native put is refused."""
+    return replace(change, delay_ms=1) if isinstance(change, NativePut) else None
+
+
+@defect(commands, "native-delay-property-honoured", "DD-20")
+def _property_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A native put that names a delay in a property is delayed."""
+    if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
+        return None
+    named = [said for name, said in command.change.message.properties.items() if "elivery" in name]
+    if not named or not isinstance(named[0], int):
+        return None
+    asked = replace(command, change=replace(command.change, delay_ms=named[0]))
+    return _native_put(delayed=True)(asked, now_ms, view)
+
+
+@defect(commands, "short-native-delay-honoured", "DD-20")
+def _short_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A native put that asks for a delay of less than ten seconds is delayed."""
+    delay_ms = (
+        command.change.delay_ms if isinstance(command, Administer) and isinstance(command.change, NativePut) else 0
+    )
+    return _native_put(delayed=True)(command, now_ms, view) if delay_ms and delay_ms < _SHORT_MS else None
+
+
 SEND_CHECK_DEFECTS = (
+    _every_delay,
+    _list_ignored,
+    _first_binding,
+    _unbound,
+    _places_kept,
+    _places_free,
+    _queue_places_free,
+    _characters_counted,
+    _special_unchecked,
+    _unchecked_without_destination,
+    _checked_once,
+    _no_native_puts,
+    _property_honoured,
+    _short_honoured,
     _old_level_delays,
     _clustered_delays,
     Defect(

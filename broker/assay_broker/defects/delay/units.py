@@ -11,12 +11,13 @@ from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, filters, puts, reading
+from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, puts, reading
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 
 _FAR_MS = 10**12
+_LATER_MS = 15_000
 
 
 @defect(commands, "uncommitted-from-own-hidden", "DD-25")
@@ -162,7 +163,123 @@ def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...
     return (*records, *ghosts)
 
 
+# DD-25
+
+
+@defect(commands, "own-uncommitted-unselected", "DD-25")
+def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A receiver on a queue gets what its selector leaves out."""
+    on_queue = isinstance(command, Attach) and command.address.kind is AddressKind.QUEUE
+    return (replace(command, selector=None),) if on_queue and isinstance(command, Attach) else None
+
+
+@defect(reading, "uncommitted-put-survives-a-kill", "DD-25")
+def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """A message that was not committed when the broker was killed is on its queue after the start."""
+    sent = (one for unit in view.units.values() for one in unit.sent)
+    ghosts = (
+        MessageStored(
+            key=SHIFT + number,
+            home=home_of(one.target.name),
+            message=one.message,
+            arrived_ms=one.at_ms,
+            expires_ms=None,
+            due_ms=None,
+        )
+        for number, one in enumerate(sent)
+        if not one.delayed and one.target.kind is AddressKind.QUEUE
+    )
+    return (*records, *ghosts)
+
+
+# DD-26
+
+
+def _leaves_unit(wanted: Callable[[Sent], bool]) -> Seams:
+    """Filters that send some delayed messages outside their unit of work."""
+
+    def rewrite(put: Put, sent: Sent, _view: View) -> Commands | None:
+        return (replace(put, unit=None),) if put.unit is not None and wanted(sent) else None
+
+    return delayed_puts(rewrite)
+
+
+@defect(commands, "first-of-unit-backed-out", "DD-26")
+def _first_backed_out(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Of several delayed messages of a unit of work only the first is backed out."""
+    if not isinstance(command, Backout):
+        return None
+    later = [one for unit in view.ended(command) for one in unit.sent if one.delayed][1:]
+    return (command, *(put for one in later for put in handed_in(view, one.target, one.message)))
+
+
+@defect(delayed_puts, "second-of-unit-lost", "DD-26")
+def _second_lost(put: Put, sent: Sent, view: View) -> Commands | None:
+    """Of several delayed messages of a unit of work only the first is staged."""
+    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
+    before = unit is not None and any(one.delayed for one in unit.sent)
+    return (dropped(put, sent.at_ms),) if before else None
+
+
+@defect(delayed_puts, "delayed-of-unit-not-on-disk", "DD-26", "DD-27")
+def _not_on_disk(put: Put, _sent: Sent, _view: View) -> Commands | None:
+    """Delayed messages of a unit of work do not reach the disk."""
+    return resent(put, durable=False) if put.unit is not None else None
+
+
+# DD-27
+
+
+@defect(delayed_puts, "branch-delays-longer", "DD-27")
+def _branch_longer(put: Put, sent: Sent, view: View) -> Commands | None:
+    """In a branch of a global unit of work a delay counts from the commit, which is some time later."""
+    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
+    return resent(put, delivery_time_ms=sent.due_ms + _LATER_MS) if unit is not None and unit.xid is not None else None
+
+
+@defect(reading, "prepared-delays-forgotten", "DD-27")
+def _prepared_forgotten(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+    """After a kill, a delayed message of a branch that was prepared before is due at once."""
+    return tuple(
+        replace(one, due_ms=one.arrived_ms)
+        if isinstance(one, MessageStored) and one.unit is not None and one.due_ms is not None
+        else one
+        for one in records
+    )
+
+
+def _lost_if_late(message: Message, by_ms: int) -> Message:
+    """The message, expired if its delay was over before the commit."""
+    delay_ms = (message.delivery_time_ms or 0) - (message.creation_ms or 0)
+    return message if by_ms < delay_ms else replace(message, delivery_time_ms=None, expiry_ms=1)
+
+
 UNIT_DEFECTS = (
+    _unselected,
+    _put_survives_a_kill,
+    _first_backed_out,
+    _second_lost,
+    _not_on_disk,
+    _branch_longer,
+    _prepared_forgotten,
+    Defect(
+        name="light-delayed-leaves-unit",
+        rules=("DD-26",),
+        text="A non-persistent delayed message takes no part in its unit of work: it is staged at once.",
+        apply=lambda: _leaves_unit(lambda sent: sent.message.durable is False),
+    ),
+    Defect(
+        name="delayed-publication-leaves-unit",
+        rules=("DD-26",),
+        text="A delayed publication takes no part in its unit of work: it is staged at once.",
+        apply=lambda: _leaves_unit(lambda sent: is_topic(sent.target)),
+    ),
+    Defect(
+        name="late-commit-loses-light",
+        rules=("DD-27",),
+        text="A non-persistent message whose delay was over before the commit is lost.",
+        apply=lambda: _sent_at_commit(lambda sent: sent.delayed and sent.message.durable is False, _lost_if_late),
+    ),
     Defect(
         name="delay-from-commit",
         rules=("DD-27",),

@@ -141,6 +141,12 @@ def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     evidence.claim("one-of", options, {"mqrc": int(mqrc)})
 
 
+@then(phrase("the setting is refused with {mqrc:Mqrc} as a {exception} exception, or else the send"))
+def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str) -> None:
+    tried = list(world.tries.values())[-1]  # the send is tried only after an accepted setting
+    evidence.claim("refused-with", {"call": tried.ref}, {"mqrc": int(mqrc), "checked": CHECKED[exception]})
+
+
 @then("the setting and the send are accepted")
 def _(evidence: Evidence, world: World) -> None:
     for answer in world.tries.values():
