@@ -426,6 +426,15 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "right" sees "m1" to "m3" exactly once
       And message "m1" as seen by "right" shows JMSRedelivered "true"
 
+    @control
+    Scenario: Another shared subscription to the topic has copies of its own
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "other" on the topic with shared subscription "guests", quality of service at-least-once and a durable subscription
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      Then "left" sees "m1" to "m3" exactly once
+      And "other" sees "m1" to "m3" exactly once
+
     Scenario: What the one has acknowledged does not go to the other
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription

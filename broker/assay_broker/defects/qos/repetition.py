@@ -105,6 +105,14 @@ def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
     return None if delivery.count > 1 and attach is not None and attach.everybodys else delivery
 
 
+@defect(commands, "shares-of-a-topic-are-one", "QS-10")
+def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """All shared subscriptions to a topic are one, so only one of all their subscribers gets a message."""
+    if isinstance(command, Attach) and command.everybodys:
+        return (replace(command, name=f"share:{command.address.name}"),)
+    return None
+
+
 @defect(made, "shared-bound-at-restart", "QS-10")
 def _bound_at_restart() -> Seams:
     """Once the broker was down, what one sharer had held does not go to another one."""
@@ -190,6 +198,7 @@ REPETITION_DEFECTS = (
     _close_accepts,
     _given_up,
     _second_hand,
+    _one_share,
     _bound_at_restart,
     _shared_keeps,
 )
