@@ -11,6 +11,11 @@ def _object(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
+def _closed(required: tuple[str, ...], **properties: Schema) -> Schema:
+    """An object without other properties, which would be refused."""
+    return {**_object(required, **properties), "additionalProperties": False}
+
+
 def _list(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
@@ -33,20 +38,17 @@ MANAGERS = _referred("QueueManagers")
 ERRORS = _referred("Errors")
 DESCRIPTION: Schema = {"type": "object"}
 
-_CLOSED: Schema = {"additionalProperties": False}
-"""Other fields are refused."""
 _VALUE: Schema = {"type": ["string", "integer", "boolean", "array"], "items": TEXT}
 _SUMMARY: Mapping[str, Schema] = {"messageId": TEXT, "correlationId": TEXT, "format": TEXT}
 
 SCHEMAS: Mapping[str, Schema] = {
     "Command": {"oneOf": [_referred("TextCommand"), _referred("JsonCommand")]},
-    "TextCommand": _object(
+    "TextCommand": _closed(
         ("type", "parameters"),
         type={"const": "runCommand"},
-        parameters=_object(("command",), command=TEXT) | _CLOSED,
-    )
-    | _CLOSED,
-    "JsonCommand": _object(
+        parameters=_closed(("command",), command=TEXT),
+    ),
+    "JsonCommand": _closed(
         ("type", "command", "qualifier"),
         type={"const": "runCommandJSON"},
         command={"type": "string", "description": "The verb."},
@@ -58,8 +60,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "type": "boolean",
             "description": "Ours: a DISPLAY of a local queue that nobody has used yet shows it as it would be made.",
         },
-    )
-    | _CLOSED,
+    ),
     "CommandAnswer": _object(
         ("commandResponse", "overallCompletionCode", "overallReasonCode"),
         commandResponse=_list(_referred("CommandItem")),
