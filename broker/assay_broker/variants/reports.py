@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -19,7 +18,6 @@ from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.variants.model import Variant
 from assay_sdk.model.message import Message
-from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
 _CONFIRMATIONS = Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_FULL_DATA
@@ -67,17 +65,6 @@ def _without_used(row: Described) -> Described:
     return replace(row, descriptor={**row.descriptor, "Report": int(options(row.message) & _PASSED_ON)})
 
 
-_OTHER_FEEDBACK: Mapping[int, int] = MappingProxyType({int(Mqrc.NO_SUBSCRIPTION): int(Mqrc.UNKNOWN_OBJECT_NAME)})
-
-
-def _with_other_feedback(row: Described) -> Described:
-    """A report on a publication whose subscriber has gone, with another feedback."""
-    found = row.descriptor.get("Feedback")
-    if not isinstance(found, int) or found not in _OTHER_FEEDBACK:
-        return row
-    return replace(row, descriptor={**row.descriptor, "Feedback": _OTHER_FEEDBACK[found]})
-
-
 def _discards_unreported(tables: Tables) -> Tables:
     given_up = {(Step.DEAD_LETTER, Result.REFUSED_PUBLICATION): (Step.OVER, Act.GO_ON)}
     return replace(tables, release=MappingProxyType({**tables.release, **given_up}))
@@ -99,13 +86,6 @@ REPORT_VARIANTS = (
         apply=lambda: shown(_without_used),
     ),
     Variant(
-        name="gone-subscriber-other-feedback",
-        rules=("DD-76",),
-        text="A report on a publication whose subscriber has gone names an unknown object.",
-        allowed_by="DELAY:74 names no feedback.",
-        apply=lambda: shown(_with_other_feedback),
-    ),
-    Variant(
         name="discarded-publication-unreported",
         rules=("DD-77",),
         text="A publication that the dead-letter queue did not take is discarded without a report.",
@@ -113,4 +93,4 @@ REPORT_VARIANTS = (
         apply=lambda: Seams(tables=_discards_unreported),
     ),
 )
-"""Variants of rules DD-76, DD-77, DD-85 and DD-86."""
+"""Variants of rules DD-77, DD-85 and DD-86."""

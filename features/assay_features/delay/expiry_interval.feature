@@ -18,11 +18,11 @@ Feature: A delay uses up the expiry interval
       When <span> have passed since "m1" was sent
       Then "m1" on the queue has an Expiry of the rest of 30 s, in tenths of a second
       Examples:
-        | mode           | span |
-        | persistent     | 5 s  |
-        | persistent     | 20 s |
-        | non-persistent | 5 s  |
-        | non-persistent | 20 s |
+        | mode           | span     |
+        | persistent     | 5 s      |
+        | persistent     | 20300 ms |
+        | non-persistent | 5 s      |
+        | non-persistent | 20 s     |
 
     Scenario: A delay that takes most of the time to live leaves the rest
       Given an empty queue
