@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from assay_evidence.levels import Level
 from assay_evidence.verdicts import Verdict
+from assay_features import Role
 
 
 class Face(Struct, frozen=True):
@@ -94,3 +96,15 @@ def counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
     return tuple(
         Count(FACES[verdict], found[verdict], 100 * found[verdict] / total) for verdict in order if found[verdict]
     )
+
+
+LEVELS = {
+    Level.BLACK_BOX: "Clients saw it; nobody looked into the broker.",
+    Level.ADMINISTRATION: "An administrator looked at the broker's objects.",
+    Level.RESTART: "The broker was shut down in order and started again.",
+    Level.KILL: "The broker's process was ended at once and started again; what the system had buffered was not lost.",
+    Level.FLUSH: "The storage was watched, and the flush was seen.",
+}
+"""What each level of evidence means, weakest first."""
+ROLES = {role.value: role.meaning for role in Role}
+"""What a scenario of each role is for."""

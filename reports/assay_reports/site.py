@@ -12,7 +12,7 @@ from markupsafe import Markup
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import Verdict
 from assay_reports.errors import OutputError
-from assay_reports.presentation import FACES, READING_ORDER, STRENGTHS
+from assay_reports.presentation import FACES, LEVELS, READING_ORDER, ROLES, STRENGTHS
 from assay_reports.rows import rows
 from assay_reports.sources import RunEvidence
 from assay_reports.text import visible
@@ -77,6 +77,8 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
             catalogue=catalogue,
             faces=faces,
             strengths=STRENGTHS,
+            roles=ROLES,
+            levels=LEVELS,
             **values,
         )
         return text.encode()

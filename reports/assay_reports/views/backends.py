@@ -16,8 +16,8 @@ from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.views.matrix import rule_href
 from assay_reports.views.own import Own, OwnFeature, own_views
-from assay_reports.views.pairs import Pair, scenarios_of
-from assay_reports.views.scenarios import ScenarioView, split_id
+from assay_reports.views.pairs import Names, Pair, scenarios_of
+from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 
 _MACHINE_FILES = (
     ("verdicts.json", "all verdicts, for machines"),
@@ -76,6 +76,8 @@ class BackendPage(Struct, frozen=True, kw_only=True):
 
     pair: Pair
     own: tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]
+    probes: tuple[ScenarioView, ...]
+    probed: dict[str, Face]
     environment: tuple[tuple[str, str], ...]
     ours: str
     seed: str
@@ -103,6 +105,7 @@ def backend_page(pair: Pair, own: Own, site: Path) -> BackendPage:
         site: The site's folder, to which links to the run's files are relative.
     """
     run = pair.evidence
+    names = Names()
     begin = run.begin
     scenarios = scenarios_of(run.verdicts).values()
     waited = sum(scenario.waited_seconds for scenario in scenarios)
@@ -110,6 +113,8 @@ def backend_page(pair: Pair, own: Own, site: Path) -> BackendPage:
     return BackendPage(
         pair=pair,
         own=own_views(own, pair),
+        probes=tuple(scenario_view(probe, pair, {}, names) for probe in run.verdicts.probes),
+        probed={probe.probe: FACES[probe.verdict] for probe in run.verdicts.probes},
         environment=tuple(sorted(begin.environment.items())) if begin else (),
         ours=" and ".join(begin.ours) if begin and begin.ours else "none",
         seed=str(begin.seed) if begin else "unknown",

@@ -18,15 +18,6 @@ FAMILIES = {
     Family.QOS: "Qualities of service over AMQP",
     Family.BATCH: "Batch delivery",
 }
-PROFILES = {
-    Profile.PERSISTENCE: "Any broker.",
-    Profile.DELAY: "Any broker with delivery delay.",
-    Profile.DELAY_MQ: "Only a queue manager of IBM MQ's shape can show these.",
-    Profile.DELAY_ZOS: "Only such a queue manager on z/OS can show these.",
-    Profile.QOS: "Any broker that speaks AMQP 1.0.",
-    Profile.QOS_MQ: "Only a queue manager of IBM MQ's shape can show these.",
-    Profile.BATCH: "A proposal that is in no release of JMS: failing it breaks no standard.",
-}
 _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
@@ -131,7 +122,7 @@ def _sections(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Section]:
     for family, title in FAMILIES.items():
         rules = catalogue.family(family)
         groups = tuple(
-            _group(profile, [rule for rule in rules if rule.profile is profile], pairs)
+            _group(profile, _what(profile, catalogue), [rule for rule in rules if rule.profile is profile], pairs)
             for profile in Profile
             if any(rule.profile is profile for rule in rules)
         )
@@ -139,10 +130,15 @@ def _sections(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Section]:
             yield Section(family.value, title, groups, sum(len(group.rows) for group in groups), len(rules))
 
 
-def _group(profile: Profile, rules: Sequence[Rule], pairs: Sequence[Pair]) -> Group:
+def _what(profile: Profile, catalogue: Catalogue) -> str:
+    definition = catalogue.definition(profile)
+    return definition.what if definition else ""
+
+
+def _group(profile: Profile, what: str, rules: Sequence[Rule], pairs: Sequence[Pair]) -> Group:
     tried = [rule for rule in rules if any(rule.id in pair.rules for pair in pairs)]
     untried = tuple(rule for rule in rules if rule not in tried)
-    return Group(profile, PROFILES[profile], tuple(_row(rule, pairs) for rule in tried), untried)
+    return Group(profile, what, tuple(_row(rule, pairs) for rule in tried), untried)
 
 
 def _row(rule: Rule, pairs: Sequence[Pair]) -> Row:

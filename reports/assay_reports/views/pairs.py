@@ -17,6 +17,7 @@ from assay_reports.presentation import Count, counts
 from assay_reports.readable import readable
 from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
+from assay_reports.views.claims import Claims, claims_of
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -63,6 +64,11 @@ class Pair(Struct, frozen=True, kw_only=True):
     def scenario_counts(self) -> tuple[Count, ...]:
         """The number of scenarios by verdict."""
         return counts(scenario.verdict for scenario in scenarios_of(self.evidence.verdicts).values())
+
+    @property
+    def claims(self) -> Claims:
+        """The profiles that its backend claims, and what probes found."""
+        return claims_of(self.evidence.verdicts)
 
     @property
     def narrowed(self) -> int:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from assay_evidence.clients import client_title
 from assay_evidence.figures import counted
-from assay_evidence.verdicts import RuleVerdict
+from assay_evidence.verdicts import RuleVerdict, Verdict
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
 from assay_features.dimensions import State, table_of
-from assay_reports.presentation import STRENGTHS
+from assay_reports.presentation import LEVELS, ROLES, STRENGTHS
 from assay_reports.sources import KillMatrix
 from assay_reports.views.matrix import Cell, cell
 from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view
+
+_SAID = {
+    Verdict.FAIL: "failed",
+    Verdict.ERROR: "in error",
+    Verdict.INCONCLUSIVE: "undecided",
+    Verdict.NOT_DEMONSTRATED: "showed nothing",
+    Verdict.UNSUPPORTED: "could not run",
+}
+"""The verdicts of scenarios as predicates."""
 
 
 class BasisView(Struct, frozen=True):
@@ -44,6 +54,23 @@ class AcrossView(Struct, frozen=True):
     said: str
 
 
+class RoleLine(Struct, frozen=True):
+    """How the scenarios of one role came out: ``4 of 5 passed, 1 could not run``."""
+
+    role: str
+    meaning: str
+    outcome: str
+
+
+class Lack(Struct, frozen=True):
+    """Something that scenarios of the rule need and the pair lacks."""
+
+    capability: str
+    reason: str
+    source: str
+    scenarios: int
+
+
 class Tried(Struct, frozen=True):
     """The rule on one pair.
 
@@ -51,6 +78,8 @@ class Tried(Struct, frozen=True):
         client: The faces that ran its scenarios.
         grounds: What the verdict rests on, a sentence each: how many core scenarios passed, the level of evidence,
             the verdict on each part.
+        roles: How the scenarios of each role came out.
+        lacks: What kept scenarios from running, the most frequent first.
     """
 
     pair: Pair
@@ -60,6 +89,8 @@ class Tried(Struct, frozen=True):
     scenarios: tuple[ScenarioView, ...]
     left_out: int
     grounds: tuple[str, ...] = ()
+    roles: tuple[RoleLine, ...] = ()
+    lacks: tuple[Lack, ...] = ()
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
@@ -146,6 +177,8 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
         views,
         found.left_out if found else 0,
         tuple(_grounds(found)) if found else (),
+        tuple(_roles(found)) if found else (),
+        tuple(_lacks(views)),
     )
 
 
@@ -153,14 +186,35 @@ def _grounds(found: RuleVerdict) -> Iterator[str]:
     """Say what a rule's verdict rests on; nothing for a file of schema 1."""
     if not found.asked:
         return
-    yield f"{found.passed} of {found.asked} core scenarios passed{f', {found.evidence}' if found.evidence else ''}."
-    if found.reason:
-        yield found.reason
+    yield f"{found.passed} of {counted(found.asked, 'core scenario')} passed."
+    if found.levels:
+        strongest = found.levels[-1]
+        yield f"Evidence: {found.evidence}. {LEVELS[strongest]}"
+    elif found.passed:
+        yield "Evidence: by clients alone."
     if found.parts:
         told = ", ".join(f"{part}: {verdict}" for part, verdict in found.parts.items())
         joint = any("+" in scenario.judged for scenario in found.scenarios)
         apart = " Scenarios that judge both count for both: their evidence does not tell them apart." if joint else ""
         yield f"By part: {told}.{apart}"
+
+
+def _roles(found: RuleVerdict) -> Iterator[RoleLine]:
+    """One line for each role that scenarios of the rule have."""
+    for role, meaning in ROLES.items():
+        own = [scenario for scenario in found.scenarios if scenario.role == role]
+        tally = Counter(scenario.verdict for scenario in own)
+        told = [f"{tally[Verdict.PASS]} of {len(own)} passed"]
+        told += [f"{tally[verdict]} {word}" for verdict, word in _SAID.items() if tally[verdict]]
+        if own:
+            yield RoleLine(role, meaning, ", ".join(told))
+
+
+def _lacks(views: Sequence[ScenarioView]) -> list[Lack]:
+    found = Counter(
+        (lacking.capability, lacking.reason, lacking.source) for view in views for lacking in view.unsupported
+    )
+    return [Lack(*lack, count) for lack, count in found.most_common()]
 
 
 def _whose(rule: Rule, pair: Pair, client: str) -> str:

@@ -1,0 +1,79 @@
+"""A pair's claims: the profiles that its backend claims, what of them is not claimed, and what probes found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+from assay_reports.presentation import FACES, Face
+
+_TRUE = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
+"""Verdicts on declarations that are true."""
+
+
+class NotClaimed(Struct, frozen=True):
+    """A capability that claimed profiles require and the pair does not declare."""
+
+    capability: str
+    profiles: tuple[str, ...]
+    reason: str
+
+
+class Claims(Struct, frozen=True):
+    """What a backend says of its product, and what probes found.
+
+    Args:
+        told: Whether the journal tells of profiles or probes.
+        profiles: The claimed profiles.
+        not_claimed: What they require and the pair does not declare.
+        probes: The verdicts of the probes.
+        found: How many probes have which verdict, in words.
+    """
+
+    told: bool
+    profiles: tuple[str, ...]
+    not_claimed: tuple[NotClaimed, ...]
+    probes: tuple[ScenarioVerdict, ...]
+    found: str
+
+    @property
+    def wrong(self) -> tuple[ScenarioVerdict, ...]:
+        """The probes that found a wrong declaration or decided nothing."""
+        return tuple(probe for probe in self.probes if probe.verdict not in _TRUE)
+
+    def face(self, probe: ScenarioVerdict) -> Face:
+        """The presentation of a probe's verdict."""
+        return FACES[probe.verdict]
+
+
+def claims_of(verdicts: Verdicts) -> Claims:
+    """Collect the claims of a run."""
+    claimed = [one for one in verdicts.profiles if one.claimed]
+    requiring: dict[str, list[str]] = {}
+    reasons: dict[str, str] = {}
+    for statement in claimed:
+        for capability, reason in statement.not_claimed.items():
+            requiring.setdefault(capability, []).append(statement.profile)
+            reasons[capability] = reason
+    return Claims(
+        told=bool(verdicts.profiles or verdicts.probes),
+        profiles=tuple(one.profile for one in claimed),
+        not_claimed=tuple(NotClaimed(name, tuple(requiring[name]), reason) for name, reason in reasons.items()),
+        probes=verdicts.probes,
+        found=_found(verdicts.probes),
+    )
+
+
+def _found(probes: Sequence[ScenarioVerdict]) -> str:
+    tally = Counter(probe.verdict for probe in probes)
+    words = {
+        Verdict.PASS: "as declared",
+        Verdict.UNSUPPORTED: "rightly not declared",
+        Verdict.FAIL: "declared and not found",
+        Verdict.ERROR: "in error",
+        Verdict.INCONCLUSIVE: "undecided",
+    }
+    return ", ".join(f"{tally[verdict]} {word}" for verdict, word in words.items() if tally[verdict])
