@@ -48,6 +48,7 @@ class SdkProducer:
 
     def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str]) -> None:
         self._port = port
+        self._before: Message[str] | None = None
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         """Set delay, time to live (milliseconds or a `timedelta`), mode (JMS's number) or priority."""
@@ -85,14 +86,7 @@ class SdkProducer:
     def _send(
         self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None
     ) -> Sent:
-        message: Message[str] = Message(
-            draft.text,
-            properties={KID: draft.key, **draft.properties},
-            correlation_id=draft.correlation_id,
-            reply_to=None if draft.reply_to is None else destination(draft.reply_to),
-            group_id=draft.group_id,
-            group_sequence=draft.group_sequence,
-        )
+        message = self._message(draft)
         if draft.own_mode is not None:
             message.delivery_mode = _MODES[draft.own_mode]
         sdk_mode = None if mode is None else _MODES[mode]
@@ -103,6 +97,22 @@ class SdkProducer:
                 destination(to), message, delivery_mode=sdk_mode, priority=priority, time_to_live=ttl_ms
             )
         return Sent(message_id=receipt.message_id, delivery_time_ms=receipt.delivery_time, fields=fields_of(message))
+
+    def _message(self, draft: Draft) -> Message[str]:
+        properties = {KID: draft.key, **draft.properties}
+        if draft.reused and self._before is not None:
+            self._before.body = draft.text
+            self._before.properties = properties
+        else:
+            self._before = Message(
+                draft.text,
+                properties=properties,
+                correlation_id=draft.correlation_id,
+                reply_to=None if draft.reply_to is None else destination(draft.reply_to),
+                group_id=draft.group_id,
+                group_sequence=draft.group_sequence,
+            )
+        return self._before
 
 
 class SdkConsumer:

@@ -76,6 +76,75 @@ Feature: A batch is acknowledged as a whole
         | 1     |
         | 4     |
 
+    Scenario Outline: What waits for the rest of its batch is not acknowledged when its <part> is <ended>
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the <part> of "receiver" is <ended>
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m3", at least once
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
+      @needs-session
+      Examples: A part that not every client has
+        | part    | ended  |
+        | session | closed |
+
+    Scenario: What waits for the rest of its batch is not acknowledged when its listener is removed
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m3", at least once
+
+    Scenario: What waits behind a full batch is not acknowledged with it
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 10 min
+      When messages "m1" to "m5" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m5", at least once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: A full batch of one receiver acknowledges nothing of what waits for another receiver of its session
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in auto mode
+      And receiver "quick" of session "s" on queue "one"
+      And receiver "patient" of session "s" on queue "two"
+      And "quick" takes batches of at most 2 within 500 ms
+      And "patient" takes batches of at most 10 within 10 min
+      When messages "b1" to "b3" are sent to queue "two"
+      And messages "a1" to "a2" are sent to queue "one"
+      And "quick" has seen "a1" to "a2"
+      And 1 s pass
+      And "patient"'s connection is lost
+      And receiver "after" starts to wait on queue "two"
+      Then one of "patient" and "after" sees "b1" to "b3", at least once
+
+    Scenario: A second batch whose callback fails comes again as the first would
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms and fails in callback 2
+      Then every message of the failed batch comes to the receiver again
+      And no message of a batch before the failed one comes to the receiver again
+
     @evidence @needs-kill @needs-kill-at-first-sight
     Scenario: A broker that is killed during the callback has nothing of the batch acknowledged
       Given an empty queue
@@ -200,6 +269,77 @@ Feature: A batch is acknowledged as a whole
         | caller | called | other | theirs       |
         | first  | a1     | two   | "b1" to "b3" |
         | second | b3     | one   | "a1" to "a3" |
+
+    Scenario: A call in the callback acknowledges the batch that the callback is handed
+      Given an empty queue
+      And messages "m1" to "m4" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms and acknowledges once 4 messages have come
+      When "receiver" has seen "m1" to "m4"
+      And 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m4"
+
+    Scenario: The call acknowledges nothing of what waits for the rest of its batch
+      Given an empty queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m2"
+      And 1 s pass
+      And "receiver" acknowledges message "m2"
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m3", at least once
+      And "after" never sees "m1" to "m2"
+
+    Scenario: A second call on a message that is acknowledged already acknowledges what came since
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" acknowledges message "m2"
+      And messages "m4" to "m6" are sent to the queue
+      And "receiver" has seen "m4" to "m6"
+      And "receiver" acknowledges message "m2"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    @evidence
+    Scenario: A callback that fails acknowledges nothing, and its batch does not come again by itself
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      When "receiver" starts to take batches of at most 3 within 500 ms and fails in callback 1
+      Then the receiver sees "m1" to "m3" exactly once
+      When "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+    Scenario: A recovery brings back every batch that was not acknowledged, and none that was
+      Given an empty queue
+      And messages "m1" to "m2" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m2"
+      And "receiver" acknowledges message "m2"
+      And messages "m3" to "m6" are sent to the queue
+      And "receiver" has seen "m3" to "m6"
+      And session "s" is recovered
+      Then "receiver" sees "m3" to "m6" again
+      And "receiver" sees "m1" to "m2" exactly once
 
     Scenario: What is delivered after the call is not acknowledged by it
       Given an empty queue
@@ -329,6 +469,157 @@ Feature: A batch is acknowledged as a whole
       And session "s" is rolled back
       Then "first" sees "a1" to "a3" again
       And "second" sees "b1" to "b3" again
+
+    Scenario: What was not committed comes back when its connection is closed
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+    Scenario: What was not committed comes back when its session is closed
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And session "s" is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+    Scenario: A commit after the receiver was closed acknowledges what it was handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And session "s" is committed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: A rollback after the receiver was closed brings back what it was handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And session "s" is rolled back
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+    Scenario: A callback that rolls back brings back its own batch and those before it
+      Given an empty queue
+      And messages "m1" to "m4" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms and rolls back once 4 messages have come
+      Then "receiver" sees "m1" to "m4" again
+
+    Scenario: A commit acknowledges nothing of what waits for the rest of its batch
+      Given an empty queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m2"
+      And 1 s pass
+      And session "s" is committed
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m3", at least once
+      And "after" never sees "m1" to "m2"
+
+    Scenario: A second commit acknowledges what came since the first
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is committed
+      And messages "m4" to "m9" are sent to the queue
+      And "receiver" has seen "m4" to "m9"
+      And session "s" is committed
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m9"
+
+    Scenario: What comes again after a rollback is acknowledged by a commit
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is rolled back
+      And 10 s pass
+      And session "s" is committed
+      Then "receiver" sees "m1" to "m3" again
+      When "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    @evidence
+    Scenario: A commit after a callback that failed acknowledges what the callback was handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      When "receiver" starts to take batches of at most 3 within 500 ms and fails in callback 1
+      And "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And session "s" is committed
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    @evidence
+    Scenario: What a session sends beside its batches is there once it is committed
+      Given an empty queue "in"
+      And an empty queue "out"
+      And messages "m1" to "m3" are sent to queue "in"
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on queue "in"
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And message "reply" is sent in session "s" to queue "out"
+      And session "s" is committed
+      And receiver "after" starts to wait on queue "out"
+      Then "after" sees "reply" exactly once
+
+    @evidence
+    Scenario: What a session sends beside its batches is never there if it is rolled back
+      Given an empty queue "in"
+      And an empty queue "out"
+      And messages "m1" to "m3" are sent to queue "in"
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on queue "in"
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And message "reply" is sent in session "s" to queue "out"
+      And session "s" is rolled back
+      And receiver "after" starts to wait on queue "out"
+      And message "control" is sent to queue "out"
+      Then "after" sees "control" exactly once
+      And "after" never sees "reply"
+      And "receiver" sees "m1" to "m3" again
 
     Scenario: A rollback leaves what an earlier commit acknowledged
       Given an empty queue

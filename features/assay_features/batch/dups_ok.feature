@@ -50,6 +50,8 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
         | 1    | 3     |
         | 3    | 3     |
         | 10   | 4     |
+        | 10   | 10    |
+        | 20   | 25    |
 
     Scenario: A callback that fails in the middle loses nothing of the batches around it
       Given an empty queue

@@ -64,6 +64,28 @@ Feature: A consumer can be given a listener that takes batches
         | 2    |
         | 3    |
 
+    @kit
+    Scenario: A listener that is set again has the size of the second call
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 500 ms
+      And the receiver takes batches of at most 2 within 500 ms
+      When messages "m1" to "m5" are sent to the queue
+      Then the receiver sees "m1" to "m5" exactly once
+      And the receiver's batches hold at most 2 messages
+
+    @kit
+    Scenario: A listener that is set again while a batch is being filled has the timeout of the second call, and its messages
+      Given it is known how long an unbatched message takes
+      And an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the receiver starts to take batches of at most 10 within 500 ms
+      Then the receiver sees "m1" to "m3" exactly once
+      And each batch of at most 10 reaches the receiver within 500 ms of its first message
+
     Scenario Outline: A timeout of <timeout> ms is one in milliseconds
       Given it is known how long an unbatched message takes
       And an empty queue
@@ -116,6 +138,28 @@ Feature: A consumer can be given a listener that takes batches
       And a message is sent to the queue
       Then the receiver sees the message exactly once
       And the first batch of the receiver holds "message"
+
+    @evidence
+    Scenario: The message listener that was there first goes on after a batch listener was refused
+      Given an empty queue
+      And a receiver on the queue
+      When a message listener is set on "receiver"
+      And a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And a message is sent to the queue
+      Then the receiver sees "message" outside any batch
+      And the receiver sees the message exactly once
+
+    @kit
+    Scenario: A batch listener that has come after a message listener is handed batches
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "single" is sent to the queue
+      And "receiver" has seen "single"
+      And the message listener of "receiver" is removed
+      And the receiver starts to take batches of at most 3 within 500 ms
+      And messages "m1" to "m3" are sent to the queue
+      Then the receiver sees "m1" to "m3" exactly once
+      And the first batch of the receiver holds "m1"
 
     Scenario: Without its message listener the receiver takes a batch listener
       Given an empty queue
@@ -217,6 +261,27 @@ Feature: A consumer can be given a listener that takes batches
         | -1   | 500     |
         | 3    | -1      |
         | 0    | -1      |
+
+    Scenario Outline: A refused <what> leaves the receiver free for a message listener
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size <size> and timeout <timeout> ms is set on "receiver"
+      And a message listener is set on "receiver"
+      Then it is accepted
+
+      Examples:
+        | what    | size | timeout |
+        | size    | 0    | 500     |
+        | timeout | 3    | -1      |
+
+    Scenario: A refused size leaves the listener that was there in its place
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 500 ms
+      When a batch listener of size 0 and timeout 500 ms is set on "receiver"
+      And messages "m1" to "m4" are sent to the queue
+      Then the receiver sees "m1" to "m4" exactly once
+      And the receiver's batches hold at most 3 messages
 
     Scenario: A refused size leaves the receiver without a listener
       Given an empty queue

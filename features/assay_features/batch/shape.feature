@@ -52,6 +52,32 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | 5     |
         | 10   | 25    |
 
+    Scenario: Two receivers of a queue in batches receive each message once between them
+      Given an empty queue
+      And receiver "left" on the queue
+      And receiver "right" on the queue
+      And "left" takes batches of at most 3 within 500 ms
+      And "right" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m14" are sent to the queue
+      Then one of "left" and "right" sees "m1" to "m14", exactly once
+      And "left"'s batches hold at most 3 messages
+      And "right"'s batches hold at most 3 messages
+
+    Scenario: Two receivers of a session in batches receive the messages of their own queues
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in auto mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 2 within 500 ms
+      And "second" takes batches of at most 5 within 500 ms
+      When messages "a1" to "a5" are sent to queue "one"
+      And messages "b1" to "b7" are sent to queue "two"
+      Then "first" sees "a1" to "a5" exactly once
+      And "second" sees "b1" to "b7" exactly once
+      And "first"'s batches hold at most 2 messages
+      And "second"'s batches hold at most 5 messages
+
     Scenario: A time without messages leads to no batch
       Given an empty queue
       And a receiver on the queue
@@ -133,6 +159,45 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       When the receiver starts to take batches of at most 3 within 10 min
       Then the receiver sees "m1" to "m6" exactly once
       And a full batch of 3 reaches the receiver without waiting for more
+
+    Scenario Outline: A full batch of <size> does not wait for its deadline either
+      Given it is known how long an unbatched message takes
+      And an empty queue
+      And <size> messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 10 min
+      Then the receiver sees each of the many messages exactly once
+      And a full batch of <size> reaches the receiver without waiting for more
+
+      Examples:
+        | size |
+        | 1    |
+        | 150  |
+        | 300  |
+
+    Scenario: Each of several trickles has a deadline of its own
+      Given it is known how long an unbatched message takes
+      And an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 500 ms
+      When message "m1" is sent to the queue
+      And 2 s pass
+      And messages "m2" to "m5" are sent to the queue
+      And 2 s pass
+      And message "m6" is sent to the queue
+      Then the receiver sees "m1" to "m6" exactly once
+      And each batch of at most 3 reaches the receiver within 500 ms of its first message
+
+    Scenario: After a failed callback a batch that is not full comes by its deadline
+      Given it is known how long an unbatched message takes
+      And an empty queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
+      And messages "m1" to "m2" are sent to the queue
+      And 10 s pass
+      And message "late" is sent to the queue
+      Then the receiver sees "late" exactly once
+      And every message of the failed batch comes to the receiver again
 
     Scenario: What is left behind full batches comes by its deadline
       Given it is known how long an unbatched message takes
@@ -219,6 +284,29 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1    |
         | 3    |
         | 10   |
+
+    @kit @judges-client
+    Scenario: A batch whose callback failed comes before what was behind it
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms and fails in callback 1
+      Then the batch after the failed one holds "m1"
+      And the batch after the failed one holds "m2"
+      And the receiver sees "m3" to "m6" in that order
+      And the receiver sees "m3" to "m6" exactly once
+
+    @needs-time-to-live
+    Scenario: Messages keep their order where one of their batch has expired meanwhile
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 4 within 10 s
+      When messages "m1" to "m2" are sent to the queue
+      And message "short" is sent to the queue with a time to live of 500 ms
+      And 2 s pass
+      And message "m3" is sent to the queue
+      Then the receiver sees "m1" to "m3" in that order
+      And the receiver sees "m1" to "m3" exactly once
 
     Scenario: Messages that come while the listener is there keep their order within a batch
       Given an empty queue

@@ -51,6 +51,66 @@ Feature: What holds for single messages holds for batches
       Then the receiver sees "long" exactly once
       And the receiver never sees "short"
 
+    @needs-time-to-live
+    Scenario: A message that expires in a full batch takes none of the others along
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 10 s
+      When message "first" is sent to the queue
+      And message "short" is sent to the queue with a time to live of 1 s
+      And 3 s pass
+      And message "last" is sent to the queue
+      Then the receiver sees "first" and "last" exactly once
+      And the receiver never sees "short"
+
+    Scenario Outline: A batch hands over <body> unaltered
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 500 ms
+      When message "before" is sent to the queue
+      And message "special" is sent to the queue with <body>
+      And message "after" is sent to the queue
+      Then the receiver sees "before", "special", "after" exactly once
+      And "receiver" sees the body of "special" unaltered
+
+      Examples:
+        | body                           |
+        | an empty body                  |
+        | a body of non-ASCII characters |
+        | a body of 300 KB               |
+
+    @needs-selector
+    Scenario: A receiver that selects is handed in batches what it selects
+      Given an empty queue
+      And receiver "picky" on the queue for messages with "colour = 'red'"
+      And "picky" takes batches of at most 2 within 500 ms
+      When messages "r1" to "r3" are sent to the queue with property colour = "red"
+      And messages "b1" to "b3" are sent to the queue with property colour = "blue"
+      Then "picky" sees "r1" to "r3" exactly once
+      And "picky" never sees "b1" to "b3"
+
+    @needs-non-persistent
+    Scenario: Non-persistent messages come in batches beside persistent ones
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 4 within 500 ms
+      When messages "n1" to "n3" are sent to the queue with delivery mode non-persistent
+      And messages "p1" to "p3" are sent to the queue
+      Then the receiver sees "n1" to "n3" exactly once
+      And the receiver sees "p1" to "p3" exactly once
+
+    @needs-topic
+    Scenario: Two subscribers of a session each take batches of their own copies
+      Given a topic
+      And session "both" in auto mode
+      And receiver "first" of session "both" on the topic
+      And receiver "second" of session "both" on the topic
+      And "first" takes batches of at most 2 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m5" are sent to the topic
+      Then "first" sees "m1" to "m5" exactly once
+      And "second" sees "m1" to "m5" exactly once
+
     @needs-topic @needs-durable-subscription
     Scenario: A durable subscription is read in batches with all that it missed
       Given a topic

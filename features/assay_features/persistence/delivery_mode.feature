@@ -56,6 +56,20 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
+    @needs-non-persistent
+    Scenario Outline: What a <style> producer without a destination sends non-persistent arrives as that
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer without a destination
+      And the producer's delivery mode is non-persistent
+      When the producer sends message "chosen" to the queue
+      Then message "chosen" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
     @evidence @needs-restart
     Scenario Outline: What a <style> producer sends without a choice outlives a restart
       Given an empty queue
@@ -133,6 +147,66 @@ Feature: The sender chooses whether a message is persistent
       Then message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
       And message "heavy" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
+    @needs-priority
+    Scenario Outline: A mode set on a <style> producer stays when its priority is set
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer's delivery mode is set to non-persistent
+      And the producer's priority is set to 7
+      And the producer sends message "light"
+      Then message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "light" as seen by "receiver" shows JMSPriority "7"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario Outline: A mode set on a producer stays when its <setting> is set
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      When the producer's delivery mode is set to non-persistent
+      And the producer's <setting> is set to <value>
+      And the producer sends message "light"
+      Then message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      @needs-time-to-live
+      Examples: An expiry
+        | setting      | value |
+        | time to live | 60 s  |
+
+      @needs-delivery-delay
+      Examples: A delay
+        | setting        | value |
+        | delivery delay | 1 s   |
+
+    @needs-priority
+    Scenario: A priority set on a producer stays when its mode is set
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      When the producer's priority is set to 7
+      And the producer's delivery mode is set to non-persistent
+      And the producer sends message "light"
+      Then message "light" as seen by "receiver" shows JMSPriority "7"
+      And message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+    @needs-time-to-live
+    Scenario: A time to live set on a producer stays when its mode is set
+      Given an empty queue
+      And a producer on the queue
+      When the producer's time to live is set to 500 ms
+      And the producer's delivery mode is set to non-persistent
+      And the producer sends message "short"
+      And message "lasting" is sent to the queue with delivery mode non-persistent
+      And 2 s pass
+      And a receiver starts to wait on the queue
+      And message "after" is sent to the queue
+      Then the receiver sees "after" exactly once
+      And the receiver never sees "short"
+
     Scenario: Setting it on one producer leaves the others as they are
       Given an empty queue
       And a receiver is waiting on the queue
@@ -177,6 +251,93 @@ Feature: The sender chooses whether a message is persistent
         | classic    | non-persistent | persistent     | NON_PERSISTENT |
         | simplified | persistent     | non-persistent | PERSISTENT     |
         | simplified | non-persistent | persistent     | NON_PERSISTENT |
+
+    @needs-priority
+    Scenario Outline: A <style> send that gives only its mode has the producer's priority
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer's priority is set to 7
+      And the producer sends message "special" with delivery mode non-persistent for this send only
+      Then message "special" as seen by "receiver" shows JMSPriority "7"
+      And message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-priority
+    Scenario Outline: A <style> send that gives only its priority has the producer's mode
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is non-persistent
+      When the producer sends message "special" with priority 7 for this send only
+      Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "special" as seen by "receiver" shows JMSPriority "7"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-time-to-live
+    Scenario Outline: A send that gives only its <given> has the producer's time to live
+      Given an empty queue
+      And a producer on the queue
+      And the producer's time to live is 500 ms
+      When the producer sends message "short" with <given> for this send only
+      And 2 s pass
+      And a receiver starts to wait on the queue
+      And message "after" is sent to the queue
+      Then the receiver sees "after" exactly once
+      And the receiver never sees "short"
+
+      Examples: A mode
+        | given                        |
+        | delivery mode non-persistent |
+        | delivery mode persistent     |
+
+      @needs-priority
+      Examples: A priority
+        | given      |
+        | priority 7 |
+
+    @needs-time-to-live
+    Scenario: A send that gives only its time to live has the producer's mode
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery mode is non-persistent
+      When the producer sends message "special" with a time to live of 60 s for this send only
+      Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+    Scenario Outline: A <style> send that names its destination is <given> if it says so
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer without a destination
+      And the producer's delivery mode is <own>
+      When the producer sends message "special" to the queue with delivery mode <given> for this send only
+      And the producer sends message "next" to the queue
+      Then message "special" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+      And message "next" as seen by "receiver" shows JMSDeliveryMode "<next>"
+
+      Examples:
+        | style      | own            | given          | shown          | next           |
+        | classic    | persistent     | non-persistent | NON_PERSISTENT | PERSISTENT     |
+        | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
+
+    @needs-local-transaction
+    Scenario: A mode given with a send of a unit of work is that of what the commit delivers
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the queue with delivery mode non-persistent for this send only
+      And message "heavy" is sent in session "work" to the queue
+      And session "work" is committed
+      Then message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "heavy" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
     @needs-priority
     Scenario Outline: A priority given with one <style> send is used for that send
@@ -327,6 +488,32 @@ Feature: The sender chooses whether a message is persistent
         | classic    | persistent     | non-persistent | NON_PERSISTENT |
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
+
+    Scenario Outline: A message object that was sent <first> is sent as <mode> the next time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <mode>
+      When the producer sends message "once" with delivery mode <first> for this send only
+      And the producer sends message "again" with the message object of the send before
+      Then message "again" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+      And message "again" shows JMSDeliveryMode "<shown>" after the send
+
+      Examples:
+        | style      | first          | mode           | shown          |
+        | classic    | non-persistent | persistent     | PERSISTENT     |
+        | classic    | persistent     | non-persistent | NON_PERSISTENT |
+        | simplified | non-persistent | persistent     | PERSISTENT     |
+
+    @needs-priority @needs-time-to-live
+    Scenario: A message object that was sent with a priority and a time to live has the producer's the next time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      When the producer sends message "once" with priority 7 for this send only and a time to live of 60 s for this send only
+      And the producer sends message "again" with the message object of the send before
+      Then message "again" as seen by "receiver" shows JMSPriority "4"
+      And message "again" shows JMSExpiration "0" after the send
 
     Scenario Outline: A mode given with the <style> send goes before the message's own
       Given an empty queue

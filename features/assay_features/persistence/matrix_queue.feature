@@ -77,6 +77,96 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: What was there through a restart and then taken does not come back after the broker <event> again
+      Given an empty queue
+      When message "heavy" is sent to the queue
+      And the broker <event>
+      And receiver "first" starts to wait on the queue
+      Then "first" sees "heavy" exactly once
+      When the broker <event>
+      And message "left" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "left" exactly once
+      And "second" never sees "heavy"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-restart
+    Scenario: Messages of before and after a restart are all there after another one
+      Given an empty queue
+      When messages "m1" to "m3" are sent to the queue
+      And the broker is restarted
+      And messages "m4" to "m6" are sent to the queue
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m6" exactly once
+
+    @needs-restart
+    Scenario: Messages that nobody takes are there after three restarts
+      Given an empty queue
+      When messages "m1" to "m3" are sent to the queue
+      And the broker is restarted
+      And the broker is restarted
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+
+    @needs-local-transaction @needs-restart
+    Scenario: What a unit of work received and rolled back is there after a restart
+      Given an empty queue
+      And receiver "first" is waiting on the queue in transacted mode
+      When messages "m1" to "m3" are sent to the queue
+      And "first" has seen "m1" to "m3"
+      And "first"'s connection is closed
+      And the broker is restarted
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "m1" to "m3" exactly once
+
+    @needs-local-transaction
+    Scenario Outline: What an open unit of work received is there after the broker <event>
+      Given an empty queue
+      And receiver "first" is waiting on the queue in transacted mode
+      When messages "m1" to "m3" are sent to the queue
+      And "first" has seen "m1" to "m3"
+      And the broker <event>
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit @needs-local-transaction @needs-restart
+    Scenario Outline: What a unit of work sent and <ended> is not there after a restart
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue
+      And session "work" is <ended>
+      And the broker is restarted
+      And message "after" is sent to the queue
+      And a receiver starts to wait on the queue
+      Then the receiver sees "after" exactly once
+      And the receiver never sees "undone"
+
+      Examples:
+        | ended       |
+        | rolled back |
+        | closed      |
+
     @needs-time-to-live @needs-restart
     Scenario: A message with a time to live outlives a restart within it
       Given an empty queue
@@ -196,11 +286,47 @@ Feature: What becomes of a message on a queue, through restart and kill
         | delivery mode persistent | JMSDeliveryMode  | PERSISTENT |
         | correlation id "order 7" | JMSCorrelationID | order 7    |
         | property colour = "red"  | colour           | red        |
+        | property size = 7        | size             | 7          |
+        | group "g"                | JMSXGroupID      | g          |
 
       @needs-priority
       Examples: A header that not every client has
         | option     | field       | value |
+        | priority 0 | JMSPriority | 0     |
         | priority 7 | JMSPriority | 7     |
+        | priority 9 | JMSPriority | 9     |
+
+    @needs-restart
+    Scenario: A persistent message still has its reply-to after a restart
+      Given an empty queue
+      When message "heavy" is sent to the queue with reply-to queue "replies"
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then message "heavy" as seen by "receiver" shows the JMSReplyTo that its sender saw
+
+    @kit @needs-restart
+    Scenario Outline: A persistent message still has the <field> of its send after a restart
+      Given an empty queue
+      When message "heavy" is sent to the queue
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then message "heavy" as seen by "receiver" shows the <field> that its sender saw
+
+      Examples:
+        | field        |
+        | JMSMessageID |
+        | JMSTimestamp |
+
+    @needs-time-to-live @needs-restart
+    Scenario: A persistent message still expires after a restart
+      Given an empty queue
+      When message "short" is sent to the queue with a time to live of 5 s
+      And message "lasting" is sent to the queue
+      And the broker is restarted
+      And 6 s pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "lasting" exactly once
+      And the receiver never sees "short"
 
     Scenario Outline: What a consumer has taken does not come back after the broker <event>
       Given an empty queue
@@ -299,6 +425,37 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then "second" sees "after" exactly once
       And "second" sees "held" at most once
 
+    @needs-selector
+    Scenario: A waiting consumer that selects gets what it selects, once
+      Given an empty queue
+      And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
+      When message "blue" is sent to the queue with delivery mode non-persistent and property colour = "blue"
+      And message "red" is sent to the queue with delivery mode non-persistent and property colour = "red"
+      Then "picky" sees "red" exactly once
+      And "picky" never sees "blue"
+
+    Scenario: A consumer that asks gets each once
+      Given an empty queue
+      And a receiver on the queue
+      When messages "m1" to "m3" are sent to the queue with delivery mode non-persistent
+      And "receiver" receives 3 messages
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "after" exactly once
+      And the receiver sees "m1" at most once
+      And the receiver sees "m2" at most once
+      And the receiver sees "m3" at most once
+
+    @needs-local-transaction
+    Scenario: What a unit of work sent and rolled back comes to nobody
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue with delivery mode non-persistent
+      And session "work" is rolled back
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "after" exactly once
+      And the receiver never sees "undone"
+
     Scenario: What one consumer has taken does not come to the next
       Given an empty queue
       And receiver "first" is waiting on the queue
@@ -388,6 +545,66 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 
+    Scenario Outline: What waits on a queue may be gone after the broker <event>
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "after" exactly once
+      And the receiver sees "light" at most once
+
+      @needs-queue @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-queue @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit @needs-data-folder @needs-xa
+    Scenario: The data folder has nothing of one that a prepared branch has sent
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "heavy" is sent in session "s" to the queue with delivery mode persistent
+      And message "light" is sent in session "s" to the queue with delivery mode non-persistent
+      And branch "b" is ended
+      And branch "b" is prepared
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-topic @needs-shared-subscription
+    Scenario: The data folder has nothing of one for a shared durable subscription
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And message "heavy" is sent to the topic
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-delivery-delay
+    Scenario: The data folder has nothing of one that is delayed
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 60 s
+      And message "heavy" is sent to the queue with a delivery delay of 60 s
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder
+    Scenario: The data folder has nothing of one that was delivered and returned
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And message "heavy" is sent to the queue
+      And "first" has seen "light" and "heavy"
+      And "first"'s connection is closed
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
     @kit @needs-data-folder
     Scenario: The data folder has nothing of a large one on a queue
       Given an empty queue
@@ -437,6 +654,30 @@ Feature: What becomes of a message on a queue, through restart and kill
       And message "after" is sent to the queue with delivery mode non-persistent
       Then the receiver sees "after" exactly once
       And the receiver sees "light" at most once
+
+    @kit
+    Scenario Outline: <body> is kept for a consumer that connects after its sender has gone
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent and <option>
+      And the sender's connection is closed
+      And 1 s pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "light" exactly once
+      And "receiver" sees the body of "light" unaltered
+
+      Examples:
+        | body           | option                         |
+        | An empty one   | an empty body                  |
+        | A large one    | a body of 300 KB               |
+        | A Unicode text | a body of non-ASCII characters |
+
+    @kit
+    Scenario: Many are kept, in their order
+      Given an empty queue
+      When messages "m1" to "m20" are sent to the queue with delivery mode non-persistent
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m20" in that order
+      And the receiver sees "m1" to "m20" exactly once
 
     @kit
     Scenario: It is kept for a consumer that connects later

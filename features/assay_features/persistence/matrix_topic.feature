@@ -15,6 +15,97 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
+    Scenario Outline: A copy beside that of a non-durable subscription is there after the broker <event>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When messages "m1" to "m3" are sent to the topic
+      And "passer" has seen "m1" to "m3"
+      And the broker <event>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-restart
+    Scenario: The copies of messages before and after a restart are all there after another one
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When messages "m1" to "m2" are sent to the topic
+      And the broker is restarted
+      And messages "m3" to "m4" are sent to the topic
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m4" exactly once
+
+    @needs-restart
+    Scenario: Of two subscriptions one of which was made after a restart each has copies of its own after another one
+      Given a topic
+      And a durable subscriber "old" on the topic
+      And subscriber "old" is inactive
+      When message "m1" is sent to the topic
+      And the broker is restarted
+      And a durable subscriber "new" comes to the topic
+      And subscriber "new" goes away
+      And message "m2" is sent to the topic
+      And the broker is restarted
+      And subscriber "old" comes back
+      And subscriber "new" comes back
+      And message "after" is sent to the topic
+      Then "old" sees "m1", "m2", "after" exactly once
+      And "new" sees "m2", "after" exactly once
+      And "new" never sees "m1"
+
+    @kit @needs-restart
+    Scenario: The copy of a subscription to several topics is there after a restart
+      Given a durable subscriber "keeper" on topic "sport/#"
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to topic "sport/football/results"
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
+    @needs-restart
+    Scenario Outline: A copy still shows <field> "<value>" after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic with <option>
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then message "heavy" as seen by "keeper" shows <field> "<value>"
+
+      Examples:
+        | option                   | field            | value      |
+        | delivery mode persistent | JMSDeliveryMode  | PERSISTENT |
+        | correlation id "order 7" | JMSCorrelationID | order 7    |
+        | property colour = "red"  | colour           | red        |
+        | property size = 7        | size             | 7          |
+
+    @needs-local-transaction @needs-restart
+    Scenario: What a unit of work sent and rolled back is for no durable subscription after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "heavy" is sent to the topic
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+      And "keeper" never sees "undone"
+
     @needs-local-transaction @needs-kill
     Scenario: All that a unit of work sent is there for two durable subscriptions after a kill
       Given a topic
@@ -171,6 +262,53 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @needs-restart
+    Scenario: What was there through a restart and then taken does not come back after another one
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+      When the broker is restarted
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "heavy" exactly once
+
+    Scenario Outline: What one acknowledgement covers does not come again after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And "keeper" acknowledges message "m3"
+      And the broker <event>
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-local-transaction
+    Scenario: What an open unit of work received comes again when the connection is lost
+      Given a topic
+      And a durable subscriber "keeper" on the topic in transacted mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And the connection of "keeper" is lost
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m3" again
+
     Scenario Outline: What it has received and acknowledged does not come again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -224,6 +362,79 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "picky" comes back
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
+
+    Scenario Outline: Its subscription collects although the broker <event> right after it was made
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When the broker <event>
+      And message "later" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "later" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-restart
+    Scenario: Its subscription collects after a second restart too
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When the broker is restarted
+      And the broker is restarted
+      And message "later" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "later" exactly once
+
+    @needs-shared-subscription @needs-client-id @needs-restart
+    Scenario: What a shared durable subscription of a client missed is there after a restart
+      Given a topic
+      And subscriber "member" of client "ann" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When message "heavy" is sent to the topic
+      And the broker is restarted
+      And message "later" is sent to the topic
+      And subscriber "member" comes back
+      Then "member" sees "heavy", "later" exactly once
+
+    @needs-shared-subscription @needs-restart
+    Scenario: Two sharers get what their subscription missed once between them after a restart
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      When messages "m1" to "m6" are sent to the topic
+      And the broker is restarted
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      Then one of "left" and "right" sees "m1" to "m6", exactly once
+
+    @needs-selector
+    Scenario: A selecting one gets what it selects when it becomes active
+      Given a topic
+      And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      And subscriber "picky" is inactive
+      When message "red" is sent to the topic with property colour = "red"
+      And message "blue" is sent to the topic with property colour = "blue"
+      And subscriber "picky" comes back
+      Then "picky" sees "red" exactly once
+      And "picky" never sees "blue"
+
+    @kit @needs-restart
+    Scenario: A subscription to several topics collects again after a restart
+      Given a durable subscriber "keeper" on topic "sport/#"
+      And subscriber "keeper" is inactive
+      When the broker is restarted
+      And message "later" is sent to topic "sport/football/results"
+      And subscriber "keeper" comes back
+      Then "keeper" sees "later" exactly once
 
     @needs-restart
     Scenario: Its subscription can be opened again after a restart
@@ -317,6 +528,38 @@ Feature: What becomes of a message to a topic, through restart and kill
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
       And the data folder holds nothing of the body of "light"
+
+    @evidence @needs-data-folder @needs-shared-subscription
+    Scenario: The data folder has nothing of a persistent message for a shared non-durable subscription alone
+      Given a topic "lasting"
+      And a durable subscriber "keeper" on topic "lasting"
+      And subscriber "keeper" is inactive
+      And a topic "passing"
+      And subscriber "left" shares non-durable subscription "pair" on topic "passing"
+      When message "kept" is sent to topic "lasting"
+      And message "light" is sent to topic "passing"
+      Then the data folder holds the body of "kept"
+      And the data folder holds nothing of the body of "light"
+
+    @needs-local-transaction
+    Scenario: An active non-durable subscriber gets all that a unit of work sent, once
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the topic
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      Then "live" sees "m1" and "m2" exactly once
+
+    @needs-selector @needs-session
+    Scenario: Of two subscribers of a session each gets a copy
+      Given a topic
+      And session "both" in auto mode
+      And receiver "first" of session "both" on the topic
+      And receiver "second" of session "both" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      Then "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
 
     Scenario: An active non-durable subscriber gets a persistent message once
       Given a topic
@@ -456,6 +699,33 @@ Feature: What becomes of a message to a topic, through restart and kill
       And session "work" is committed
       Then "keeper" sees "light" exactly once
 
+    @needs-shared-subscription
+    Scenario: Two active sharers get each message once between them
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      When messages "m1" to "m6" are sent to the topic with delivery mode non-persistent
+      Then one of "left" and "right" sees "m1" to "m6", exactly once
+
+    @needs-selector
+    Scenario: An active durable subscriber that selects gets what it selects
+      Given a topic
+      And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      When message "red" is sent to the topic with delivery mode non-persistent and property colour = "red"
+      And message "blue" is sent to the topic with delivery mode non-persistent and property colour = "blue"
+      Then "picky" sees "red" exactly once
+      And "picky" never sees "blue"
+
+    Scenario: A durable and a non-durable subscriber get a copy each beside an inactive one
+      Given a topic
+      And a durable subscriber "away" on the topic
+      And subscriber "away" is inactive
+      And a durable subscriber "keeper" on the topic
+      And a non-durable subscriber "live" on the topic
+      When messages "m1" to "m3" are sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "m1" to "m3" exactly once
+      And "live" sees "m1" to "m3" exactly once
+
     Scenario: Each of three active durable subscribers gets a copy of its own
       Given a topic
       And a durable subscriber "first" on the topic
@@ -479,6 +749,31 @@ Feature: What becomes of a message to a topic, through restart and kill
       And message "after" is sent to the topic with delivery mode non-persistent
       Then "keeper" sees "after" exactly once
       And "keeper" sees "light" at most once
+
+    @kit @needs-shared-subscription
+    Scenario: It is kept for a shared subscription until that becomes active
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When messages "m1" to "m5" are sent to the topic with delivery mode non-persistent
+      And the sender's connection is closed
+      And subscriber "member" comes back
+      Then "member" sees "m1" to "m5" exactly once
+
+    @kit @needs-local-transaction
+    Scenario: What a unit of work sent is kept for each of two subscriptions
+      Given a topic
+      And a durable subscriber "first" on the topic
+      And a durable subscriber "second" on the topic
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then "first" sees "light" exactly once
+      And "second" sees "light" exactly once
 
     @kit
     Scenario: It is kept until the subscription becomes active
@@ -609,6 +904,27 @@ Feature: What becomes of a message to a topic, through restart and kill
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
+
+    @needs-durable-subscription @needs-restart
+    Scenario: A later durable subscriber gets nothing of it after a restart
+      Given a topic
+      When message "unheard" is sent to the topic
+      And the broker is restarted
+      And a durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "unheard"
+
+    @needs-durable-subscription
+    Scenario: Nothing of it comes to a subscription that is made again after it was removed
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When subscriber "keeper" unsubscribes
+      And message "unheard" is sent to the topic
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "after" exactly once
+      And "keeper" never sees "unheard"
 
     @needs-durable-subscription
     Scenario: A later durable subscriber gets nothing of it

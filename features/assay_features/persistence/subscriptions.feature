@@ -62,6 +62,77 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "leaver" sees "after" exactly once
       And "leaver" never sees "missed"
 
+    @evidence @needs-shared-subscription
+    Scenario: A durable and a non-durable subscription of one name are two
+      Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
+      Given a topic
+      And subscriber "keeper" shares durable subscription "club" on the topic
+      And subscriber "passer" shares non-durable subscription "club" on the topic
+      When message "both" is sent to the topic
+      Then "keeper" sees "both" exactly once
+      And "passer" sees "both" exactly once
+      When subscriber "keeper" goes away
+      And subscriber "passer" goes away
+      And message "missed" is sent to the topic
+      And subscriber "keeper" comes back
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "missed", "after" exactly once
+      And "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+    Scenario: What a removed durable subscription held comes to nobody
+      Given a topic
+      And a durable subscriber "leaver" on the topic
+      When subscriber "leaver" goes away
+      And message "held" is sent to the topic
+      And subscriber "leaver" comes back
+      Then "leaver" sees "held" exactly once
+      When subscriber "leaver" unsubscribes
+      And subscriber "leaver" comes back
+      And message "after" is sent to the topic
+      Then "leaver" sees "after" exactly once
+      And "leaver" sees "held" exactly once
+
+    @needs-restart
+    Scenario: A durable subscription that is removed after a restart does not come back with another one
+      Given a topic
+      And a durable subscriber "leaver" on the topic
+      And subscriber "leaver" is inactive
+      When the broker is restarted
+      And subscriber "leaver" comes back
+      And subscriber "leaver" unsubscribes
+      And the broker is restarted
+      And message "missed" is sent to the topic
+      And subscriber "leaver" comes back
+      And message "after" is sent to the topic
+      Then "leaver" sees "after" exactly once
+      And "leaver" never sees "missed"
+
+    @needs-kill
+    Scenario: A durable subscription that has been removed does not come back with a kill
+      Given a topic
+      And a durable subscriber "leaver" on the topic
+      When subscriber "leaver" unsubscribes
+      And the broker is killed and comes back
+      And message "missed" is sent to the topic
+      And subscriber "leaver" comes back
+      And message "after" is sent to the topic
+      Then "leaver" sees "after" exactly once
+      And "leaver" never sees "missed"
+
+    @needs-shared-subscription @needs-restart
+    Scenario: A shared durable subscription that has been removed does not come back with a restart
+      Given a topic
+      And subscriber "leaver" shares durable subscription "club" on the topic
+      When subscriber "leaver" unsubscribes
+      And the broker is restarted
+      And message "missed" is sent to the topic
+      And subscriber "leaver" comes back
+      And message "after" is sent to the topic
+      Then "leaver" sees "after" exactly once
+      And "leaver" never sees "missed"
+
     @needs-restart
     Scenario: A durable subscription that has been removed does not come back with a restart
       Given a topic
@@ -207,6 +278,30 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | part    | ended  |
         | session | closed |
 
+    @evidence @needs-admin @needs-local-transaction
+    Scenario Outline: An administrator is shown nothing of a non-durable subscription with an open unit of work whose <part> is <ended>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic in transacted mode
+      When message "untaken" is sent to the topic
+      And "passer" has seen "untaken"
+      And the <part> of "passer" is <ended>
+      Then in the end there is no subscription to the topic
+
+      Examples:
+        | part       | ended  |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    @evidence @needs-admin
+    Scenario: An administrator is shown nothing of a non-durable subscription that held an unacknowledged message
+      Given a topic
+      And a non-durable subscriber "passer" on the topic in client mode
+      When message "untaken" is sent to the topic
+      And "passer" has seen "untaken"
+      And the connection of "passer" is lost
+      Then in the end there is no subscription to the topic
+
     @evidence @needs-admin @needs-shared-subscription
     Scenario: An administrator is shown nothing of a shared non-durable subscription that its last sharer left
       Given a topic
@@ -298,6 +393,60 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the consumer of "keeper" is closed
       And subscriber "keeper" comes back
       Then "keeper" sees "m1" to "m5" exactly once
+
+    @needs-local-transaction
+    Scenario Outline: What it received and did not commit stays when its <part> is <ended>
+      Given a topic
+      And a durable subscriber "keeper" on the topic in transacted mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And the <part> of "keeper" is <ended>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m3" again
+
+      Examples:
+        | part       | ended  |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    Scenario Outline: What it received and did not acknowledge stays when its <part> is <ended>
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And the <part> of "keeper" is <ended>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m3" again
+
+      Examples:
+        | part       | ended  |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    @needs-shared-subscription
+    Scenario: A shared one goes on collecting when its last sharer has left
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And messages "m1" to "m4" are sent to the topic
+      And subscriber "right" comes back
+      Then "right" sees "m1" to "m4" exactly once
+
+    Scenario: It collects what is sent while an earlier message is still with its subscriber
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When message "first" is sent to the topic
+      And "keeper" has seen "first"
+      And messages "m1" to "m3" are sent to the topic
+      And the connection of "keeper" is lost
+      And messages "m4" to "m5" are sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m4" to "m5" exactly once
+      And "keeper" sees "first" again
 
     Scenario: It collects through several absences
       Given a topic
@@ -392,6 +541,32 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "missed1", "missed2", "missed3", "new" in that order
       And "second" sees "missed1", "missed2", "missed3", "new" exactly once
 
+    @kit
+    Scenario: What was received and not acknowledged comes before what was missed
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic in client mode
+      When messages "m1" to "m3" are sent to the topic
+      And "first" has seen "m1" to "m3"
+      And subscriber "first" goes away
+      And messages "m4" to "m6" are sent to the topic
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "m1" to "m6" in that order
+      And "second" sees "m1" to "m6" exactly once
+
+    Scenario: It can be opened a third time, with what was missed since
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      And subscriber "first" is inactive
+      When messages "m1" to "m2" are sent to the topic
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "m1" to "m2" exactly once
+      When subscriber "second" goes away
+      And messages "m3" to "m4" are sent to the topic
+      And subscriber "third" opens durable subscription "news" of client "reader" on the topic
+      Then "third" sees "m3" to "m4" exactly once
+      And "third" sees "m3" to "m4" in that order
+      And "third" never sees "m1" to "m2"
+
     Scenario: What had been received before is not delivered again
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
@@ -450,6 +625,31 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "for both" is sent to the topic
       Then "ben" sees "for both" exactly once
       And "ben" never sees "for ann"
+
+    @needs-restart
+    Scenario: Two inactive clients with subscriptions of one name find a copy each after a restart
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      And subscriber "ann" is inactive
+      And subscriber "ben" is inactive
+      When message "before" is sent to the topic
+      And the broker is restarted
+      And message "after" is sent to the topic
+      And subscriber "ann" comes back
+      And subscriber "ben" comes back
+      Then "ann" sees "before", "after" exactly once
+      And "ben" sees "before", "after" exactly once
+
+    Scenario: Removing one while its namesake of another client is inactive leaves what that missed
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      And subscriber "ann" is inactive
+      When message "missed" is sent to the topic
+      And subscriber "ben" unsubscribes
+      And subscriber "ann" comes back
+      Then "ann" sees "missed" exactly once
 
     Scenario: Removing one leaves its namesake of another client
       Given a topic
@@ -603,6 +803,53 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | last |
         | m1   |
         | m12  |
+
+    Scenario: Messages are kept while there is neither a consumer nor a sender
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When message "taken" is sent to the queue
+      Then "first" sees "taken" exactly once
+      When messages "m1" to "m3" are sent to the queue
+      And "first" has seen "m1" to "m3"
+      And "first"'s connection is closed
+      And messages "m4" to "m6" are sent to the queue
+      And the sender's connection is closed
+      And 1 s pass
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "m4" to "m6" exactly once
+
+    @needs-local-transaction
+    Scenario Outline: What a consumer received and did not commit is the next one's when its <part> is <ended>
+      Given an empty queue
+      And receiver "first" is waiting on the queue in transacted mode
+      When messages "m1" to "m3" are sent to the queue
+      And "first" has seen "m1" to "m3"
+      And the <part> of "first" is <ended>
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "m1" to "m3" exactly once
+
+      Examples:
+        | part       | ended  |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    Scenario: What waited in the client for a busy consumer is the next one's when its connection is closed
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And receiver "first" on the queue
+      When "first" receives a message
+      And "first"'s connection is closed
+      And receiver "second" starts to wait on the queue
+      Then one of "first" and "second" sees "m1" to "m5", exactly once
+
+    Scenario: Two consumers of a session get each message once between them
+      Given an empty queue
+      And session "both" in auto mode
+      And receiver "first" of session "both" on the queue
+      And receiver "second" of session "both" on the queue
+      When messages "m1" to "m6" are sent to the queue
+      Then one of "first" and "second" sees "m1" to "m6", exactly once
 
     Scenario: Messages are kept while there is no consumer
       Given an empty queue

@@ -330,6 +330,7 @@ class World(Waiting):
             properties=dict(options.properties),
             correlation_id=options.correlation_id,
             own_mode=options.own_mode,
+            reused=options.reused,
             reply_to=self.address(options.reply_to) if options.reply_to else None,
             group_id=options.group_id,
             group_sequence=options.group_sequence,

@@ -35,6 +35,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         send_mode: Delivery mode of this send alone.
         send_priority: Priority of this send alone.
         own_mode: Delivery mode set on the message object before the send (PD-04).
+        reused: Whether the message object of the producer's send before is sent again, with another body.
         size: Length of the body in bytes; 0 for an empty one.
         ending: Text behind the usual body; None for none.
         reply_to: JMSReplyTo.
@@ -54,6 +55,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     send_mode: Mode | None = None
     send_priority: int | None = None
     own_mode: Mode | None = None
+    reused: bool = False
     size: int | None = None
     ending: str | None = None
     reply_to: Place | None = None
@@ -89,6 +91,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
     (r"(no durable header|the durable header (?:true|false))", lambda match: HEADERS[match[1]]),
     (r"its own delivery mode (persistent|non-persistent)", lambda match: {"own_mode": Mode(match[1])}),
+    (r"the message object of the send before", lambda _: {"reused": True}),
     (r"priority (\d)", lambda match: {"priority": int(match[1])}),
     (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),
     (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),

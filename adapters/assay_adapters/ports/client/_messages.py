@@ -42,6 +42,8 @@ class Draft(Struct, frozen=True, kw_only=True):
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
         own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
+        reused: Whether to send the message object of the producer's send before, with this key and body; a client
+            without message objects ignores it.
         reply_to: JMSReplyTo.
         group_id: The property JMSXGroupID.
         group_sequence: The property JMSXGroupSeq.
@@ -53,6 +55,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     properties: dict[str, Property] = {}
     correlation_id: str | None = None
     own_mode: Mode | None = None
+    reused: bool = False
     reply_to: Address | None = None
     group_id: str | None = None
     group_sequence: int | None = None

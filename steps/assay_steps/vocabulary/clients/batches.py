@@ -183,6 +183,21 @@ def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("equal-fields", {"kid": key, "actor": RECEIVER, "field.batch": "0"})
 
 
+@then(phrase("the receiver sees {label:Name} outside any batch"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    key = world.key(label)
+    world.await_sightings((RECEIVER,), (key,))
+    evidence.claim("equal-fields", {"kid": key, "actor": RECEIVER, "field.batch": "none"})
+
+
+@then(phrase("the batch after the failed one holds {label:Name}"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    key = world.key(label)
+    after = _failed_batch(world, RECEIVER) + 1
+    world.observe((RECEIVER,), (key,), 2)
+    evidence.claim("equal-fields", {"kid": key, "actor": RECEIVER, "which": "last", "field.batch": str(after)})
+
+
 def _failed_batch(world: World, name: str) -> int:
     """Number of the batch whose callback raised.
 

@@ -33,9 +33,10 @@ def _role(
 
 
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @when(phrase("a non-durable subscriber {name:Name} comes to {place:Place}"))
-def _(world: World, name: str, place: Place) -> None:
-    role = _role(world, place, durable=False, subscription=None, client=None)
+def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=None, ack=ack)
     world.play(name, role).needed().listen(Script()).needed()
 
 
@@ -70,20 +71,33 @@ def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, select
         "subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
     )
 )
+@given(
+    phrase(
+        "subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+        " in {ack:Ack} mode"
+    )
+)
 @when(
     phrase(
         "subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
     )
 )
-def _(world: World, name: str, subscription: str, client: str, place: Place) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=client)
+def _(
+    world: World, name: str, subscription: str, client: str, place: Place, ack: AckMode = AckMode.AUTO
+) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=client, ack=ack)
     world.play(name, role).needed().listen(Script()).needed()
 
 
 @given(phrase("subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"))
+@given(
+    phrase(
+        "subscriber {name:Name} of client {client:Name} shares durable subscription {subscription:Name} on {place:Place}"
+    )
+)
 @when(phrase("subscriber {name:Name} joins shared durable subscription {subscription:Name} on {place:Place}"))
-def _(world: World, name: str, subscription: str, place: Place) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True)
+def _(world: World, name: str, subscription: str, place: Place, client: str | None = None) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=client, shared=True)
     world.play(name, role).needed().listen(Script()).needed()
 
 

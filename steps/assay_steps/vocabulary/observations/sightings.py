@@ -113,6 +113,14 @@ def _(world: World, evidence: Evidence, name: str, field: str, value: str, label
     evidence.claim("equal-fields", {"kid": key, "actor": name, f"field.{field}": value})
 
 
+@then(phrase("message {label:Name} as seen by {name:Name} shows the {field} that its sender saw"))
+def _(world: World, evidence: Evidence, label: str, name: str, field: str) -> None:
+    key = world.key(label)
+    sent = world.messages[label].answer.needed()
+    world.observe((name,), (key,))
+    evidence.claim("equal-fields", {"kid": key, "actor": name, f"field.{field}": str(sent.fields.get(field))})
+
+
 @then(phrase("{name:Name} sees the body of {label:Name} unaltered"))
 def _(world: World, evidence: Evidence, name: str, label: str) -> None:
     key = world.key(label)
