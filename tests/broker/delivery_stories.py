@@ -230,7 +230,18 @@ def bodies_over_a_restart(story: Story) -> None:
     story.run(3_000)
 
 
+def a_queue_whose_users_leave(story: Story) -> None:
+    one = story.client("one")
+    for durable in (True, False):
+        one.put(f"left behind {durable}", durable=durable)
+    one.close()
+    story.run(10)
+    story.client("two").listen(3, Q)
+    story.run(1_000)
+
+
 DELIVERY_STORIES = (
+    a_queue_whose_users_leave,
     bodies_over_a_restart,
     subscriptions,
     subscriptions_over_a_kill,

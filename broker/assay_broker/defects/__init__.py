@@ -33,6 +33,7 @@ from assay_broker.defects.model import Defect, by_name
 from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.endings import ENDING_DEFECTS
+from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
@@ -62,6 +63,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *BACKLOG_DEFECTS,
         *ENDING_DEFECTS,
         *RESTART_DEFECTS,
+        *LATER_RESTART_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

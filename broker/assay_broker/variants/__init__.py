@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay_broker.defects.model import by_name
+from assay_broker.variants.batch import BATCH_VARIANTS
 from assay_broker.variants.delay import DELAY_VARIANTS
 from assay_broker.variants.model import Variant
 from assay_broker.variants.persistence import PERSISTENCE_VARIANTS
@@ -18,6 +19,6 @@ from assay_broker.variants.reports import REPORT_VARIANTS
 from assay_broker.variants.staging import STAGING_VARIANTS
 
 VARIANTS: Mapping[str, Variant] = by_name(
-    (*DELAY_VARIANTS, *STAGING_VARIANTS, *REPORT_VARIANTS, *PERSISTENCE_VARIANTS, *QOS_VARIANTS)
+    (*DELAY_VARIANTS, *STAGING_VARIANTS, *REPORT_VARIANTS, *PERSISTENCE_VARIANTS, *QOS_VARIANTS, *BATCH_VARIANTS)
 )
 """All variants of the broker by name."""

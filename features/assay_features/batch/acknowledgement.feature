@@ -112,10 +112,10 @@ Feature: A batch is acknowledged as a whole
     Scenario: What waits behind a full batch is not acknowledged with it
       Given an empty queue
       And a receiver on the queue
-      And the receiver takes batches of at most 3 within 10 min
+      And the receiver takes batches of at most 3 within 10 min and works 1 s on each
       When messages "m1" to "m5" are sent to the queue
       And "receiver" has seen "m1" to "m3"
-      And 1 s pass
+      And 3 s pass
       And "receiver"'s connection is lost
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m1" to "m5", at least once
@@ -528,11 +528,11 @@ Feature: A batch is acknowledged as a whole
 
     Scenario: A commit acknowledges nothing of what waits for the rest of its batch
       Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
       And "receiver" takes batches of at most 2 within 10 min
-      When messages "m1" to "m3" are sent to the queue
-      And "receiver" has seen "m1" to "m2"
+      When "receiver" has seen "m1" to "m2"
       And 1 s pass
       And session "s" is committed
       And "receiver"'s connection is lost
@@ -583,7 +583,8 @@ Feature: A batch is acknowledged as a whole
       When "receiver" starts to take batches of at most 3 within 500 ms and fails in callback 1
       And "receiver" has seen "m1" to "m3"
       And 1 s pass
-      And session "s" is committed
+      Then "receiver" sees "m1" to "m3" exactly once
+      When session "s" is committed
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
       And message "control" is sent to the queue

@@ -110,12 +110,13 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "first" has been started in session "s"
       When "receiver" has seen "m1" to "m6"
       And branch "first" is ended
+      And messages "m7" to "m8" are sent to the queue
       And branch "first" is prepared
       And branch "first" is rolled back
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
-      Then "after" sees "m1" to "m6" exactly once
-      And "after" sees "m1" to "m6" in that order
+      Then "after" sees "m1" to "m8" exactly once
+      And "after" sees "m1" to "m8" in that order
       And every redelivery of "m1" to "m6" that "after" sees is marked as redelivered
 
     Scenario: The batches of all consumers of the session are committed
@@ -205,6 +206,32 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "m1" and "m2" exactly once
       And "after" sees "m1" and "m2" in that order
 
+    @kit @needs-non-persistent
+    Scenario: A non-persistent message that a prepared branch has sent comes with its commit
+      Given an empty queue
+      And session "s" in xa mode
+      And a receiver is waiting on the queue
+      And branch "b" has been started in session "s"
+      When message "light" is sent in session "s" to the queue with delivery mode non-persistent
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is committed
+      Then the receiver sees "light" exactly once
+
+    @evidence @needs-topic
+    Scenario: What a branch has published comes to each subscriber with its commit in one phase
+      Given a topic
+      And a non-durable subscriber "first" on the topic
+      And a non-durable subscriber "second" on the topic
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the topic
+      And branch "b" is ended
+      And branch "b" is committed in one phase
+      Then it is accepted
+      And "first" sees "m1" exactly once
+      And "second" sees "m1" exactly once
+
     @evidence
     Scenario Outline: A <mode> message of a branch that is rolled back after prepare never comes
       Given an empty queue
@@ -232,6 +259,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "receiver" takes batches of at most 3 within 500 ms
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And "receiver"'s connection is lost
@@ -249,6 +277,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "receiver" takes batches of at most 3 within 500 ms
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And branch "b" is prepared
@@ -296,6 +325,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "receiver" takes batches of at most 2 within 500 ms
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m6"
+      And "receiver" is closed
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And branch "b" is prepared
@@ -326,6 +356,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "receiver" takes batches of at most 3 within 500 ms
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And branch "b" is prepared
@@ -348,19 +379,20 @@ Feature: A batch in a global unit of work is its transaction manager's
 
     @evidence @needs-kill
     Scenario: Of two branches in doubt after a kill each is decided by itself
-      Given an empty queue
-      And messages "m1" to "m3" are sent to the queue
+      Given an empty queue "in"
+      And an empty queue "out"
+      And messages "m1" to "m3" are sent to queue "in"
       And session "s" in xa mode
-      And receiver "receiver" of session "s" on the queue
+      And receiver "receiver" of session "s" on queue "in"
       And "receiver" takes batches of at most 3 within 500 ms
       And branch "first" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
-      And message "one" is sent in session "s" to the queue
+      And message "one" is sent in session "s" to queue "out"
       And branch "first" is ended
-      And messages "m4" to "m6" are sent to the queue
+      And messages "m4" to "m6" are sent to queue "in"
       And branch "second" is started in session "s"
       And "receiver" has seen "m4" to "m6"
-      And message "two" is sent in session "s" to the queue
+      And message "two" is sent in session "s" to queue "out"
       And branch "second" is ended
       And branch "first" is prepared
       And branch "second" is prepared
@@ -371,12 +403,13 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then branch "first" is in doubt
       And branch "second" is not in doubt
       When branch "first" is rolled back
-      And receiver "after" starts to wait on the queue
       Then it is accepted
-      And "after" sees "m1" to "m3" exactly once
-      And "after" sees "two" exactly once
+      When receiver "after" starts to wait on queue "in"
+      And receiver "other" starts to wait on queue "out"
+      Then "after" sees "m1" to "m3" exactly once
+      And "other" sees "two" exactly once
       And "after" never sees "m4" to "m6"
-      And "after" never sees "one"
+      And "other" never sees "one"
 
     @evidence @needs-kill
     Scenario Outline: A branch on two queues is <decided> on both after a kill, with all that it has sent and taken
@@ -392,6 +425,8 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "b" has been started in session "s"
       When "first" has seen "a1" to "a3"
       And "second" has seen "b1" to "b3"
+      And "first" is closed
+      And "second" is closed
       And message "a4" is sent in session "s" to queue "one"
       And message "b4" is sent in session "s" to queue "two"
       And branch "b" is ended
@@ -443,6 +478,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "receiver" takes batches of at most 3 within 500 ms
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And branch "b" is committed in one phase
@@ -477,6 +513,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "receiver" takes batches of at most 3 within 500 ms
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And branch "b" is prepared

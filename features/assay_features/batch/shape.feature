@@ -90,7 +90,8 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
   @BT-05 @needs-batch-listener
   Rule: Delivery is never deferred beyond the batch timeout to fill a batch
     Line 34.  Reading: there is one deadline, counted from the moment at which the first message of the batch could have
-    been delivered; later messages do not move it.  What every message takes, batched or not, is allowed to batches too.
+    been delivered; later messages do not move it.  A client whose batches are smaller than the size need not fill one, so
+    that a full one does not wait is a stronger look.  What every message takes, batched or not, is allowed to batches too.
 
     Scenario: A trickle that never fills a batch does not put its deadline off
       Given it is known how long an unbatched message takes
@@ -142,32 +143,32 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m3" exactly once
       And each batch of at most 10 reaches the receiver within 0 ms of its first message
 
+    @evidence
     Scenario: A full batch does not wait for its deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 min
       When messages "m1" to "m3" are sent to the queue
-      Then the receiver sees "m1" to "m3" exactly once
-      And a full batch of 3 reaches the receiver without waiting for more
+      Then a full batch of 3 reaches the receiver without waiting for more
 
+    @evidence
     Scenario: A full batch that was waiting does not wait for its deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 10 min
-      Then the receiver sees "m1" to "m6" exactly once
-      And a full batch of 3 reaches the receiver without waiting for more
+      Then a full batch of 3 reaches the receiver without waiting for more
 
+    @evidence
     Scenario Outline: A full batch of <size> does not wait for its deadline either
       Given it is known how long an unbatched message takes
       And an empty queue
       And <size> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 10 min
-      Then the receiver sees each of the many messages exactly once
-      And a full batch of <size> reaches the receiver without waiting for more
+      Then a full batch of <size> reaches the receiver without waiting for more
 
       Examples:
         | size |

@@ -17,6 +17,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the broker is killed and comes back
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
+      And the receiver sees "m1" to "m3" in that order
 
     @needs-local-transaction @needs-kill
     Scenario: What a unit of work sent to two queues is there after a kill

@@ -83,16 +83,13 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     Scenario: What a removed durable subscription held comes to nobody
       Given a topic
-      And a durable subscriber "leaver" on the topic
-      When subscriber "leaver" goes away
-      And message "held" is sent to the topic
-      And subscriber "leaver" comes back
-      Then "leaver" sees "held" exactly once
-      When subscriber "leaver" unsubscribes
+      And a durable subscriber "leaver" on the topic that does not receive yet
+      When message "held" is sent to the topic
+      And subscriber "leaver" unsubscribes
       And subscriber "leaver" comes back
       And message "after" is sent to the topic
       Then "leaver" sees "after" exactly once
-      And "leaver" sees "held" exactly once
+      And "leaver" never sees "held"
 
     @needs-restart
     Scenario: A durable subscription that is removed after a restart does not come back with another one

@@ -156,7 +156,7 @@ _ALONE = _OnlyThatMessage()
 
 ACKNOWLEDGEMENT_DEFECTS = (
     on_wire(commands, _first_of_batch, "accepts-first-of-batch", "BT-08"),
-    on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08"),
+    on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08", "BT-11"),
     on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
     on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-09"),
     Defect(
@@ -168,6 +168,6 @@ ACKNOWLEDGEMENT_DEFECTS = (
     ),
     on_wire(commands, _first_of_enlisted, "enlists-first-of-batch", "BT-12", "BT-13"),
     on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),
-    on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-10"),
-    on_wire(wires, _ForOthers, "batch-accepts-others", "BT-10"),
+    on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-08", "BT-10"),
+    on_wire(wires, _ForOthers, "batch-accepts-others", "BT-08", "BT-10"),
 )

@@ -8,7 +8,19 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Outcome
-from assay_sdk.driver import Arrived, Credit, Drained, Driver, DriverCommand, DriverEvent, OpenSender, Send
+from assay_sdk.driver import (
+    Arrived,
+    Credit,
+    Drained,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    OpenReceiver,
+    OpenSender,
+    Send,
+    Settle,
+)
+from assay_sdk.driver import Outcome as Settlement
 from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_sdk.model.message import Address
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
@@ -193,6 +205,71 @@ def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
+class _OfBatches(WireFilter):
+    """Sees what arrives for batch listeners, and may swallow it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._batches: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Credit) and is_batch_window(command.credit):
+            self._batches.add(command.link)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if not isinstance(event, Arrived) or event.link not in self._batches:
+            return (event,)
+        return self.arrived(event)
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        """What goes to the engine instead of a message for a batch listener."""
+        return (event,)
+
+    def swallow(self, event: Arrived) -> None:
+        """Acknowledge a message that is not handed over."""
+        self.line.wire.submit(Settle(self.line.own_token(), event.link, (event.delivery,), Settlement.ACCEPTED))
+
+
+class _OneBody(_OfBatches):
+    """All messages of a batch listener have the body of its first one."""
+
+    _first: Arrived | None = None
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        self._first = self._first or event
+        return (replace(event, message=replace(event.message, body=self._first.message.body, encoded=None)),)
+
+
+class _PersistentOnly(_OfBatches):
+    """Batches leave out non-persistent messages."""
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        if event.message.durable:
+            return (event,)
+        self.swallow(event)
+        return ()
+
+
+class _OneCopyForAll(_OfBatches):
+    """Of the copies of a publication that several batch listeners of a connection get only the first is handed over."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._handed: dict[str | None, int] = {}
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        if self._handed.setdefault(event.message.message_id, event.link) == event.link:
+            return (event,)
+        self.swallow(event)
+        return ()
+
+
+def _selecting_nothing(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """Receivers are opened without their selectors."""
+    return (replace(command, selector=None),) if isinstance(command, OpenReceiver) else None
+
+
 _FORGETFUL = _BatchesForgetDelays()
 
 CONTENT_DEFECTS = (
@@ -224,5 +301,9 @@ CONTENT_DEFECTS = (
         wire=_FORGETFUL.wire,
     ),
     on_wire(commands, _without_time_to_live, "sent-without-time-to-live", "BT-15"),
+    on_wire(wires, _OneBody, "batches-share-a-body", "BT-15"),
+    on_wire(wires, _PersistentOnly, "batches-leave-out-non-persistent", "BT-15"),
+    on_wire(wires, _OneCopyForAll, "one-copy-for-all-batches", "BT-15"),
+    on_wire(commands, _selecting_nothing, "selectors-dropped", "BT-15"),
     on_wire(events, _arrives_without_expiry, "expiry-not-looked-at", "BT-15"),
 )

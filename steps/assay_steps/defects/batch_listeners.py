@@ -156,6 +156,28 @@ class _RefusalTakesThePlace(ConsumerFilter):
         return answer
 
 
+class _RefusalRemoves(ConsumerFilter):
+    """A batch listener that is refused takes away the one that was there."""
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        answer = super().listen_batch(script, size, timeout_ms)
+        if isinstance(answer, Refused):
+            super().listen_batch(None, 1, 0)
+        return answer
+
+
+class _SetOnce(ConsumerFilter):
+    """A batch listener that is set again keeps its first size and timeout."""
+
+    _first: tuple[int, int] | None = None
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        if script is None:
+            return super().listen_batch(script, size, timeout_ms)
+        self._first = self._first or (size, timeout_ms)
+        return super().listen_batch(script, *self._first)
+
+
 class _SubscribesAnew(ConsumerFilter):
     """A batch listener on a durable subscription begins the subscription anew."""
 
@@ -187,5 +209,7 @@ LISTENER_DEFECTS = (
     at_port(consuming, _ReceivesBesideBatches, "receives-beside-batches", "BT-03"),
     at_port(consuming, _SenselessTaken, "senseless-batches-taken", "BT-14"),
     at_port(consuming, _RefusalTakesThePlace, "refused-listener-takes-the-place", "BT-14"),
+    at_port(consuming, _RefusalRemoves, "refused-listener-removes-the-old", "BT-14"),
+    at_port(consuming, _SetOnce, "batch-listener-set-once", "BT-02"),
     at_port(consuming, _SubscribesAnew, "batches-subscribe-anew", "BT-15"),
 )

@@ -15,6 +15,7 @@ from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twi
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 _NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]
 _PERSISTENT = _NUMBERS[Mode.PERSISTENT]
+_USUAL_PRIORITY = 4
 _SHOWN = {Mode.PERSISTENT: "PERSISTENT", Mode.NON_PERSISTENT: "NON_PERSISTENT"}
 
 
@@ -85,6 +86,55 @@ class _ModeAloneCounts(ProducerFilter):
     def sending(self, asked: Sending) -> Outcome[Sent]:
         alone = asked.priority is None and asked.ttl_ms is None
         return replace(asked, mode=asked.mode if alone else None).through(self.behind)
+
+
+class _SettingResetsMode(ProducerFilter):
+    """Setting a producer's priority, time to live or delay makes it persistent again."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = super().set(setting, value)
+        if setting is not Setting.MODE:
+            super().set(Setting.MODE, _PERSISTENT)
+        return answer
+
+
+class _ModeResetsSettings(ProducerFilter):
+    """Setting a producer's delivery mode takes its priority and time to live away."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = super().set(setting, value)
+        if setting is Setting.MODE:
+            super().set(Setting.PRIORITY, _USUAL_PRIORITY)
+            super().set(Setting.TTL, 0)
+        return answer
+
+
+class _GivenAloneResetsTheOthers(ProducerFilter):
+    """A send that gives one of mode, priority and time to live has the defaults of the other two."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        if asked.mode is None and asked.priority is None and asked.ttl_ms is None:
+            return asked.through(self.behind)
+        whole = replace(
+            asked,
+            mode=asked.mode or Mode.PERSISTENT,
+            priority=_USUAL_PRIORITY if asked.priority is None else asked.priority,
+            ttl_ms=asked.ttl_ms or 0,
+        )
+        return whole.through(self.behind)
+
+
+class _MessageObjectRemembers(ProducerFilter):
+    """A message object that is sent again is sent with what was given with its first send."""
+
+    _before: Sending | None = None
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        before = self._before if asked.message.reused else None
+        self._before = before or asked
+        if before is not None:
+            asked = replace(asked, mode=before.mode, priority=before.priority, ttl_ms=before.ttl_ms)
+        return asked.through(self.behind)
 
 
 class _MessageDecides(ProducerFilter):
@@ -169,6 +219,10 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _ModeAloneCounts, "mode-given-alone-counts", "PD-03"),
     at_port(twisted, _ShowsUsualPriority, "shows-usual-priority", "PD-03"),
     at_port(twisted, _KeepsShownPriority, "shows-earlier-priority", "PD-03"),
+    at_port(twisted, _SettingResetsMode, "setting-resets-mode", "PD-02"),
+    at_port(twisted, _ModeResetsSettings, "mode-resets-settings", "PD-02"),
+    at_port(twisted, _GivenAloneResetsTheOthers, "given-alone-resets-the-others", "PD-03"),
+    at_port(twisted, _MessageObjectRemembers, "message-object-remembers-its-send", "PD-04"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
     Defect(

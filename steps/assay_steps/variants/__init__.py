@@ -30,7 +30,7 @@ def all_variants() -> Mapping[str, Variant]:
         )
         for variant in BROKER_VARIANTS.values()
     )
-    return by_name((*broker, *CHECK_VARIANTS, *PACE_VARIANTS, *QOS_VARIANTS))
+    return by_name((*broker, *CHECK_VARIANTS, *PACE_VARIANTS, *QOS_VARIANTS, *BATCH_VARIANTS))
 
 
 def find_variant(name: str) -> Variant:

@@ -13,7 +13,7 @@ from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.core.states.tables import Tables
 from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import SHIFT, accepted
+from assay_broker.defects.sends import SHIFT, accepted, handed_in
 from assay_broker.defects.shapes import Commands, commands, deliveries, read_together
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -60,6 +60,15 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
     return accepted(command, view, lambda _attach, delivery: delivery.link in several)
 
 
+@defect(commands, "lost-with-the-line-twice", "BT-09")
+def _lost_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Of several unacknowledged messages of a lost connection the last comes again twice."""
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    several = [held[-1] for held in view.held_by_link(command).values() if len(held) > 1]
+    return (command, *(one for last in several for one in handed_in(view, last.origin, last.message)))
+
+
 @defect(commands, "acknowledges-six-at-most", "BT-16")
 def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """Of more than six messages acknowledged at once only six are, and the others come again after a failure."""
@@ -101,6 +110,7 @@ BATCH_DEFECTS = (
     _unmarked,
     _half_returned,
     _lost_with_the_line,
+    _lost_twice,
     Defect(
         name="acknowledges-last-only",
         rules=("BT-16",),

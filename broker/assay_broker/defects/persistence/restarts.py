@@ -47,7 +47,9 @@ def _cut(message: Message) -> Message:
 def _without_headers(message: Message) -> Message:
     """The message with no more of its headers than the kit's own property."""
     own = {name: value for name, value in message.properties.items() if name.startswith("assay")}
-    return replace(message, durable=False, priority=None, correlation_id=None, properties=own)
+    return replace(
+        message, durable=False, priority=None, correlation_id=None, group_id=None, reply_to=None, properties=own
+    )
 
 
 @defect(written, "unsubscribing-unwritten", "PD-10")
@@ -102,7 +104,7 @@ RESTART_DEFECTS = (
     ),
     Defect(
         name="headers-lost-at-restart",
-        rules=("PD-20",),
+        rules=("PD-20", "PD-23"),
         text="A stored message has neither its headers nor its properties after a restart.",
         apply=lambda: _read_altered(_without_headers),
     ),

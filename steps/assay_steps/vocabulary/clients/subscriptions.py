@@ -82,9 +82,7 @@ def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, select
         "subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
     )
 )
-def _(
-    world: World, name: str, subscription: str, client: str, place: Place, ack: AckMode = AckMode.AUTO
-) -> None:
+def _(world: World, name: str, subscription: str, client: str, place: Place, ack: AckMode = AckMode.AUTO) -> None:
     role = _role(world, place, durable=True, subscription=subscription, client=client, ack=ack)
     world.play(name, role).needed().listen(Script()).needed()
 
@@ -92,7 +90,8 @@ def _(
 @given(phrase("subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"))
 @given(
     phrase(
-        "subscriber {name:Name} of client {client:Name} shares durable subscription {subscription:Name} on {place:Place}"
+        "subscriber {name:Name} of client {client:Name} shares durable subscription {subscription:Name}"
+        " on {place:Place}"
     )
 )
 @when(phrase("subscriber {name:Name} joins shared durable subscription {subscription:Name} on {place:Place}"))

@@ -1,0 +1,62 @@
+"""Tolerated variants of the rules of batches."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Disconnect
+from assay_broker.core.effects import Deliver
+from assay_broker.defects.shapes import deliveries, filters
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_broker.variants.model import Variant
+
+
+def _unmarked_after_loss() -> Seams:
+    """Filters that deliver without a mark what a lost connection had been handed."""
+    lost: set[str | None] = set()
+
+    def note(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
+        if isinstance(command, Disconnect) and not command.clean:
+            lost.update(one.message.message_id for one in view.unsettled(command))
+        return None
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        return replace(delivered, redelivered=False, count=0) if delivered.message.message_id in lost else delivered
+
+    return filters(note, delivery=delivery)
+
+
+def _counted(delivery: Deliver, _view: View) -> Deliver:
+    """Count failed deliveries, and do not set the flag."""
+    return replace(delivery, redelivered=False)
+
+
+def _flagged(delivery: Deliver, _view: View) -> Deliver:
+    """Set the flag, and do not count failed deliveries."""
+    return replace(delivery, count=0)
+
+
+BATCH_VARIANTS = (
+    Variant(
+        name="unmarked-after-a-lost-connection",
+        rules=("BT-09",),
+        text="What a lost connection had been handed comes again without the mark of redelivery.",
+        allowed_by="BATCH:38 says nothing of a mark, and a broker cannot know what a lost client has received.",
+        apply=_unmarked_after_loss,
+    ),
+    Variant(
+        name="redelivery-counted-only",
+        rules=("BT-09",),
+        text="A message that comes again has a delivery count above 1, and no flag.",
+        allowed_by="JMS 3.5.11: JMSXDeliveryCount above 1 says that a message was delivered before.",
+        apply=lambda: deliveries(_counted),
+    ),
+    Variant(
+        name="redelivery-flagged-only",
+        rules=("BT-09",),
+        text="A message that comes again has the flag of redelivery, and is not counted.",
+        allowed_by="JMS 3.4.7: the flag alone marks a message that was likely delivered before.",
+        apply=lambda: deliveries(_flagged),
+    ),
+)

@@ -1,0 +1,108 @@
+"""Tolerated variants of the client in how full it fills batches, how lazily it acknowledges, and what it prefetches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Endpoint, Script
+from assay_adapters.ports.outcome import Ok, Outcome
+from assay_sdk.driver import Credit, DriverCommand, Login
+from assay_steps.defects.consumers import ConsumerFilter, consuming
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter
+from assay_steps.defects.wires import commands
+from assay_steps.variants.model import Variant
+
+_BATCHES = ("BT-04", "BT-06", "BT-08", "BT-10", "BT-11", "BT-12", "BT-16")
+_FOLD = 5
+
+
+class _HalfSize(ConsumerFilter):
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return super().listen_batch(script, size if size < 1 else max(1, size // 2), timeout_ms)
+
+
+class _OneEach(ConsumerFilter):
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return super().listen_batch(script, min(size, 1), timeout_ms)
+
+
+class _WithoutWaiting(ConsumerFilter):
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return super().listen_batch(script, size, min(timeout_ms, 0))
+
+
+class _ModesChanged(ConnectionFilter):
+    def __init__(self, behind: ClientConnection, mode: Callable[[AckMode], AckMode]) -> None:
+        super().__init__(behind, lambda producer: producer)
+        self._mode = mode
+
+    def session(self, ack: AckMode) -> Outcome[ClientSession]:
+        return super().session(self._mode(ack))
+
+
+class _EagerClient(ClientFilter):
+    """Acknowledges a dups-ok session's messages as if acknowledgement were automatic."""
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Outcome[ClientConnection]:
+        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(_ModesChanged(made.value, _eager)) if isinstance(made, Ok) else made
+
+
+def _eager(mode: AckMode) -> AckMode:
+    return AckMode.AUTO if mode is AckMode.DUPS_OK else mode
+
+
+def _eager_client(client: Client) -> Client:
+    return _EagerClient(client)
+
+
+def _prefetched(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    return (replace(command, credit=command.credit * _FOLD),) if isinstance(command, Credit) else None
+
+
+BATCH_VARIANTS = (
+    Variant(
+        name="batches-of-half-their-size",
+        rules=_BATCHES,
+        text="The client fills a batch with half as many messages as its size.",
+        allowed_by="BATCH:33: the actual batch size may be smaller.",
+        port=consuming(_HalfSize),
+        part="client",
+    ),
+    Variant(
+        name="batches-of-one",
+        rules=_BATCHES,
+        text="The client hands over each message as a batch of its own.",
+        allowed_by="BATCH:33: the actual batch size may be smaller.",
+        port=consuming(_OneEach),
+        part="client",
+    ),
+    Variant(
+        name="batches-without-waiting",
+        rules=_BATCHES,
+        text="The client hands over what is there, and never waits for a batch to be full.",
+        allowed_by="BATCH:34: the client may defer delivery, and need not.",
+        port=consuming(_WithoutWaiting),
+        part="client",
+    ),
+    Variant(
+        name="dups-ok-as-automatic",
+        rules=("BT-10",),
+        text="The client acknowledges a dups-ok session's messages as promptly as with automatic acknowledgement.",
+        allowed_by="JMS 6.2.10: lazy acknowledgement is likely to deliver duplicates, and need not.",
+        port=_eager_client,
+        part="client",
+    ),
+    Variant(
+        name="prefetches-more",
+        rules=("BT-04", "PD-13", "PD-18"),
+        text="The client asks the broker for five times as many messages ahead.",
+        allowed_by="No document limits what a client has waiting.",
+        wire=commands(_prefetched),
+        part="client",
+    ),
+)
