@@ -162,6 +162,18 @@ Feature: A batch is acknowledged as a whole
     mark: that a client which delivers again says so is Jakarta Messaging's (3.1, section 6.2.11), and a broker that lost
     its client, or was killed, need not know what had been delivered (sections 3.4.7 and 3.5.11).
 
+    Scenario: After its client was lost a batch comes again once, or in part, or not at all
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And the connection of "receiver" will be lost when "m3" is first seen
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at most once
+      And how many redeliveries of "m1" to "m3" that "receiver" and "after" sees are marked is recorded
+
+    @evidence
     Scenario: Each time that its client was lost a batch comes again once, or in part, or not at all
       Given an empty queue
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
