@@ -6,6 +6,5 @@ from assay_steps.defects.batch_acknowledgement import ACKNOWLEDGEMENT_DEFECTS
 from assay_steps.defects.batch_contents import CONTENT_DEFECTS
 from assay_steps.defects.batch_listeners import LISTENER_DEFECTS
 from assay_steps.defects.batch_sessions import SESSION_DEFECTS
-from assay_steps.defects.batch_settlements import SETTLEMENT_DEFECTS
 
-BATCH_DEFECTS = (*LISTENER_DEFECTS, *CONTENT_DEFECTS, *ACKNOWLEDGEMENT_DEFECTS, *SESSION_DEFECTS, *SETTLEMENT_DEFECTS)
+BATCH_DEFECTS = (*LISTENER_DEFECTS, *CONTENT_DEFECTS, *ACKNOWLEDGEMENT_DEFECTS, *SESSION_DEFECTS)
