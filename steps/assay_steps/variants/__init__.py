@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from assay_adapters.suggestions import unknown
 from assay_broker.defects.model import by_name
 from assay_broker.variants import VARIANTS as BROKER_VARIANTS
+from assay_steps.variants.batches import BATCH_VARIANTS
 from assay_steps.variants.checks import CHECK_VARIANTS
 from assay_steps.variants.model import Variant
 from assay_steps.variants.pace import PACE_VARIANTS
