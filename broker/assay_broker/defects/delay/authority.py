@@ -1,8 +1,8 @@
-"""Defects of authority: whose is checked at a delayed send, at the end of its delay, and on the staging queue."""
+"""Defects of authority: whose is checked at the send, when the delay is over and on the staging queue; native puts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -20,8 +20,8 @@ from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
-from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import NOTHING, elsewhere, is_staged, is_topic, with_options
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import NOTHING, elsewhere, handed_in, is_staged, is_topic, with_options
 from assay_broker.defects.shapes import (
     Commands,
     changes,
@@ -36,6 +36,8 @@ from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.report_options import Mqro
 
+_LATE_MS = 3_000
+_SHORT_MS = 10_000
 _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
@@ -190,7 +192,69 @@ def _puts_never_granted(change: Change, _view: View) -> Change | None:
     return DisplayAuthority() if grants else None
 
 
+# DD-20
+
+
+def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
+    """Stage native puts: those with a delay, or those without."""
+
+    def put(command: Command, now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
+            return None
+        native = command.change
+        if bool(native.delay_ms) is not delayed:
+            return None
+        due_ms = now_ms + (native.delay_ms or _LATE_MS)
+        to = Address(AddressKind.QUEUE, native.queue)
+        staged = handed_in(view, to, replace(native.message, delivery_time_ms=due_ms))
+        return (*staged, replace(command, change=NativeBrowse(native.queue)))
+
+    return put
+
+
+@defect(changes, "native-puts-refused", "DD-20")
+def _no_native_puts(change: Change, _view: View) -> Change | None:
+    """Every native put is refused."""
+    return replace(change, delay_ms=1) if isinstance(change, NativePut) else None
+
+
+@defect(commands, "native-delay-property-honoured", "DD-20")
+def _property_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A native put that names a delay in a property is delayed."""
+    if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
+        return None
+    named = [said for name, said in command.change.message.properties.items() if "elivery" in name]
+    if not named or not isinstance(named[0], int):
+        return None
+    asked = replace(command, change=replace(command.change, delay_ms=named[0]))
+    return _native_put(delayed=True)(asked, now_ms, view)
+
+
+@defect(commands, "short-native-delay-honoured", "DD-20")
+def _short_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
+    """A native put that asks for a delay of less than ten seconds is delayed."""
+    delay_ms = (
+        command.change.delay_ms if isinstance(command, Administer) and isinstance(command.change, NativePut) else 0
+    )
+    return _native_put(delayed=True)(command, now_ms, view) if delay_ms and delay_ms < _SHORT_MS else None
+
+
 AUTHORITY_DEFECTS = (
+    _no_native_puts,
+    _property_honoured,
+    _short_honoured,
+    Defect(
+        name="native-delay-honoured",
+        rules=("DD-20",),
+        text="A native put that asks for a delay is delayed.",
+        apply=lambda: commands(_native_put(delayed=True)),
+    ),
+    Defect(
+        name="native-puts-staged",
+        rules=("DD-20",),
+        text="Native puts without a delay go through the staging queue too and come three seconds late.",
+        apply=lambda: commands(_native_put(delayed=False)),
+    ),
     _free_unchecked,
     _checked_once,
     _subscribers_publish,

@@ -1,4 +1,4 @@
-"""Defects of resolution: when an alias is resolved, and when a queue's defaults apply."""
+"""Defects of resolution: when an alias is resolved, when a queue's defaults apply, which clusters it is in (DD-11)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import DeleteObject, NativeBrowse
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject, NativeBrowse
 from assay_broker.core.commands import Administer, Cancel, Command, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
@@ -15,8 +15,17 @@ from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows
-from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, filters, read_together
+from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows, undelayed
+from assay_broker.defects.shapes import (
+    Commands,
+    changes,
+    commands,
+    delayed_messages,
+    delayed_puts,
+    filters,
+    puts_without_destination,
+    read_together,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -143,7 +152,35 @@ def _outweighed(message: Message) -> Message:
     return replace(message, durable=None, priority=None)
 
 
+# DD-11
+
+
+@defect(changes, "cluster-list-ignored", "DD-11")
+def _list_ignored(change: Change, _view: View) -> Change | None:
+    """A queue in the clusters of a list (CLUSNL) counts as one in no cluster."""
+    if not isinstance(change, DefineObject) or "CLUSNL" not in change.attributes:
+        return None
+    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "CLUSNL"})
+
+
+@defect(changes, "binding-never-altered", "DD-11")
+def _first_binding(change: Change, _view: View) -> Change | None:
+    """A queue keeps the DEFBIND with which it was defined."""
+    if not isinstance(change, AlterObject) or "DEFBIND" not in change.attributes:
+        return None
+    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "DEFBIND"})
+
+
+@defect(puts_without_destination, "unbound-without-destination", "DD-11")
+def _unbound(sent: Sent, view: View) -> Commands | None:
+    """A producer without a destination sends delayed messages to clustered queues, and they come at once."""
+    return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
+
+
 RESOLUTION_DEFECTS = (
+    _list_ignored,
+    _first_binding,
+    _unbound,
     _outweighed,
     Defect(
         name="light-alias-resolved-once",

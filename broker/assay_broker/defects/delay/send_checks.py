@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse, NativePut
+from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import opened
@@ -17,7 +17,6 @@ from assay_broker.defects.shapes import (
     Commands,
     Judge,
     answers,
-    changes,
     commands,
     delayed_puts,
     filters,
@@ -28,12 +27,10 @@ from assay_broker.defects.shapes import (
 )
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.message import Address, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
 from assay_sdk.model.reasons import Mqrc, refused
 
-_LATE_MS = 3_000
-_SHORT_MS = 10_000
 _NINE = 9
 _TARGET_REASONS = frozenset({Mqrc.PUT_INHIBITED, Mqrc.Q_FULL, Mqrc.MSG_TOO_BIG_FOR_Q})
 
@@ -203,26 +200,6 @@ def _counting_all() -> Seams:
     return refusing(judge, "The queue is full.")
 
 
-# DD-20
-
-
-def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
-    """Stage native puts: those with a delay, or those without."""
-
-    def put(command: Command, now_ms: int, view: View) -> Commands | None:
-        if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
-            return None
-        native = command.change
-        if bool(native.delay_ms) is not delayed:
-            return None
-        due_ms = now_ms + (native.delay_ms or _LATE_MS)
-        to = Address(AddressKind.QUEUE, native.queue)
-        staged = handed_in(view, to, replace(native.message, delivery_time_ms=due_ms))
-        return (*staged, replace(command, change=NativeBrowse(native.queue)))
-
-    return put
-
-
 @defect(delayed_puts, "clustered-through-alias", "DD-11")
 def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
     """A delay on the way through an alias to a clustered queue is taken, and forgotten."""
@@ -264,31 +241,6 @@ def _without_delays(judge: Judge) -> Seams:
 def _every_delay(put: Put, _target: Address, now_ms: int, _view: View) -> Mqrc | None:
     """Every delayed send is refused."""
     return Mqrc.OPTIONS_ERROR if is_delayed(put, now_ms) else None
-
-
-# DD-11
-
-
-@defect(changes, "cluster-list-ignored", "DD-11")
-def _list_ignored(change: Change, _view: View) -> Change | None:
-    """A queue in the clusters of a list (CLUSNL) counts as one in no cluster."""
-    if not isinstance(change, DefineObject) or "CLUSNL" not in change.attributes:
-        return None
-    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "CLUSNL"})
-
-
-@defect(changes, "binding-never-altered", "DD-11")
-def _first_binding(change: Change, _view: View) -> Change | None:
-    """A queue keeps the DEFBIND with which it was defined."""
-    if not isinstance(change, AlterObject) or "DEFBIND" not in change.attributes:
-        return None
-    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "DEFBIND"})
-
-
-@defect(puts_without_destination, "unbound-without-destination", "DD-11")
-def _unbound(sent: Sent, view: View) -> Commands | None:
-    """A producer without a destination sends delayed messages to clustered queues, and they come at once."""
-    return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
 
 
 # DD-19
@@ -368,41 +320,8 @@ def _checked_once() -> Seams:
     return delayed_puts(rewrite)
 
 
-# DD-20
-
-
-@defect(changes, "native-puts-refused", "DD-20")
-def _no_native_puts(change: Change, _view: View) -> Change | None:
-    """Every native put is refused."""
-    return replace(change, delay_ms=1) if isinstance(change, NativePut) else None
-
-
-@defect(commands, "native-delay-property-honoured", "DD-20")
-def _property_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A native put that names a delay in a property is delayed."""
-    if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
-        return None
-    named = [said for name, said in command.change.message.properties.items() if "elivery" in name]
-    if not named or not isinstance(named[0], int):
-        return None
-    asked = replace(command, change=replace(command.change, delay_ms=named[0]))
-    return _native_put(delayed=True)(asked, now_ms, view)
-
-
-@defect(commands, "short-native-delay-honoured", "DD-20")
-def _short_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A native put that asks for a delay of less than ten seconds is delayed."""
-    delay_ms = (
-        command.change.delay_ms if isinstance(command, Administer) and isinstance(command.change, NativePut) else 0
-    )
-    return _native_put(delayed=True)(command, now_ms, view) if delay_ms and delay_ms < _SHORT_MS else None
-
-
 SEND_CHECK_DEFECTS = (
     _every_delay,
-    _list_ignored,
-    _first_binding,
-    _unbound,
     _places_kept,
     _places_free,
     _queue_places_free,
@@ -410,9 +329,6 @@ SEND_CHECK_DEFECTS = (
     _special_unchecked,
     _unchecked_without_destination,
     _checked_once,
-    _no_native_puts,
-    _property_honoured,
-    _short_honoured,
     _old_level_delays,
     _clustered_delays,
     Defect(
@@ -476,18 +392,6 @@ SEND_CHECK_DEFECTS = (
     ),
     _less_than_said,
     _counting_all,
-    Defect(
-        name="native-delay-honoured",
-        rules=("DD-20",),
-        text="A native put that asks for a delay is delayed.",
-        apply=lambda: commands(_native_put(delayed=True)),
-    ),
-    Defect(
-        name="native-puts-staged",
-        rules=("DD-20",),
-        text="Native puts without a delay go through the staging queue too and come three seconds late.",
-        apply=lambda: commands(_native_put(delayed=False)),
-    ),
     _alias_in_no_cluster,
     _unchecked_in_unit,
     _light_unchecked,
