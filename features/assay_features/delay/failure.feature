@@ -113,12 +113,13 @@ Feature: A delayed message that its target cannot take
       And the queue does not hold "m1"
 
     @kit @needs-priority
-    Scenario: What is dead-lettered has its own ids and its own priority
+    Scenario: What is dead-lettered has its own ids, priority and persistence
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "order 7" and priority 7
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has the ids that it was sent with
       And "m1" on the dead-letter queue has Priority "7"
+      And "m1" on the dead-letter queue is persistent
 
     @needs-restart
     Scenario: After a restart a message that asks to be discarded still is
