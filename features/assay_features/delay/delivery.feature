@@ -343,7 +343,7 @@ Feature: A delayed message is delivered once its delay is over
     Scenario: It does not wait behind a delayed message
       Given an empty queue
       And a receiver is waiting on the queue
-      When message "slow" is sent to the queue with a delivery delay of 2 s
+      When message "slow" is sent to the queue with a delivery delay of 10 s
       And message "now" is sent to the queue with a delivery delay of 0 ms
       Then the receiver sees "now", "slow" in that order
 
