@@ -112,11 +112,17 @@ Feature: Report options of delayed messages
       And the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
       And the dead-letter queue does not hold "m1"
 
+    @needs-topic
     Scenario: Reports that are made in one moment have different message ids
-      Given messages "m1" to "m3" are sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      Given a topic
+      And a queue "other" with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And an administered subscription "others" from the topic to queue "other"
+      And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
-      Then queue "replies" holds 3 reports
-      And the reports on "m1" to "m3" on queue "replies" have different message ids
+      And queue "other" has been altered to PUT(DISABLED)
+      Then queue "replies" holds 2 reports
+      And the reports on "news" on queue "replies" have different message ids
 
     Scenario: They still count and the processor's own report comes, whatever else the message asks for
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
