@@ -271,12 +271,15 @@ class Run:
     # a scenario ------------------------------------------------------------------------------------------------------
 
     def provision(self, case: Case) -> Provided | Unsupported:
-        """An instance that meets the case's needs, and the clients with which it is tried."""
-        instance = self._instance(case.needs)
+        """An instance that meets the case's needs, and the clients with which it is tried.
+
+        A probe is tried whatever the backend declares: its needs choose the face only.
+        """
+        instance = self._instance(case.needs if case.probe is None else Needs())
         if isinstance(instance, Unsupported):
             return self._explained(case, instance)
-        needs = case.needs.capabilities if case.probe is None else {case.probe}
-        faces = faces_for(self._clients(instance), needs, self.options.face)
+        looked_for = set() if case.probe is None else {case.probe}
+        faces = faces_for(self._clients(instance), case.needs.capabilities | looked_for, self.options.face)
         if isinstance(faces, Unsupported):
             instance.close()
             return faces
