@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Event, Watch
 from assay_evidence.history import History, Watched, distance, follows, in_order
 from assay_evidence.spans import Span, clip, merge, split, subtract, total
@@ -18,11 +19,6 @@ from assay_evidence.spans import Span, clip, merge, split, subtract, total
 NS_PER_MS = 1_000_000
 CATCHING_UP_NS = 100_000_000
 """How long after a delay the harness may still be noting what happened during the delay."""
-
-
-HELD_UP_NS = 1_500_000_000
-"""How late the harness may be in a scenario, in all, before passes and fails become inconclusive: the shortest silence
-that a claim in real time rests on.  On a machine that has time, the harness is hardly late."""
 
 
 def was_prompt(event: Event, history: History) -> bool:

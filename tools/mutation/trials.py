@@ -23,9 +23,8 @@ from msgspec import Struct
 
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps.cast.journal import ScenarioJournal
-from assay_steps.plugin.cases import Case, template_of
+from assay_steps.plugin.cases import CASE, Case, template_of
 from assay_steps.plugin.folder import JOURNALS
-from assay_steps.plugin.hooks import CASE
 from assay_steps.plugin.run import PLUGIN, Run
 from assay_steps.processes.garbage_collection import freeze
 from tools.mutation.coverage_map import Counter, CoverageMap, Tried, merged

@@ -32,9 +32,11 @@ import msgspec
 from msgspec import Struct
 
 from assay_evidence.verdicts import Finding, Verdict
-from assay_evidence.watching import HELD_UP_NS
 
 NS_PER_SECOND = 1_000_000_000
+HELD_UP_NS = 1_500_000_000
+"""How late the harness may be in a scenario, in all, before passes and fails become inconclusive: the shortest silence
+that a claim in real time rests on.  On a machine that has time, the harness is hardly late."""
 KIT = "kit"
 STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
 """Verdict for a scenario by the outcome of one of its steps, worst first; other outcomes say nothing."""

@@ -298,7 +298,7 @@ class Administrator:
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
         """Put a message as a native application does; in the journal it is a send like any other, and undelayed."""
         name = self.name_of(place)
-        raw = RawMessage(descriptor={}, properties={**draft.properties, KID: draft.key}, body=draft.text.encode())
+        raw = RawMessage(descriptor={}, properties={**_native(draft), KID: draft.key}, body=draft.text.encode())
 
         def put() -> Outcome[Sent]:
             outcome = self.port.put_native(name, raw, delay_ms=delay_ms)
@@ -343,3 +343,17 @@ def refusal_fields(refused: Refused) -> dict[str, Scalar]:
         "objects": "|".join(refused.objects),
         "text": refused.text,
     }
+
+
+def _native(draft: Draft) -> dict[str, Attribute | bool | None]:
+    """The properties of a message, as an administrator can give them.
+
+    Raises:
+        LookupError: One is of another kind.
+    """
+    kept: dict[str, Attribute | bool | None] = {}
+    for name, value in draft.properties.items():
+        if isinstance(value, float | bytes):
+            raise LookupError(f"A native put cannot have the property {name}, which is a {type(value).__name__}.")
+        kept[name] = value
+    return kept

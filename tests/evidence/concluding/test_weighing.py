@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay_evidence.concluding.weighing import (
+    HELD_UP_NS,
     TABLE,
     Circumstance,
     Kind,
@@ -13,7 +14,6 @@ from assay_evidence.concluding.weighing import (
     weigh,
 )
 from assay_evidence.verdicts import Finding, Verdict
-from assay_evidence.watching import HELD_UP_NS
 
 CLAIM = Circumstance(Kind.DAMAGED_CLAIM, "A line is missing.")
 HISTORY = Circumstance(Kind.DAMAGED_HISTORY, "A line is missing.")
