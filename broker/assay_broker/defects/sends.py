@@ -87,6 +87,11 @@ def with_options(message: Message, asked: Mqro) -> Message:
     return replace(message, properties={**plain, WHOLE_REPORT: int(asked)} if asked else plain)
 
 
+def asks_for_reports(message: Message) -> bool:
+    """Whether a message has report options."""
+    return any(message.properties.get(name) for name in (*REPORT_PROPERTIES, WHOLE_REPORT))
+
+
 def resent(put: Put, **fields: object) -> tuple[Command, ...]:
     """The same send with other values in some fields of its message."""
     return (replace(put, message=replace(put.message, **fields)),)

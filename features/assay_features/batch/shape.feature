@@ -102,7 +102,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m9" exactly once
       And each batch of at most 100 reaches the receiver within 500 ms of its first message
 
-    @evidence @needs-virtual-time
+    @kit @needs-virtual-time
     Scenario Outline: Of a trickle with a timeout of <timeout> each batch comes by its deadline, to the millisecond
       Given an empty queue
       And a receiver on the queue

@@ -17,7 +17,7 @@ Feature: A subscription outlives its application for a time, and no longer
       When <past> have passed since subscriber "lasting" left
       Then there is no subscription to the topic
 
-      @needs-virtual-time
+      @kit @needs-virtual-time
       Examples:
         | ended  | ttl  | almost   | past |
         | closed | 30 s | 29999 ms | 60 s |
@@ -120,7 +120,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And subscriber "right" comes back <almost> after it left
       Then "right" sees "missed" exactly once
 
-      @needs-virtual-time
+      @kit @needs-virtual-time
       Examples:
         | ttl  | between | almost   |
         | 30 s | 20 s    | 29999 ms |
@@ -201,7 +201,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And subscriber "lasting" comes back <almost> after it left
       Then "lasting" sees "m1" to "m3" exactly once
 
-      @needs-virtual-time
+      @kit @needs-virtual-time
       Examples:
         | ended  | header                   | ttl  | almost   |
         | closed | the durable header true  | 30 s | 29999 ms |
@@ -247,7 +247,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "m3" at least once
       And "lasting" sees "m1" to "m3" exactly once
 
-      @needs-virtual-time
+      @kit @needs-virtual-time
       Examples:
         | ended  | ttl  | almost   | while |
         | closed | 30 s | 29999 ms | 20 s  |
@@ -293,12 +293,12 @@ Feature: A subscription outlives its application for a time, and no longer
       And subscriber "lasting" comes back <almost> after it left
       Then "lasting" sees "missed" exactly once
 
-      @needs-restart @needs-virtual-time
+      @kit @needs-restart @needs-virtual-time
       Examples:
         | event        | ttl  | past  | almost   |
         | is restarted | 30 s | 1 min | 29999 ms |
 
-      @needs-kill @needs-virtual-time
+      @kit @needs-kill @needs-virtual-time
       Examples:
         | event                    | ttl  | past  | almost   |
         | is killed and comes back | 30 s | 1 min | 29999 ms |
@@ -322,7 +322,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And message "m1" is sent to the topic with the durable header true
       Then "lasting" sees "m1" exactly once
 
-      @needs-virtual-time
+      @kit @needs-virtual-time
       Examples:
         | ttl  | almost   | past  |
         | 30 s | 29999 ms | 1 min |

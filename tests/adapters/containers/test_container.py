@@ -219,7 +219,7 @@ class FakeContainer:
         self.asked.append(f"wait {timeout}")
 
 
-@pytest.mark.parametrize("pid", [0, os.getpid(), 2**22 + 1])
+@pytest.mark.parametrize("pid", [0, os.getpid(), 2**22 + 1], ids=["none", "this", "beyond all"])
 def test_a_process_that_is_not_the_containers_is_left_alone(pid: int) -> None:
     container = FakeContainer(pid)
     assert process_of(container) is None

@@ -141,7 +141,7 @@ FAILURE_DEFECTS = (
     _twice_after_retry,
     Defect(
         name="exception-report-missing",
-        rules=("DD-72", "DD-83", "DD-85", "DD-86"),
+        rules=("DD-72", "DD-83", "DD-85"),
         text="No exception report is sent on a delayed message that was discarded or dead-lettered.",
         apply=lambda: _cells(
             {(Step.DEAD_LETTER, Result.DONE): _OVER, (Step.PUT, Result.REFUSED_DISCARD): _OVER},
