@@ -17,7 +17,7 @@ Feature: A subscription outlives its application for a time, and no longer
       When <past> have passed since subscriber "lasting" left
       Then there is no subscription to the topic
 
-      @kit @needs-virtual-time
+      @needs-virtual-time
       Examples:
         | ended  | ttl  | almost   | past |
         | closed | 30 s | 29999 ms | 60 s |
