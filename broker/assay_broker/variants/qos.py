@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put
-from assay_broker.core.effects import Answer, Deliver, Effect
-from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import Record, SubscriptionDefined
 from assay_broker.defects.qos.qualities import is_light, lasts
-from assay_broker.defects.sends import dropped, is_topic, resent
-from assay_broker.defects.shapes import commands, deliveries, filters, reading, reshown
+from assay_broker.defects.sends import dropped, is_topic
+from assay_broker.defects.shapes import commands, deliveries, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.variants.model import Variant, sends
@@ -85,36 +84,6 @@ def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...]
     if command.settled or command.shared:
         return None
     return (replace(command, durability=Durability.DURABLE, timeout_ms=10 * _SECOND_MS),)
-
-
-def _keeps_headerless() -> Seams:
-    """Filters that write publications without a durable header to disk; they are shown as non-persistent."""
-    kept: set[str] = set()
-
-    def rewrite(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
-        target = view.target(command)
-        if not isinstance(command, Put) or command.message.durable is not None or target is None:
-            return None
-        said = [one for name in (target.name, "SYSTEM.BASE.TOPIC") for one in [view.said(name).get("DEFPSIST")] if one]
-        if not is_topic(target) or command.message.message_id is None or said != ["NO"]:
-            return None
-        kept.add(command.message.message_id)
-        return resent(command, durable=True)
-
-    def delivery(delivered: Deliver, _view: View) -> Deliver:
-        if delivered.message.message_id not in kept:
-            return delivered
-        return replace(delivered, message=replace(delivered.message, durable=False))
-
-    def shown(row: Described) -> Described:
-        if row.message.message_id not in kept:
-            return row
-        return replace(row, descriptor={**row.descriptor, "Persistence": 0})
-
-    def answer(answered: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
-        return reshown(answered, shown)
-
-    return filters(rewrite, delivery=delivery, answer=answer)
 
 
 def _notices_late() -> Seams:
@@ -202,13 +171,6 @@ QOS_VARIANTS = (
         text="An unshared at-least-once subscription without a time to live stays for ten seconds.",
         allowed_by="AMQP:30 leaves to the application whether it stays; no line says when one without a time goes.",
         apply=lambda: commands(_lingers),
-    ),
-    Variant(
-        name="headerless-kept-through-restart",
-        rules=("QS-35",),
-        text="A non-persistent publication without a durable header outlives a restart.",
-        allowed_by="AMQP:40 and PERSIST:59: not guaranteed, and not ruled out.",
-        apply=_keeps_headerless,
     ),
     Variant(
         name="loss-noticed-late",

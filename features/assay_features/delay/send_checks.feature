@@ -127,7 +127,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)
-      And message "control" is sent to queue "other" with a delivery delay of 2 s
+      And message "control" is sent to queue "other" with a delivery delay of 20 s
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And a receiver starts to wait on the queue

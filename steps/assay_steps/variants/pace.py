@@ -41,7 +41,7 @@ class _SlowDeliveries(_Late):
 PACE_VARIANTS = (
     Variant(
         name="answers-slowly",
-        rules=("DD-19", "PD-20", "QS-05", "BT-08"),
+        rules=("DD-19", "QS-05", "BT-08"),
         text="The broker's answer to each command reaches the client 0.3 s late.",
         allowed_by="No document gives a time in which a broker answers.",
         wire=wires(_SlowAnswers),
