@@ -76,7 +76,6 @@ def _(world: World, name: str, session: str, place: Place | None = None) -> None
 
 
 @given(phrase("the {setting:Setting} of producer {name:Name} is {value:Duration}"))
-@when(phrase("the {setting:Setting} of producer {name:Name} is set to {value:Duration}"))
 def _(world: World, setting: Setting, name: str, value: int) -> None:
     world.producers[name].set(setting, value).needed()
 
