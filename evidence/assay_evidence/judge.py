@@ -269,7 +269,7 @@ class _Run:
             elif isinstance(event, Step) and event.outcome in STEP_VERDICTS:
                 reason = f"{event.keyword} {event.text}: {event.detail or event.outcome}"
                 found.append(Finding(claim=event.ref, verdict=STEP_VERDICTS[event.outcome], reason=reason))
-            elif isinstance(event, Step) and (lack := _lack(event, made)):
+            elif isinstance(event, Step) and not self._harm(trace) and (lack := _lack(event, made)):
                 reason = f"{event.keyword} {event.text}: {lack}"
                 found.append(Finding(claim=event.ref, verdict=Verdict.ERROR, reason=reason))
         for rule in facts.rules:

@@ -32,11 +32,6 @@ def _counted(delivery: Deliver, _view: View) -> Deliver:
     return replace(delivery, redelivered=False)
 
 
-def _flagged(delivery: Deliver, _view: View) -> Deliver:
-    """Set the flag, and do not count failed deliveries."""
-    return replace(delivery, count=0)
-
-
 BATCH_VARIANTS = (
     Variant(
         name="unmarked-after-a-lost-connection",
@@ -51,12 +46,5 @@ BATCH_VARIANTS = (
         text="A message that comes again has a delivery count above 1, and no flag.",
         allowed_by="JMS 3.5.11: JMSXDeliveryCount above 1 says that a message was delivered before.",
         apply=lambda: deliveries(_counted),
-    ),
-    Variant(
-        name="redelivery-flagged-only",
-        rules=("BT-09",),
-        text="A message that comes again has the flag of redelivery, and is not counted.",
-        allowed_by="JMS 3.4.7: the flag alone marks a message that was likely delivered before.",
-        apply=lambda: deliveries(_flagged),
     ),
 )

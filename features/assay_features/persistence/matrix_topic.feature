@@ -916,17 +916,6 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @needs-durable-subscription
-    Scenario: Nothing of it comes to a subscription that is made again after it was removed
-      Given a topic
-      And a durable subscriber "keeper" on the topic
-      When subscriber "keeper" unsubscribes
-      And message "unheard" is sent to the topic
-      And subscriber "keeper" comes back
-      And message "after" is sent to the topic
-      Then "keeper" sees "after" exactly once
-      And "keeper" never sees "unheard"
-
-    @needs-durable-subscription
     Scenario: A later durable subscriber gets nothing of it
       Given a topic
       When message "unheard" is sent to the topic

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Endpoint, Script
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Credit, DriverCommand, Login
+from assay_sdk.driver import Login
 from assay_steps.defects.consumers import ConsumerFilter, consuming
 from assay_steps.defects.ports import ClientFilter, ConnectionFilter
-from assay_steps.defects.wires import commands
 from assay_steps.variants.model import Variant
 
 _BATCHES = ("BT-04", "BT-06", "BT-08", "BT-10", "BT-11", "BT-12", "BT-16")
@@ -60,10 +57,6 @@ def _eager_client(client: Client) -> Client:
     return _EagerClient(client)
 
 
-def _prefetched(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    return (replace(command, credit=command.credit * _FOLD),) if isinstance(command, Credit) else None
-
-
 BATCH_VARIANTS = (
     Variant(
         name="batches-of-half-their-size",
@@ -95,14 +88,6 @@ BATCH_VARIANTS = (
         text="The client acknowledges a dups-ok session's messages as promptly as with automatic acknowledgement.",
         allowed_by="JMS 6.2.10: lazy acknowledgement is likely to deliver duplicates, and need not.",
         port=_eager_client,
-        part="client",
-    ),
-    Variant(
-        name="prefetches-more",
-        rules=("BT-04", "PD-13", "PD-18"),
-        text="The client asks the broker for five times as many messages ahead.",
-        allowed_by="No document limits what a client has waiting.",
-        wire=commands(_prefetched),
         part="client",
     ),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_evidence.events import Seen
+from assay_evidence.events import Begin, Seen
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_features import Role, Strength
@@ -61,7 +61,7 @@ def test_no_scenario_of_other_rules_convicts_a_variant(name: str) -> None:
 
 def test_a_run_treats_the_part_that_varies_as_foreign(tmp_path: Path) -> None:
     run(tmp_path, "tried-again-rarely", ("DD-65",))
-    (ours,) = {event.ours for event in read_journals(tmp_path / "journals").events if event.kind == "begin"}
+    (ours,) = {event.ours for event in read_journals(tmp_path / "journals").events if isinstance(event, Begin)}
     assert ours == ("client",)
 
 

@@ -135,7 +135,8 @@ def test_a_server_is_tried_by_each_of_them_with_a_backend_of_its_own(tmp_path: P
     journals, verdicts = evidence(out)
     assert journals.damage == ()
     assert writers(journals).keys() == {"main", "gw0", "gw1", "gw2"}
-    assert {scenario.verdict for scenario in verdicts.scenarios} == {Verdict.PASS}
+    found = {scenario.verdict for scenario in verdicts.scenarios}
+    assert found - {Verdict.UNSUPPORTED} == {Verdict.PASS}  # some of their scenarios need a virtual clock
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:
