@@ -86,7 +86,7 @@ def test_the_image_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_unknown_face_is_named_with_the_known_ones() -> None:
     with pytest.raises(LookupError, match="simplified, classic"):
-        ArtemisBackend().identity("jms-classic")
+        ArtemisBackend().identity("stomp")
     assert ArtemisBackend().identity("classic").face == "classic"
 
 
