@@ -197,6 +197,9 @@ class Proxy:
     async def _shut(self) -> None:
         server, self._server = self._server, None
         if server is not None:
+            for listener in server.sockets:
+                self._loop.remove_reader(listener.fileno())
+            await asyncio.sleep(0)  # Python 3.11 loses a connection whose server is closed while it accepts it
             server.close()
 
     async def _cut(self) -> None:
@@ -243,6 +246,9 @@ class Proxy:
         except OSError:
             writer.transport.abort()  # the broker went away before the proxy could connect to it
             return
+        except asyncio.CancelledError:
+            writer.transport.abort()  # the proxy ends before it is connected
+            raise
         line = _Line(writer, to_broker)
         self._lines.add(line)
         pumps = (

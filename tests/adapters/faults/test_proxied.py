@@ -72,7 +72,8 @@ def test_a_fault_ends_the_broker_and_starts_it_again(bench: Bench, fault: FaultR
     assert bench.notes.did == [first, "start"]
     assert not isinstance(span, Unsupported)
     assert span[0] <= span[1]
-    socket.create_connection((LOOPBACK, bench.proxy.port)).close()
+    with socket.create_connection((LOOPBACK, bench.proxy.port)):
+        until(lambda: bench.proxy.connections == 1, "the proxy has connected to the broker")
 
 
 def test_a_cut_leaves_the_broker_alone(bench: Bench) -> None:
