@@ -93,6 +93,7 @@ class QueueManager:
         self._mine: set[int] = set()
         self._telling = False
         self._up = False
+        self._isolated = False
         if facility is not None:
             facility.wakers.append(partial(self.handle, Tick()))
         self._begin()
@@ -128,7 +129,7 @@ class QueueManager:
             The connection's number, for the commands that follow.
         """
         number = next(self._facility.numbers)
-        if not self._up:
+        if not self._up or self._isolated:
             self._runner.call_soon(partial(peer.lost, self._unavailable()))
             return number
         self._facility.peers[number] = peer
@@ -206,6 +207,15 @@ class QueueManager:
         """Cut all connections; the queue manager goes on."""
         for number in sorted(self._mine):
             self._lose(number)
+
+    def isolate(self) -> Callable[[], None]:
+        """Cut all connections and accept none until the returned function is called; the queue manager goes on."""
+        self._isolated = True
+        self.cut()
+        return self._rejoin
+
+    def _rejoin(self) -> None:
+        self._isolated = False
 
     def kill(self) -> None:
         """End and start the process: unflushed records and all connections are lost."""

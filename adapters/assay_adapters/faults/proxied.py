@@ -21,6 +21,7 @@ from assay_adapters.ports.faults import (
     Now,
     Restart,
     Trigger,
+    Unreachable,
 )
 from assay_sdk.time import Runner
 
@@ -68,7 +69,7 @@ class ProxiedFaults:
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The supported faults."""
-        return frozenset({Kill, Restart, Cut})
+        return frozenset({Kill, Restart, Cut, Unreachable})
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -124,10 +125,16 @@ class ProxiedFaults:
                 return HalvesInjection(self._runner, self.stop, self.start)
             case Cut():
                 return HalvesInjection(self._runner, self._proxy.cut, _nothing)
+            case Unreachable():
+                return HalvesInjection(self._runner, self._isolate, self._proxy.open, lasts=True)
             case _:
                 return Unsupported(
                     "fault", Source(f"This broker is not controlled from inside, so nothing brings about {fault}.")
                 )
+
+    def _isolate(self) -> None:
+        self._proxy.shut()
+        self._proxy.cut()
 
     def _kill(self) -> None:
         self._proxy.shut()

@@ -29,6 +29,10 @@ class Cut(Struct, frozen=True, tag=True):
     """Cut every client connection; the broker goes on."""
 
 
+class Unreachable(Struct, frozen=True, tag=True):
+    """Cut every client connection and accept none before the fault is healed; the broker goes on."""
+
+
 class StoreError(Struct, frozen=True, tag=True):
     """The store fails a number of times and then works again.
 
@@ -59,7 +63,7 @@ class BlockWrite(Struct, frozen=True, tag=True):
     queue: str
 
 
-FaultRequest = Kill | Restart | Cut | StoreError | WorkerDies | BlockWrite
+FaultRequest = Kill | Restart | Cut | Unreachable | StoreError | WorkerDies | BlockWrite
 
 
 class Now(Struct, frozen=True, tag=True):

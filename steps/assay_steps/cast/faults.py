@@ -16,6 +16,7 @@ from assay_adapters.ports.faults import (
     Restart,
     StoreError,
     Trigger,
+    Unreachable,
     WorkerDies,
 )
 from assay_evidence import events
@@ -27,6 +28,7 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
     Kill: Capability.KILL,
     Restart: Capability.RESTART,
     Cut: Capability.CUT,
+    Unreachable: Capability.CUT,
     StoreError: Capability.STORE_ERROR,
     WorkerDies: Capability.WORKER_DIES,
     BlockWrite: Capability.BLOCK_WRITE,

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.client import AckMode, ClientConnection, Draft, Origin, Qos, Sent
-from assay_adapters.ports.faults import Cut, DiskEvent, FaultRequest, Kill, Restart
+from assay_adapters.ports.faults import Cut, DiskEvent, FaultRequest, Kill, Restart, Unreachable
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability, Login
@@ -373,7 +373,7 @@ class World(Waiting):
                 connection.resumed()
 
     def _suffered(self, fault: FaultRequest) -> None:
-        if isinstance(fault, Kill | Restart | Cut):
+        if isinstance(fault, Kill | Restart | Cut | Unreachable):
             for connection in self.connections.values():
                 connection.lost()
 

@@ -10,17 +10,20 @@ from assay_adapters.ports.client import Client, ClientConnection, ClientEvent, C
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.driver import (
     Arrived,
+    Closed,
     CloseLink,
     Credit,
     Driver,
     DriverCommand,
     DriverEvent,
     Login,
+    Opened,
     OpenReceiver,
     Send,
     Settle,
 )
 from assay_sdk.driver import Outcome as Settlement
+from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.ports import ConnectionFilter
@@ -91,6 +94,29 @@ def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Drive
         return wires(Again)(driver)
 
     return filtered
+
+
+def _tries_once(driver: Driver) -> Driver:
+    """A client whose first attempt to connect again is refused makes no other."""
+    lasting = False
+
+    class Last(WireFilter):
+        def __init__(self, line: FilteredWire) -> None:
+            super().__init__(line)
+            self._opened = False
+
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            nonlocal lasting
+            lasting = lasting or subscribes(command)
+            return (command,)
+
+        def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+            self._opened = self._opened or isinstance(event, Opened)
+            if isinstance(event, Closed) and event.refused is not None and lasting and not self._opened:
+                return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.SECURITY)),)
+            return (event,)
+
+    return wires(Last)(driver)
 
 
 def _asks_for_less(driver: Driver) -> Driver:
@@ -247,6 +273,12 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
         rules=("QS-21",),
         text="A client that is back asks for a time to live of a second.",
         wire=_asks_for_less,
+    ),
+    Defect(
+        name="one-attempt-to-connect-again",
+        rules=("QS-05",),
+        text="A client whose first attempt to connect again is refused makes no other.",
+        wire=_tries_once,
     ),
     on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
     on_wire(wires, _OnEveryLink, "confirms-on-every-link", "QS-14"),

@@ -14,7 +14,7 @@ from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.faults import At, Cut, FaultRequest, Kill, Restart, StoreError
+from assay_adapters.ports.faults import At, Cut, FaultRequest, Kill, Restart, StoreError, Unreachable
 from assay_sdk.runners.real import RealRunner
 
 
@@ -84,6 +84,20 @@ def test_a_cut_leaves_the_broker_alone(bench: Bench) -> None:
     assert bench.notes.did == []
 
 
+def test_an_unreachable_broker_refuses_clients_until_it_is_healed(bench: Bench) -> None:
+    with socket.create_connection((LOOPBACK, bench.proxy.port)) as client:
+        until(lambda: bench.proxy.connections == 1, "the proxy has connected to the broker")
+        injection = bench.arm(Unreachable())
+        assert client.recv(1) == b""
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((LOOPBACK, bench.proxy.port))
+    injection.heal()
+    assert not isinstance(injection.wait(), Unsupported)
+    with socket.create_connection((LOOPBACK, bench.proxy.port)):
+        until(lambda: bench.proxy.connections == 1, "the proxy has connected to the broker again")
+    assert bench.notes.did == []
+
+
 def test_a_fault_happens_at_its_time(bench: Bench) -> None:
     due_ns = bench.runner.clock.monotonic_ns() + 20_000_000
     span = bench.arm(Kill(), At(due_ns)).wait()
@@ -101,4 +115,4 @@ def test_a_fault_that_fails_raises_to_its_waiter(bench: Bench, half: str) -> Non
 @pytest.mark.parametrize("fault", [StoreError(), Restart(level="9.0")])
 def test_faults_from_inside_are_unsupported(bench: Bench, fault: FaultRequest) -> None:
     assert isinstance(bench.faults.inject(fault), Unsupported)
-    assert bench.faults.kinds == {Kill, Restart, Cut}
+    assert bench.faults.kinds == {Kill, Restart, Cut, Unreachable}

@@ -6,12 +6,21 @@ from typing import Any, get_args
 
 import pytest
 
-from assay_adapters.ports.faults import BlockWrite, Cut, FaultRequest, Kill, Restart, StoreError, WorkerDies
+from assay_adapters.ports.faults import (
+    BlockWrite,
+    Cut,
+    FaultRequest,
+    Kill,
+    Restart,
+    StoreError,
+    Unreachable,
+    WorkerDies,
+)
 from assay_sdk.model.capabilities import Capability
 from assay_steps.cast.faults import ScenarioFaults
 from assay_steps.words.mistakes import MistakeError
 
-FAULTS: list[FaultRequest] = [Kill(), Restart(), Cut(), StoreError(1), WorkerDies(), BlockWrite("Q")]
+FAULTS: list[FaultRequest] = [Kill(), Restart(), Cut(), Unreachable(), StoreError(1), WorkerDies(), BlockWrite("Q")]
 
 
 class SharedInstance:

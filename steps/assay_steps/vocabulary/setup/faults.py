@@ -14,6 +14,7 @@ from assay_adapters.ports.faults import (
     Kill,
     Restart,
     StoreError,
+    Unreachable,
     WorkerDies,
 )
 from assay_steps.cast.waiting import NS_PER_MS
@@ -56,6 +57,13 @@ def _(world: World) -> None:
 @when(phrase("every connection is cut"))
 def _(world: World) -> None:
     world.faults.inject(Cut())
+
+
+@when(phrase("every connection is cut, and none is accepted for {span:Duration}"))
+def _(world: World, span: int) -> None:
+    injection = world.faults.arm(Unreachable())
+    world.instance.runner.call_at(world.instance.clock.monotonic_ns() + span * NS_PER_MS, injection.heal)
+    world.faults.wait_for(Unreachable(), injection)
 
 
 @given(phrase("the broker will be killed when {label:Name} is first seen"))

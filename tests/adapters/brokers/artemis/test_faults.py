@@ -14,7 +14,16 @@ from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Mode, Origin, Seen
-from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart, StoreError
+from assay_adapters.ports.faults import (
+    AfterAnswer,
+    BeforeAnswer,
+    Cut,
+    FirstSight,
+    Kill,
+    Restart,
+    StoreError,
+    Unreachable,
+)
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner
@@ -136,7 +145,7 @@ def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance
     inject = faults(instance).inject
     assert isinstance(inject(StoreError()), Unsupported)
     assert isinstance(inject(Restart(level="9.0")), Unsupported)
-    assert faults(instance).kinds == {Kill, Restart, Cut}
+    assert faults(instance).kinds == {Kill, Restart, Cut, Unreachable}
 
 
 def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: ArtemisInstance) -> None:

@@ -25,6 +25,7 @@ from assay_adapters.ports.faults import (
     Restart,
     StoreError,
     Trigger,
+    Unreachable,
     WorkerDies,
 )
 from assay_adapters.suggestions import unknown
@@ -103,7 +104,7 @@ class ReferenceFaults:
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The supported faults."""
-        return frozenset({Kill, Restart, Cut, StoreError, WorkerDies, BlockWrite})
+        return frozenset({Kill, Restart, Cut, Unreachable, StoreError, WorkerDies, BlockWrite})
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -161,15 +162,17 @@ def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable
     """Return the function that causes a fault; it returns the function that ends it, or None if it ends by itself."""
     manager = target.queue_manager
     match fault:
-        case Kill():
-            return manager.kill
         case Restart(level=level, opmode=opmode):
             return partial(manager.restart, level=level, opmode=opmode)
-        case Cut():
-            return manager.cut
         case StoreError(times=times):
             return partial(target.kept.fail, times)
-        case WorkerDies():
-            return manager.worker_dies
         case BlockWrite(queue=queue):
             return partial(manager.block_writes, queue)
+        case _:
+            acts: Mapping[type[FaultRequest], Callable[[], Callable[[], None] | None]] = {
+                Kill: manager.kill,
+                Cut: manager.cut,
+                Unreachable: manager.isolate,
+                WorkerDies: manager.worker_dies,
+            }
+            return acts[type(fault)]

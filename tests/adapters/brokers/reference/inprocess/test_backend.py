@@ -28,6 +28,7 @@ from assay_adapters.ports.faults import (
     Restart,
     StoreError,
     Trigger,
+    Unreachable,
     WorkerDies,
 )
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
@@ -150,6 +151,20 @@ def test_a_write_that_waits_keeps_its_sender_waiting_until_it_is_healed() -> Non
     assert injection.wait() == (began, began + 7 * 10**9)
     injection.heal()  # again: nothing is left to end
     assert injection.wait() == (began, began + 7 * 10**9)
+
+
+def test_an_unreachable_broker_refuses_clients_until_it_is_healed() -> None:
+    of = instance()
+    actor = Actor(of)
+    injection = of.faults.inject(Unreachable())
+    assert not isinstance(injection, Unsupported)
+    refused = actor.send("lost")
+    assert isinstance(refused, Refused)
+    assert refused.kind is JmsErrorKind.CONNECTION_LOST
+    assert isinstance(of.clients()["simplified"].connect(of.endpoint("amqp")), Refused)
+    injection.heal()
+    assert isinstance(injection.wait(), tuple)
+    value(Actor(of).send("k"))
 
 
 def test_a_worker_that_dies_leaves_its_queue_manager_alive() -> None:

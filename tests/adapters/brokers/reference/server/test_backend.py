@@ -25,7 +25,17 @@ from assay_adapters.ports.administration import (
 from assay_adapters.ports.backend import Available, BackendError
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, Draft, Origin, Sent
-from assay_adapters.ports.faults import BlockWrite, Cut, DiskEvent, FaultRequest, Kill, Restart, StoreError, WorkerDies
+from assay_adapters.ports.faults import (
+    BlockWrite,
+    Cut,
+    DiskEvent,
+    FaultRequest,
+    Kill,
+    Restart,
+    StoreError,
+    Unreachable,
+    WorkerDies,
+)
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
@@ -204,7 +214,7 @@ def test_a_fault_for_which_nobody_is_there_is_none(own: ServerInstance) -> None:
 def test_faults_from_inside_come_about_and_end(own: ServerInstance) -> None:
     faults = own.faults
     assert faults is not None
-    assert faults.kinds == {Kill, Restart, Cut, StoreError, WorkerDies, BlockWrite}
+    assert faults.kinds == {Kill, Restart, Cut, Unreachable, StoreError, WorkerDies, BlockWrite}
     for fault in (StoreError(), WorkerDies()):
         injection = faults.inject(fault)
         assert not isinstance(injection, Unsupported)
