@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from msgspec import Struct, structs
 
@@ -184,17 +184,22 @@ class Saying(Struct, frozen=True):
             certain=certain,
         )
 
-    def unless_accepted(self, history: History, sends: list[Call], *, unanswered: bool = False) -> Finding | None:
+    def unless_accepted(
+        self, history: History, sends: list[Call], *, unanswered: bool = False, delivered: Container[str] = ()
+    ) -> Finding | None:
         """Inconclusive if a send of the claim was refused or did not return; otherwise None.
 
         Args:
             history: The evidence.
             sends: The sends.
             unanswered: Whether sends without an answer, or whose connection was lost, are allowed.
+            delivered: Keys of messages that were delivered: the broker had taken them, although the connection of a
+                sender was lost before its answer.
         """
         for send in sends:
             answer = history.answer(send)
-            if unanswered and (answer is None or (answer.refused and answer.refused.kind == CONNECTION_LOST)):
+            allowed = unanswered or (send.msg is not None and send.msg.key in delivered)
+            if allowed and (answer is None or (answer.refused and answer.refused.kind == CONNECTION_LOST)):
                 continue
             if answer is None:
                 return self.inconclusive(f"The {send.op} {send.ref} has not come back.", "no answer")

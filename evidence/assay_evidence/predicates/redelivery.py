@@ -32,7 +32,8 @@ def redelivered(claim: Claim, history: History) -> Finding:
     times = claim.bounds.get("times", DEFAULT_TIMES)
     flagged = bool(claim.bounds.get("flagged", 1))
     say = Saying(claim, _expected(seen, times, flagged=flagged))
-    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+    delivered = {key for key in seen if history.sightings({key}, None)}
+    if open_send := say.unless_accepted(history, sends_of(claim, history), delivered=delivered):
         return open_send
     again = _redeliveries(claim, history)
     bare = [sighting for sighting in again if not _is_flagged(sighting)]

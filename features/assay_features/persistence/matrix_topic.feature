@@ -205,6 +205,7 @@ Feature: What becomes of a message to a topic, through restart and kill
   @PD-24 @needs-topic @needs-durable-subscription
   Rule: An active durable subscriber gets a persistent message after it is on disk
     Lines 44 and 47: saved first, dispatched then, so that a failure in between loses nothing.
+    An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
     Scenario: An active durable subscriber gets it once
       Given a topic
@@ -283,6 +284,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       When messages "m1" to "m3" are sent to the topic
       And "keeper" has seen "m1" to "m3"
       And "keeper" acknowledges message "m3"
+      And 1 s pass
       And the broker <event>
       And subscriber "keeper" comes back
       And message "after" is sent to the topic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.evidence.histories import Memory, Story, refusal
+from tests.evidence.histories import Memory, Story, message, refusal
 from tests.evidence.predicates.rows import Rows, Tell, check_row, received
 
 from assay_evidence.verdicts import Finding, Verdict
@@ -23,6 +23,28 @@ def redelivered_passes_a_second_delivery_marked_as_such(story: Story) -> Finding
 def redelivered_does_not_count_a_duplicate_before_the_fault_for_a_redelivery_after_it(story: Story) -> Finding:
     received(story, "m", "m")
     story.fault("begin")
+    story.fault("end")
+    with story.watching():
+        story.at(90)
+    return story.finds("redelivered", {"kids": "m"}, flagged=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_counts_a_send_as_taken_whose_message_came_before_the_connection_was_lost(story: Story) -> Finding:
+    send = story.call("send", msg=message("m"), destination=TOPIC)
+    story.seen("m")
+    story.fault("begin")
+    story.answer(send, refusal("connection-lost"))
+    story.fault("end")
+    story.seen("m")
+    return story.finds("redelivered", {"kids": "m"}, flagged=0)
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def redelivered_asks_nothing_of_a_send_that_was_lost_before_its_message_came(story: Story) -> Finding:
+    send = story.call("send", msg=message("m"), destination=TOPIC)
+    story.fault("begin")
+    story.answer(send, refusal("connection-lost"))
     story.fault("end")
     with story.watching():
         story.at(90)
