@@ -13,6 +13,7 @@ from tests.broker.delivery_stories import DELIVERY_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.qos_stories import QOS_STORIES
+from tests.broker.returning_stories import RETURNING_STORIES
 from tests.broker.second_send_stories import SECOND_SEND_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
 from tests.broker.staging_stories import STAGING_STORIES
@@ -48,6 +49,7 @@ STORIES = (
     *COMBINED_DELAY_STORIES,
     *STAGING_STORIES,
     *SECOND_SEND_STORIES,
+    *RETURNING_STORIES,
 )
 
 

@@ -39,6 +39,7 @@ from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
 from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
+from assay_broker.defects.persistence.units import UNIT_OF_WORK_DEFECTS
 from assay_broker.defects.persistence.waiting_messages import WAITING_MESSAGE_DEFECTS
 from assay_broker.defects.qos.persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.qos.qualities import QOS_DEFECTS
@@ -64,6 +65,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *ENDING_DEFECTS,
         *RESTART_DEFECTS,
         *LATER_RESTART_DEFECTS,
+        *UNIT_OF_WORK_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

@@ -148,7 +148,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
-      And the receiver takes batches of at most 3 within 10 min
+      And the receiver takes batches of at most 3 within 10 s
       When messages "m1" to "m3" are sent to the queue
       Then a full batch of 3 reaches the receiver without waiting for more
 
@@ -158,7 +158,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
-      When the receiver starts to take batches of at most 3 within 10 min
+      When the receiver starts to take batches of at most 3 within 10 s
       Then a full batch of 3 reaches the receiver without waiting for more
 
     @evidence
@@ -167,7 +167,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And an empty queue
       And <size> messages are sent to the queue
       And a receiver on the queue
-      When the receiver starts to take batches of at most <size> within 10 min
+      When the receiver starts to take batches of at most <size> within 10 s
       Then a full batch of <size> reaches the receiver without waiting for more
 
       Examples:

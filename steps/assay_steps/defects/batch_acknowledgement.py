@@ -263,7 +263,49 @@ class _WhatWaitsBehind(_Sized):
         return (replace(command, deliveries=command.deliveries + behind),)
 
 
+class _EarlierBatchesOnly:
+    """A call in a callback leaves out the batch that the callback is handed: noted at the port, done on the wire."""
+
+    def __init__(self) -> None:
+        self._in_callback: dict[str, set[str]] = {}
+
+    def port(self, client: Client) -> Client:
+        in_callback = self._in_callback
+
+        def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+            if event.batch is not None and event.seen is not None and event.what == "seen":
+                in_callback.setdefault(event.actor, set()).add(event.seen.key)
+            elif event.what == "callback":
+                in_callback.pop(event.actor, None)
+            return (event,)
+
+        return ConsumingClientFilter(client, tell=tell)
+
+    def wire(self, driver: Driver) -> Driver:
+        in_callback = self._in_callback
+
+        class Earlier(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._keys: dict[tuple[int, int], object] = {}
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or not in_callback:
+                    return (command,)
+                handed = {key for keys in in_callback.values() for key in keys}
+                kept = tuple(one for one in command.deliveries if self._keys[command.link, one] not in handed)
+                return (replace(command, deliveries=kept),) if kept else ()
+
+            def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+                if isinstance(event, Arrived):
+                    self._keys[event.link, event.delivery] = event.message.properties.get(KID)
+                return (event,)
+
+        return wires(Earlier)(driver)
+
+
 _ONE_BY_ONE = _OneByOne()
+_EARLIER = _EarlierBatchesOnly()
 _ALONE = _OnlyThatMessage()
 
 ACKNOWLEDGEMENT_DEFECTS = (
@@ -277,6 +319,13 @@ ACKNOWLEDGEMENT_DEFECTS = (
         text="With client acknowledgement a call acknowledges the message on which it was called, and no other.",
         port=_ALONE.port,
         wire=_ALONE.wire,
+    ),
+    Defect(
+        name="call-in-callback-leaves-its-batch-out",
+        rules=("BT-11",),
+        text="With client acknowledgement a call in a callback acknowledges earlier batches only.",
+        port=_EARLIER.port,
+        wire=_EARLIER.wire,
     ),
     on_wire(commands, _first_of_enlisted, "enlists-first-of-batch", "BT-12", "BT-13"),
     on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Disconnect, Settle
+from assay_broker.core.commands import Command, Disconnect, Put, Settle
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.core.states.tables import Tables
 from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
-from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import SHIFT, accepted, handed_in
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import SHIFT, accepted, dropped, handed_in
 from assay_broker.defects.shapes import Commands, commands, deliveries, read_together
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -21,6 +22,7 @@ from assay_sdk.driver import Outcome
 
 _SEVERAL = 3
 _SIX = 6
+_TWENTIETH = 20
 _TRIES = 2
 
 
@@ -60,13 +62,35 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
     return accepted(command, view, lambda _attach, delivery: delivery.link in several)
 
 
-@defect(commands, "lost-with-the-line-twice", "BT-09")
-def _lost_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
+def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
     """Of several unacknowledged messages of a lost connection the last comes again twice."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     several = [held[-1] for held in view.held_by_link(command).values() if len(held) > 1]
     return (command, *(one for last in several for one in handed_in(view, last.origin, last.message)))
+
+
+@defect(made, "twentieth-loss-brings-last-twice", "BT-09")
+def _twentieth_loss_twice() -> Seams:
+    """Every twentieth time that a connection is lost with several messages, the last of them comes again twice."""
+    losses = count(1)
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Disconnect) or command.clean:
+            return None
+        several = any(len(held) > 1 for held in view.held_by_link(command).values())
+        return _last_twice(command, now_ms, view) if several and next(losses) % _TWENTIETH == 0 else None
+
+    return commands(rewrite)
+
+
+@defect(commands, "unit-loses-what-it-sends-after-several", "BT-12")
+def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Commands | None:
+    """What a unit of work sends after it has received several messages is lost."""
+    if not isinstance(command, Put) or command.unit is None:
+        return None
+    unit = view.units.get((command.connection, command.unit))
+    return (dropped(command, now_ms),) if unit is not None and len(unit.taken) > 1 else None
 
 
 @defect(commands, "acknowledges-six-at-most", "BT-16")
@@ -110,7 +134,14 @@ BATCH_DEFECTS = (
     _unmarked,
     _half_returned,
     _lost_with_the_line,
-    _lost_twice,
+    Defect(
+        name="lost-with-the-line-twice",
+        rules=("BT-09",),
+        text="Of several unacknowledged messages of a lost connection the last comes again twice.",
+        apply=lambda: commands(_last_twice),
+    ),
+    _twentieth_loss_twice,
+    _sends_after_several_lost,
     Defect(
         name="acknowledges-last-only",
         rules=("BT-16",),

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.commands import BackOutBranch, Command, CommitBranch, Disconnect, RecoverBranches
-from assay_broker.core.effects import Answer
+from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import is_topic
 from assay_broker.defects.shapes import Commands, commands, filters, read_together, replies, writing
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -136,7 +137,29 @@ def _one_phase_unwritten(records: Sequence[Record], view: View) -> tuple[Record,
     return () if isinstance(view.last, CommitBranch) and view.last.one_phase else tuple(records)
 
 
+@defect(made, "one-phase-publishes-to-one", "BT-13")
+def _publishes_to_one() -> Seams:
+    """What a branch has published comes to one subscriber only if the branch is committed in one phase."""
+    first: dict[str | None, tuple[int, int] | None] = {}
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, CommitBranch) and command.one_phase:
+            sent = (one for unit in view.ended(command) for one in unit.sent if is_topic(one.target))
+            first.update((one.message.message_id, None) for one in sent)
+        return None
+
+    def delivered(delivery: Deliver, _view: View) -> Deliver | None:
+        id_, link = delivery.message.message_id, (delivery.connection, delivery.link)
+        if id_ not in first:
+            return delivery
+        first[id_] = first[id_] or link
+        return delivery if first[id_] == link else None
+
+    return filters(note, delivery=delivered)
+
+
 SEVERAL_BRANCHES_DEFECTS = (
+    _publishes_to_one,
     _one_left,
     _first_sent_left,
     _first_queue_left,

@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject, NativeBrowse
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    Change,
+    ClearQueue,
+    DefineObject,
+    DeleteObject,
+    NativeBrowse,
+)
 from assay_broker.core.commands import Administer, Cancel, Command, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
@@ -15,7 +22,7 @@ from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import HOLD, change_of, elsewhere, resent, rows, undelayed
+from assay_broker.defects.sends import HOLD, change_of, elsewhere, handed_in, rows, undelayed
 from assay_broker.defects.shapes import (
     Commands,
     changes,
@@ -30,7 +37,6 @@ from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 
-_LATE_MS = 5_000
 _UNRESOLVED: dict[str, Value] = {"Priority": -1, "Persistence": 2}
 
 
@@ -46,12 +52,20 @@ def _once(put: Put, sent: Sent, view: View) -> Commands | None:
     return _once_resolved(put, sent, view)
 
 
-@defect(delayed_puts, "alias-resolved-late", "DD-50")
-def _late(put: Put, sent: Sent, view: View) -> Commands | None:
-    """What is staged for an alias is moved five seconds late, to what the alias stands for by then."""
-    if _base(sent.target.name, view) is None:
+@defect(commands, "arrived-follows-alias", "DD-50")
+def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | None:
+    """What has come to a queue through an alias moves on to another one when the alias is re-pointed."""
+    change = change_of(command)
+    if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS:
         return None
-    return resent(put, delivery_time_ms=sent.due_ms + _LATE_MS)
+    before, after = _base(change.name, view), change.attributes.get("TARGET")
+    if before is None or not isinstance(after, str):
+        return None
+    came = [one.message for one in view.delayed.values() if one.target.name == change.name and one.due_ms <= now_ms]
+    moved = handed_in(
+        view, Address(AddressKind.QUEUE, after), *(replace(message, delivery_time_ms=None) for message in came)
+    )
+    return (command, *moved, Administer(view.agent, None, ClearQueue(before))) if came else None
 
 
 @defect(delayed_puts, "alias-not-looked-through", "DD-50")
@@ -202,7 +216,7 @@ RESOLUTION_DEFECTS = (
     ),
     _once,
     _at_restart,
-    _late,
+    _arrived_follows,
     _not_looked_through,
     _lost_with_queue,
     _second_defaults,

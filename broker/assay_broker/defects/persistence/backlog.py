@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Put
+from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import dropped, is_delayed, is_topic
-from assay_broker.defects.shapes import Commands, puts, read
+from assay_broker.defects.sends import dropped, is_delayed, is_durable, is_topic
+from assay_broker.defects.shapes import Commands, commands, puts, read
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -34,6 +34,22 @@ def _overflows() -> Seams:
         return (dropped(put, now_ms),) if counts[target] > _KEPT_AT_MOST else None
 
     return puts(drop)
+
+
+@defect(made, "selective-backlog-dropped", "PD-25")
+def _selective_dropped() -> Seams:
+    """A durable subscription with a selector gathers nothing while its subscriber is away."""
+    selecting: set[Address] = set()
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and is_durable(command) and command.selector:
+            selecting.add(command.address)
+        target = view.target(command)
+        if not isinstance(command, Put) or target not in selecting or view.on(target) or is_delayed(command, now_ms):
+            return None
+        return (dropped(command, now_ms),)
+
+    return commands(rewrite)
 
 
 @defect(read, "backlog-reversed-by-restart", "PD-15")
@@ -73,6 +89,7 @@ def _shared_lost(record: Record) -> tuple[Record, ...]:
 
 BACKLOG_DEFECTS = (
     _overflows,
+    _selective_dropped,
     _newest_first,
     _selective_not_on_disk,
     _shared_lost,

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Put
+from assay_broker.core.commands import Command, Put, Settle
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import SHIFT, is_topic, twice, unheard
-from assay_broker.defects.shapes import Commands, answers, puts, read_together, written
+from assay_broker.defects.sends import HOLD, SHIFT, handed_in, is_delayed, is_topic, twice, unheard
+from assay_broker.defects.shapes import Commands, answers, commands, puts, read_together, written
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
+from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address
 
 
@@ -58,14 +59,21 @@ def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
 
-def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
-    """Filters that store non-persistent messages on queues, or to topics, so that they come back once or twice."""
+def _kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = False) -> Seams:
+    """Filters that store non-persistent messages, so that they come back once or twice.
+
+    Args:
+        twice: Whether they come back twice.
+        topic: Whether publications are stored, and not what is sent to queues.
+        delayed: Whether delayed messages are stored, and not the others.
+    """
     stored: set[str] = set()
 
     def persist(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
         message = put.message
-        delayed = (message.delivery_time_ms or 0) > now_ms
-        if message.durable or is_topic(target) is not topic or delayed or message.message_id is None:
+        if message.durable or is_topic(target) is not topic or message.message_id is None:
+            return None
+        if is_delayed(put, now_ms) is not delayed:
             return None
         if view.on(target) and not topic:
             return None
@@ -86,6 +94,16 @@ def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
         return (*records, *doubled)
 
     return puts(persist, again, delivered)
+
+
+@defect(commands, "returned-non-persistent-on-disk", "PD-31")
+def _returned_on_disk(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A non-persistent message is written to disk when its consumer gives it back."""
+    if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
+        return None
+    returned = [one.message for one in view.held(command) if not one.message.durable]
+    written = handed_in(view, HOLD, *(replace(message, durable=True) for message in returned))
+    return (command, *written) if returned else None
 
 
 QUEUE_DEFECTS = (
@@ -116,6 +134,13 @@ QUEUE_DEFECTS = (
         text="Non-persistent messages are written to disk.",
         apply=lambda: _kept_non_persistent(twice=False),
     ),
+    Defect(
+        name="persists-delayed-non-persistent",
+        rules=("PD-31",),
+        text="Non-persistent messages with a delay are written to disk.",
+        apply=lambda: _kept_non_persistent(twice=False, delayed=True),
+    ),
+    _returned_on_disk,
     Defect(
         name="kept-publication-twice",
         rules=("PD-30", "PD-31"),

@@ -52,6 +52,11 @@ def _without_headers(message: Message) -> Message:
     )
 
 
+def _sent_anew(message: Message) -> Message:
+    """The message as if it had been sent by the restart."""
+    return replace(message, message_id=f"{message.message_id}-1", creation_ms=(message.creation_ms or 0) + 1)
+
+
 @defect(written, "unsubscribing-unwritten", "PD-10")
 def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
     """That a durable subscription was removed is not written, so it is back after a restart."""
@@ -101,6 +106,12 @@ RESTART_DEFECTS = (
         rules=("PD-20", "PD-23", "QS-32"),
         text="A restart cuts stored bodies at 64 KB.",
         apply=lambda: _read_altered(_cut),
+    ),
+    Defect(
+        name="sent-anew-at-restart",
+        rules=("PD-20",),
+        text="A restart sends stored messages anew, with another message id and time stamp.",
+        apply=lambda: _read_altered(_sent_anew),
     ),
     Defect(
         name="headers-lost-at-restart",

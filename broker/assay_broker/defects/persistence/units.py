@@ -1,0 +1,83 @@
+"""Defects of units of work on queues and durable subscriptions that are not committed."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Backout, Command, Commit, Disconnect
+from assay_broker.core.messages.bodies import opened
+from assay_broker.core.queues.homes import home_of, name_at
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import HOLD, handed_in, is_topic
+from assay_broker.defects.shapes import Commands, commands, filters
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+
+
+@defect(made, "rolled-back-there-after-restart", "PD-20")
+def _undone_there_after_restart() -> Seams:
+    """What a unit of work sent to a queue and did not commit is there after a restart.
+
+    The messages wait on the defect's own queue, with their destinations as reply-to, until the restart.
+    """
+
+    def keep(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Backout | Disconnect):
+            return None
+        sent = [one for unit in view.ended(command) for one in unit.sent if not is_topic(one.target)]
+        undone = (replace(opened(one.message), durable=True, reply_to=one.target) for one in sent)
+        return (command, *handed_in(view, HOLD, *undone)) if sent else None
+
+    def back(record: Record) -> Record:
+        if not isinstance(record, MessageStored) or name_at(record.home) != HOLD.name:
+            return record
+        target = record.message.reply_to
+        return record if target is None else replace(record, home=home_of(target.name))
+
+    return filters(keep, read=lambda records, _view: tuple(map(back, records)))
+
+
+@defect(commands, "uncommitted-from-queue-consumed", "PD-18")
+def _uncommitted_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What a unit of work received from a queue is gone although the unit is never committed."""
+    if not isinstance(command, Backout | Disconnect):
+        return None
+    return _committed(command, view, topics=False)
+
+
+@defect(commands, "uncommitted-publications-lost-with-the-line", "PD-24")
+def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A publication that a unit of work received is gone when the connection is lost before the commit."""
+    if not isinstance(command, Disconnect) or command.clean:
+        return None
+    return _committed(command, view, topics=True)
+
+
+def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Commands | None:
+    """The command, after the commits of the open units of its connection that have received something.
+
+    Args:
+        command: What ends the units.
+        view: What the defect sees.
+        topics: Whether publications count, and not what came from queues.
+    """
+    units = [
+        number
+        for (connection, number), unit in view.units.items()
+        if connection == command.connection
+        and any(unit is one for one in view.ended(command))
+        and any(is_topic(one.origin) is topics for one in unit.taken)
+    ]
+    if not units:
+        return None
+    if isinstance(command, Backout):
+        return (Commit(command.connection, command.token, command.unit),)
+    return (*(Commit(command.connection, None, number) for number in units), command)
+
+
+UNIT_OF_WORK_DEFECTS = (
+    _undone_there_after_restart,
+    _uncommitted_consumed,
+    _lost_with_the_line,
+)

@@ -1,0 +1,75 @@
+"""Stories of what comes back, or does not: from units of work, from consumers, after losses and restarts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.broker.stories import DURABLE, TOPIC, Q
+
+from assay_sdk import driver
+from assay_sdk.driver import Outcome
+from assay_sdk.model.xa import XaEnd, Xid
+
+if TYPE_CHECKING:
+    from tests.broker.stories import Story
+
+_LOSSES = 20
+
+
+def given_back(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q, credit=1)
+    one.put("light", durable=False)
+    story.run(10)
+    one.settle(3, 1, Outcome.MODIFIED)
+    story.run(10)
+
+
+def undone_over_a_restart(story: Story) -> None:
+    one = story.client("one")
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("undone", unit=1)
+    one.submit(driver.Rollback(one.token(), 1))
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("after").listen(3, Q)
+    story.run(10)
+
+
+def lost_in_a_unit(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, TOPIC, DURABLE, "keeper")
+    story.client("two").put("published", 2)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.submit(driver.Enlist(one.token(), 3, one.held(3, 1), 1))
+    one.wire.abort()
+    story.run(10)
+    story.client("again", "one").listen(3, TOPIC, DURABLE, "keeper")
+    story.run(10)
+
+
+def lost_many_times(story: Story) -> None:
+    sender = story.client("sender")
+    sender.put("first")
+    sender.put("second")
+    for number in range(_LOSSES):
+        one = story.client(f"loser {number}")
+        one.listen(3, Q)
+        one.wire.abort()
+        story.run(10)
+    story.client("after").listen(3, Q)
+    story.run(10)
+
+
+def published_in_one_phase(story: Story) -> None:
+    one, xid = story.client("one"), Xid(1, b"published").encoded()
+    one.listen(3, TOPIC)
+    one.listen(4, TOPIC)
+    one.submit(driver.Begin(one.token(), 1, 5, xid))
+    one.put("published", 2, unit=5)
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS), driver.CommitXa(one.token(), xid, one_phase=True))
+    story.run(10)
+
+
+RETURNING_STORIES = (given_back, undone_over_a_restart, lost_in_a_unit, lost_many_times, published_in_one_phase)
