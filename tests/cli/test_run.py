@@ -18,9 +18,9 @@ import pytest
 from rich.console import Console
 from tests.cli.conftest import Assay
 
+from assay.application import ending as command
 from assay.commands.run import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, default_workers, how_many
 from assay.exits import Exit
-from assay.main import ending as command
 from assay.outcome import ending
 from assay.tables import rules_table
 from assay_evidence.events import Claim, Step
@@ -450,7 +450,7 @@ def test_an_own_scenario_that_claims_nothing_is_no_pass(assay: Assay, tmp_path: 
     assert "1 scenario of your own (1 not-demonstrated)" in ended.out
 
 
-@pytest.mark.parametrize("rule", ["DD-56", "PD-01", "PD-12", "PD-18", "PD-20", "PD-27"])
+@pytest.mark.parametrize("rule", ["DD-56", "PD-01", "PD-12", "PD-18", "PD-20", "PD-26", "PD-27"])
 def test_what_mq_light_cannot_do_is_tried_in_a_face_that_can(assay: Assay, tmp_path: Path, rule: str) -> None:
     ended = assay("run", "--face", "mqlight", "--rule", rule, "--out", tmp_path)
     assert ended.code is Exit.AS_EXPECTED

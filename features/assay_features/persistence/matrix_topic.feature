@@ -531,7 +531,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then the data folder holds the body of "kept"
       And the data folder holds nothing of the body of "light"
 
-    @evidence @needs-data-folder @needs-shared-subscription
+    @evidence @needs-data-folder @needs-queue @needs-shared-subscription
     Scenario: The data folder has nothing of a persistent message for a shared non-durable subscription alone
       Given a topic "lasting"
       And a durable subscriber "keeper" on topic "lasting"
