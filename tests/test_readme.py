@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from assay.main import application
+from assay.application import application
 from assay_broker.server.files import asked, launch, read_file
 from assay_steps.entry import OPTIONS
 

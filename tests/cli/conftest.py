@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from msgspec import Struct
 
+from assay.application import ending
 from assay.exits import Exit
-from assay.main import ending
 
 
 class Ended(Struct, frozen=True):

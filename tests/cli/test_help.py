@@ -7,8 +7,8 @@ from importlib.metadata import version
 import pytest
 from tests.cli.conftest import Assay
 
+from assay.application import COMMANDS, DISTRIBUTION
 from assay.exits import Exit
-from assay.main import COMMANDS, DISTRIBUTION
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

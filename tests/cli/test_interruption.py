@@ -16,6 +16,7 @@ from tests.waiting import until
 
 from assay.commands import run
 from assay.exits import Exit
+from assay.main import main
 from assay_adapters.brokers.artemis.backend import ArtemisBackend
 from assay_adapters.containers.container import OWNER_LABEL
 from assay_adapters.ports.backend import Unavailable
@@ -119,6 +120,66 @@ def test_ctrl_c_before_the_report_is_done_keeps_the_evidence(
     assert ended.code is Exit.INCONCLUSIVE
     assert ended.out.endswith("stopped: Ctrl-C or SIGTERM, before the report was done; `assay report` writes it.\n")
     assert load_verdicts(tmp_path / "out" / "verdicts.json").rules
+
+
+AT_A_MODULE = """
+import signal, sys
+
+awaited = sys.argv[1]
+
+class Waits:
+    def find_spec(self, name, path=None, target=None):
+        if name == awaited:
+            print("loading", flush=True)
+            signal.pause()
+
+sys.meta_path.insert(0, Waits())
+from assay.main import main
+sys.argv = ["assay", "rules"]
+main()
+"""
+"""Runs `assay rules` and waits for a signal at the import of the named module."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("module", ["typer", "assay.commands.rules"])
+def test_a_signal_while_the_command_loads_ends_it_at_once_and_without_a_word(
+    module: str, number: signal.Signals
+) -> None:
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-c", AT_A_MODULE, module],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(number)
+        told, errors = process.communicate(timeout=60)
+    assert (process.returncode, told, errors) == (-number, "", "")
+
+
+def test_ctrl_c_between_the_command_and_its_end_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> Exit:
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    monkeypatch.setattr("assay.application.outcome", interrupted)
+    monkeypatch.setattr(sys, "argv", ["assay", "rules"])
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert signal.getsignal(signal.SIGINT) is before[signal.SIGINT]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert (ended.value.code, capsys.readouterr().err) == (
+        Exit.INCONCLUSIVE,
+        "assay: stopped before there was anything to show.\n",
+    )
 
 
 @pytest.mark.docker

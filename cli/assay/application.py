@@ -1,0 +1,169 @@
+"""The command: its subcommands, one-sentence errors, exit codes.
+
+It loads only the modules of the called subcommand, which halves the start time of a server in a container.
+"""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from assay.exits import CommandError, Exit
+from assay.terminal import hush, is_output_closed, is_output_full, told, unwritten
+
+COMMANDS = (
+    "run",
+    "rules",
+    "steps",
+    "backends",
+    "defects",
+    "judge",
+    "report",
+    "broker",
+    "mqsc",
+    "send",
+    "receive",
+    "cancel",
+    "crash",
+)
+"""The subcommands; each is a function in the module of the same name (`assay.commands`)."""
+
+DISTRIBUTION = "assay-mq"
+"""The name of the installed package."""
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""Error numbers of the system for a full disk."""
+
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code that typer gives for Ctrl-C."""
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version(DISTRIBUTION)
+        except PackageNotFoundError:
+            number = f"not known: {DISTRIBUTION} is not installed"
+        sys.stdout.write(f"assay {number}\n")
+        raise typer.Exit
+
+
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Build the command with these subcommands; loads their modules."""
+    app = typer.Typer(
+        name="assay",
+        help="Which delivery rules do a message broker, and the client in front of it, keep?  With proof.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_group)
+    for name in names:
+        app.command()(getattr(import_module(f"assay.commands.{name}"), name))
+    return app
+
+
+def _group(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
+    ] = False,
+) -> None:
+    """Take the options before the subcommand; also keeps typer from dropping the name of a single subcommand."""
+    del version
+
+
+def users_mistakes() -> tuple[type[Exception], ...]:
+    """The errors whose text is one sentence for the user; called only after an error, because it loads modules."""
+    from assay_adapters.known import KnownOutcomesError
+    from assay_evidence import EvidenceError
+    from assay_features import FeaturesError
+    from assay_pipeline.errors import PipelineError
+    from assay_reports import ReportError
+    from assay_steps.plugin.folder import FolderError
+
+    return (FeaturesError, EvidenceError, KnownOutcomesError, ReportError, PipelineError, FolderError)
+
+
+def is_missing(problem: Exception) -> bool:
+    """Whether an error means that this machine lacks something, and not that the call was wrong."""
+    from assay_pipeline.errors import JavaMissingError, SparkMissingError
+
+    return isinstance(problem, SparkMissingError | JavaMissingError)
+
+
+def load(arguments: Sequence[str]) -> typer.Typer:
+    """Load the modules of the called subcommand, or of all if none is called, and return the application.
+
+    Args:
+        arguments: The arguments after the command's name.
+    """
+    wanted = [name for name in COMMANDS if [name] == list(arguments[:1])]
+    return application(wanted or COMMANDS)
+
+
+def ending(arguments: Sequence[str]) -> Exit:
+    """Load the command, run it and return its exit code."""
+    return outcome(load(arguments), arguments)
+
+
+def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
+    """Run the command and return its exit code.
+
+    Args:
+        loaded: What `load` returned.
+        arguments: The arguments after the command's name.
+    """
+    command = typer.main.get_command(loaded)
+    try:
+        code = command.main(args=list(arguments), prog_name="assay", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a reader such as `head` ended the pipe
+        hush()
+        return Exit.AS_EXPECTED
+    except Exception as problem:
+        told_as = _told_of(problem)
+        if told_as is None:
+            raise
+        return told_as
+    return stopped_early() if code == INTERRUPTED else Exit(code or Exit.AS_EXPECTED)
+
+
+def stopped_early() -> Exit:
+    """Say that Ctrl-C or SIGTERM ended the command before it had a result."""
+    return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
+
+
+def _told_of(problem: Exception) -> Exit | None:
+    """Print an error of the user or the machine and return its exit code; None for an error of the program."""
+    if isinstance(problem, CommandError):
+        return told(str(problem), problem.code)
+    if isinstance(problem, typer.TyperException):
+        sentence = getattr(problem, "format_message", problem.__str__)()
+        return told(f"{sentence} ({hint(problem)})", Exit.USAGE) if sentence else Exit.USAGE
+    if isinstance(problem, OSError) and problem.errno in _FULL:
+        where = "standard output" if is_output_full() else problem.filename or "a file"
+        return told(f"{where} takes nothing more ({problem.strerror}): make room, and try again.", Exit.INCONCLUSIVE)
+    if isinstance(problem, OSError) and problem.errno == errno.EBADF and is_output_closed():
+        return told(f"{unwritten(problem)}.", Exit.INCONCLUSIVE)
+    if isinstance(problem, users_mistakes()):
+        return told(str(problem), Exit.INCONCLUSIVE if is_missing(problem) else Exit.USAGE)
+    return None
+
+
+def hint(problem: typer.TyperException) -> str:
+    """The hint for a wrong call: the values of the option or argument, and the command whose help says more."""
+    parameter, context = getattr(problem, "param", None), getattr(problem, "ctx", None)
+    takes = getattr(parameter, "help", None)
+    path = context.command_path if context else "assay"
+    more = f"{path} --help lists {'options' if ' ' in path else 'commands and options'}"
+    if not parameter or not takes:
+        return more
+    return f"{parameter.metavar or '/'.join(parameter.opts)}: {takes.rstrip('.')}; {more}"
