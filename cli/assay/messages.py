@@ -38,7 +38,12 @@ _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
 }
 """Reasons that do not mean that the broker refused a message."""
 
-_OPTIONS: Mapping[str, str] = {"in ca_file": "with --ca", "give a user and a password": "log in with --user NAME"}
+_OPTIONS: Mapping[str, str] = {
+    "in ca_file": "with --ca",
+    "give a user and a password": "log in with --user NAME",
+    "give it as login": "give it with --user NAME",
+}
+"""Parts of the SDK's texts that name an argument, and what names the option."""
 
 
 _QUEUE, _TOPIC = f"{AddressKind.QUEUE.value}://", f"{AddressKind.TOPIC.value}://"
@@ -94,11 +99,15 @@ def milliseconds(option: str, given: str | None) -> int | None:
     """
     if given is None:
         return None
-    text = f"{given} ms" if given.isascii() and given.isdecimal() else given
     try:
-        return parse_duration(text)
+        return parse_duration(with_unit(given))
     except DurationError as error:
         raise UsageProblem(f"{option}: {error}") from error
+
+
+def with_unit(given: str) -> str:
+    """The text of a duration as a person reads it: milliseconds if it is only a number."""
+    return f"{given} ms" if given.isascii() and given.isdecimal() else given
 
 
 @contextmanager

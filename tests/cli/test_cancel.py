@@ -81,3 +81,7 @@ def test_a_user_without_authority_is_refused_by_the_broker_and_a_wrong_password_
 def test_a_call_that_cannot_work_is_one_sentence(assay: Assay, arguments: tuple[str, ...], code: Exit) -> None:
     ended = assay("cancel", *arguments)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (code, "", 1)
+
+
+def test_a_missing_argument_is_called_as_the_help_calls_it(assay: Assay) -> None:
+    assert assay("cancel").err.startswith("assay: Missing argument 'ID'. (ID: The id that assay send")

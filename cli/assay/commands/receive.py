@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from assay.exits import CannotRunError, Exit, UsageProblem
-from assay.messages import connected, destination, milliseconds
+from assay.messages import connected, destination, milliseconds, with_unit
 from assay.remote import Authority, User, login
 from assay.terminal import told, unwritten
 from assay_sdk import AckMode, Context, Message
@@ -26,7 +26,10 @@ def receive(
     topic: Annotated[bool, typer.Option("--topic", help="Subscribe to a topic for that long.")] = False,
     count: Annotated[int, typer.Option(help="How many messages.")] = 1,
     timeout: Annotated[
-        str, typer.Option(help="How long to wait for all of them, as 5s or 10m; 0 takes what is there.")
+        str,
+        typer.Option(
+            help="How long to wait for all of them, as 5s or 10m; a number is milliseconds, and 0 takes what is there."
+        ),
     ] = "5s",
     selector: Annotated[str | None, typer.Option(help="Which messages: a JMS selector.")] = None,
     json: Annotated[bool, typer.Option("--json", help="A line of JSON for each message, with its headers.")] = False,
@@ -45,7 +48,7 @@ def receive(
             left_ms = max(int((until - time.monotonic()) * 1_000), 0)
             message = consumer.receive(left_ms)
             if message is None:
-                return told(f"{taken} of {count} messages came within {timeout}.", Exit.NOT_AS_EXPECTED)
+                return told(f"{taken} of {count} messages came within {with_unit(timeout)}.", Exit.NOT_AS_EXPECTED)
             _take(context, message, json=json)
     return Exit.AS_EXPECTED
 

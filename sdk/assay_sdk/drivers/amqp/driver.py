@@ -64,10 +64,14 @@ def place_of(url: str) -> Place:
         text = f"the port {given!r} of {parts.hostname} is no number from 0 to 65535: write {parts.scheme}://host:port"
         raise TargetError(text) from error
     tls = parts.scheme == "amqps"
-    if parts.scheme not in {"amqp", "amqps"} or not parts.hostname:
+    if parts.scheme not in {"amqp", "amqps"}:
         raise TargetError(f"not an AMQP URL: write amqp://host:port ({parts.scheme or 'no scheme'} was given)")
     if parts.username is not None or parts.password is not None:
         raise TargetError("the URL holds a user: give it as login, so that it appears in no log")
+    if not parts.hostname:
+        raise TargetError(f"the URL names no host: write {parts.scheme}://host:port")
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise TargetError(f"the URL goes on after host and port: write {parts.scheme}://{parts.netloc}")
     return Place(parts.hostname, (TLS_PORT if tls else DEFAULT_PORT) if port is None else port, tls)
 
 

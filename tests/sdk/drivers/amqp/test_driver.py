@@ -27,7 +27,7 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 @pytest.mark.parametrize(
     ("url", "shown"),
-    [("amqp://h:1", "h:1"), ("amqp://h", "h:5672"), ("amqp://[::1]:7", "[::1]:7")],
+    [("amqp://h:1", "h:1"), ("amqp://h", "h:5672"), ("amqp://h:1/", "h:1"), ("amqp://[::1]:7", "[::1]:7")],
 )
 def test_a_url_names_a_place(url: str, shown: str) -> None:
     assert str(place_of(url)) == shown
@@ -35,7 +35,16 @@ def test_a_url_names_a_place(url: str, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("url", "says"),
-    [("http://h", "http"), ("amqp://", "amqp://host:port"), ("amqp://h:x", "port"), ("amqp://u:secret@h", "as login")],
+    [
+        ("http://h", r"not an AMQP URL: write amqp://host:port \(http was given\)$"),
+        ("amqp://", "names no host: write amqp://host:port$"),
+        ("amqps:h:5671", "names no host: write amqps://host:port$"),
+        ("amqp://h:x", "port"),
+        ("amqp://u:secret@h", "as login"),
+        ("amqp://u:secret@", "as login"),
+        ("amqp://h:1/ORDERS", "goes on after host and port: write amqp://h:1$"),
+        ("amqp://h?token=secret", "goes on after host and port: write amqp://h$"),
+    ],
 )
 def test_a_malformed_url_is_said_to_be_without_its_secrets(url: str, says: str) -> None:
     with pytest.raises(TargetError, match=says) as caught:
