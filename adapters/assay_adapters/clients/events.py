@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
+from assay_adapters.clients.keys import key_among
 from assay_adapters.clients.xids import name_of
 from assay_adapters.ports.client import ClientEvent, Seen
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.message import Message, show_received
 from assay_sdk.model.message import Body, Property
-from assay_sdk.model.message import Message as CoreMessage
 from assay_sdk.observer import (
     CallbackEnded,
     ConnectionLost,
@@ -25,15 +25,6 @@ from assay_sdk.observer import (
 from assay_sdk.observer import Seen as SdkSeen
 
 Fields = dict[str, str | int | bool | None]
-
-KID = "assay_kid"
-"""The property with the kit's id."""
-
-
-def key_of(message: CoreMessage) -> str | None:
-    """Return the kit's id of a message; None if it has none."""
-    key = message.properties.get(KID)
-    return key if isinstance(key, str) else None
 
 
 def fields_of(message: Message[str]) -> Fields:
@@ -61,7 +52,7 @@ def _scalar(value: Property) -> str | int | bool | None:
 def seen_in(message: Message[str], handle: int) -> Seen:
     """Return the port's form of a message."""
     return Seen(
-        key=str(message.properties.get(KID, "")),
+        key=key_among(message.properties, message.body),
         handle=handle,
         body=message.body,
         message_id=message.message_id,

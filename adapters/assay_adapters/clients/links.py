@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar
 
-from assay_adapters.clients.events import KID, Teller, fields_of
+from assay_adapters.clients.events import Teller, fields_of
+from assay_adapters.clients.keys import marked
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.ports.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
@@ -99,7 +100,7 @@ class SdkProducer:
         return Sent(message_id=receipt.message_id, delivery_time_ms=receipt.delivery_time, fields=fields_of(message))
 
     def _message(self, draft: Draft) -> Message[str]:
-        properties = {KID: draft.key, **draft.properties}
+        properties = marked(draft)
         if draft.reused and self._before is not None:
             self._before.body = draft.text
             self._before.properties = properties

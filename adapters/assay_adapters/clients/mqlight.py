@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Literal
 
-from assay_adapters.clients.events import KID, EventMaker, key_of, seen_of
+from assay_adapters.clients.events import EventMaker, seen_of
+from assay_adapters.clients.keys import key_of, marked
 from assay_adapters.clients.links import attempt
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.clients.sdk import FaceClient
@@ -167,7 +168,7 @@ class LightProducer:
         return Ok(None)
 
     def _send(self, draft: Draft, topic: str, ttl: int | timedelta | None) -> Sent:
-        properties = {KID: draft.key, **draft.properties}
+        properties = marked(draft)
         message_id = self._port.send(topic, draft.text, qos=self._qos, ttl=ttl, properties=properties)
         return Sent(message_id=message_id, delivery_time_ms=None, fields={"JMSMessageID": message_id})
 

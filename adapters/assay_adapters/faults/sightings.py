@@ -2,7 +2,7 @@
 
 Frames in, sightings out, without I/O. A delivery is known by its id within its session and direction (OASIS AMQP 1.0,
 2.6.12) and a session by the channel of each end (2.5.1); the kit's id is one of a message's application properties
-(3.2.5). Frames that are not valid give no sighting.
+(3.2.5), or begins its body. Frames that are not valid give no sighting.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import cast
 
 from msgspec import Struct
 
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.keys import KID
+from assay_adapters.clients.keys import key_in as key_in_body
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import AMQP_FRAME
 from assay_sdk.amqp.types import DecodeError, Described
@@ -24,11 +25,14 @@ _NAMES: Mapping[str, int] = {
     "amqp:transfer:list": _TRANSFER,
     "amqp:disposition:list": _DISPOSITION,
     "amqp:application-properties:map": 0x74,
+    "amqp:data:binary": 0x75,
+    "amqp:amqp-value:*": 0x77,
 }
 """Symbolic descriptors, which may stand for numbers (1.4)."""
 _RECEIVED = 0x23
 """A delivery state that is not an outcome (3.4.1)."""
 _APPLICATION_PROPERTIES = 0x74
+_BODIES = (0x75, 0x77)
 _HEAD_LIMIT = 1 << 16
 """The highest number of octets in which the properties of a message of several frames are searched."""
 _SERIALS = 1 << 32
@@ -195,7 +199,7 @@ def _ended(way: _Way, fields: list[object]) -> Iterator[str]:
 
 
 def key_in(octets: bytes) -> str | None:
-    """Return the kit's id from a message's application properties.
+    """Return the kit's id from a message's application properties, or without any from its body.
 
     Args:
         octets: The message's sections, or their beginning.
@@ -209,10 +213,14 @@ def key_in(octets: bytes) -> str | None:
             section = reader.value()
             if not isinstance(section, Described):
                 return None
-            if _code(section.descriptor) == _APPLICATION_PROPERTIES:
+            code = _code(section.descriptor)
+            if code == _APPLICATION_PROPERTIES:
                 found = cast("dict[object, object]", section.value)
                 key = found.get(KID) if isinstance(section.value, dict) else None
                 return key if isinstance(key, str) else None
+            if code in _BODIES:
+                body = section.value
+                return key_in_body(body) or None if isinstance(body, str | bytes) else None
     except DecodeError:
         return None
     return None

@@ -34,6 +34,7 @@ from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECTS
+from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
@@ -58,6 +59,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *QUEUE_DEFECTS,
         *CONSUMER_DEFECTS,
         *WAITING_MESSAGE_DEFECTS,
+        *PLAIN_MESSAGE_DEFECTS,
         *STORE_DEFECTS,
         *SUBSCRIPTION_DEFECTS,
         *SUBSCRIBER_DEFECTS,

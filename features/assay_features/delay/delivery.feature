@@ -214,6 +214,27 @@ Feature: A delayed message is delivered once its delay is over
       When message "slow" is sent to the topic with a delivery delay of 1 s
       Then "live" sees "slow" exactly once
 
+    Scenario Outline: Messages without properties outlive that the broker <event> during their delay
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 2 s
+      When the producer sends message "first" with no properties
+      And the producer sends message "second" with no properties
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "first" and "second" exactly once
+      And "receiver" sees the body of "second" unaltered
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-restart
     Scenario: A persistent message outlives a restart during its delay
       Given an empty queue

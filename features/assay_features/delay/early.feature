@@ -126,6 +126,34 @@ Feature: A delayed message cannot be had before its delay is over
         | a time to live of 30 s for this send only       |
         | correlation id "order 7"                        |
 
+    Scenario Outline: A <mode> message without properties is no earlier than its delay, the first as the second
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery mode is <mode>
+      And the producer's delivery delay is 1500 ms
+      When the producer sends message "first" with no properties
+      And the producer sends message "second" with no properties
+      Then the receiver sees "first" no earlier than 1500 ms after its send
+      And the receiver sees "second" no earlier than 1500 ms after its send
+      Examples:
+        | mode       |
+        | persistent |
+
+      @needs-non-persistent
+      Examples: Not on disk
+        | mode           |
+        | non-persistent |
+
+    Scenario: A producer that has sent without a delay delays a message without properties
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      When the producer sends message "prompt" with no properties
+      And the producer's delivery delay is set to 1500 ms
+      And the producer sends message "slow" with no properties
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
     @needs-xa
     Scenario: A send in a global unit of work is no earlier than its delay
       Given an empty queue

@@ -40,6 +40,33 @@ Feature: A message whose time to live is over is not delivered
         | non-persistent |
 
     @needs-delivery-delay
+    Scenario: A message without properties expires as well
+      Given an empty queue
+      And a producer on the queue
+      And the producer's time to live is 12 s
+      And the producer's delivery delay is 10 s
+      When the producer sends message "stale" with no properties
+      And the producer sends message "stale too" with no properties
+      And 15 s have passed since "stale too" was sent
+      And message "fresh" is sent to the queue
+      And a receiver starts to wait on the queue
+      Then the receiver sees "fresh" exactly once
+      And the receiver never sees "stale"
+      And the receiver never sees "stale too"
+
+    @kit
+    Scenario: So does one without a delay that the same producer sends
+      Given an empty queue
+      And a producer on the queue
+      When the producer sends message "first" with no properties
+      And the producer's time to live is set to 2 s
+      And the producer sends message "stale" with no properties
+      And 5 s have passed since "stale" was sent
+      And a receiver starts to wait on the queue
+      Then the receiver sees "first" exactly once
+      And the receiver never sees "stale"
+
+    @needs-delivery-delay
     Scenario: A time to live of the send alone counts against a delay too
       Given an empty queue
       When message "stale" is sent to the queue with a delivery delay of 5 s and a time to live of 6 s for this send only

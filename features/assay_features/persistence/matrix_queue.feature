@@ -7,6 +7,29 @@ Feature: What becomes of a message on a queue, through restart and kill
     A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
     An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
+    Scenario Outline: Messages without properties are there after the broker <event>, and those that were received are not
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      And a producer on the queue
+      When the producer sends message "taken" with no properties
+      And "first" has seen "taken"
+      And "first" is closed
+      And the producer sends message "kept" with no properties
+      And the broker <event>
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "kept" exactly once
+      And "second" never sees "taken"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-local-transaction @needs-kill
     Scenario: All that a unit of work sent is there after a kill
       Given an empty queue

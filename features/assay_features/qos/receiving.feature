@@ -332,6 +332,15 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" to "m5" again, marked as redelivered
 
+    Scenario: Messages without properties too
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m5" are sent to the topic with the durable header true and no properties
+      And "sure" has seen "m1" to "m5"
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" to "m5" again
+
     Scenario: As often as the connection fails
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.keys import KID
 from assay_adapters.ports.administration import (
     EVERYBODY,
     QUEUE_MANAGER,

@@ -6,9 +6,8 @@ import hashlib
 
 from msgspec import Struct
 
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.keys import KID, key_in
 from assay_adapters.ports.administration import STRUC_ID, RawMessage
-from assay_steps.cast.messages import key_in
 from assay_steps.cast.recording import Scalar
 from assay_steps.words.descriptor import names_of
 
@@ -42,7 +41,7 @@ class Look(Struct, frozen=True):
 def key_of(message: RawMessage) -> str:
     """The kit's id in a message; nothing when it holds none."""
     named = message.properties.get(KID)
-    return named if isinstance(named, str) else key_in(message.body.decode(errors="replace"))
+    return named if isinstance(named, str) else key_in(message.body)
 
 
 def fields_of(message: RawMessage) -> dict[str, Scalar]:

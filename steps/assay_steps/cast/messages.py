@@ -52,9 +52,3 @@ class Sighting(Struct, frozen=True):
     ref: str
     seen: Seen
     batch: int | None
-
-
-def key_in(body: str) -> str:
-    """The message's key, with which a body begins; empty if the kit did not write the body."""
-    head, space, _ = body.partition(" ")
-    return head if space and "/" in head else ""

@@ -327,6 +327,7 @@ class World(Waiting):
             key=key,
             body=usual if options.ending is None else f"{usual} {options.ending}",
             size=options.size,
+            bare=options.bare,
             properties=dict(options.properties),
             correlation_id=options.correlation_id,
             own_mode=options.own_mode,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.keys import KID
 from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, ClientSession, Seen
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle

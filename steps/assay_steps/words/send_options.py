@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay_adapters.ports.client import AS_DESTINATION, Mode, Qos
 from assay_sdk.model.durations import parse_duration
-from assay_steps.words.choices import unknown_choice
+from assay_steps.words.choices import ChoiceError, unknown_choice
 from assay_steps.words.descriptor import report_properties
 from assay_steps.words.handbook import handbook
 from assay_steps.words.names import PLACE, Place, read_place
@@ -38,6 +38,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         reused: Whether the message object of the producer's send before is sent again, with another body.
         size: Length of the body in bytes; 0 for an empty one.
         ending: Text behind the usual body; None for none.
+        bare: Whether the message has no properties at all, not even the kit's own.
         reply_to: JMSReplyTo.
         correlation_id: JMSCorrelationID.
         group_id: JMSXGroupID.
@@ -58,6 +59,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     reused: bool = False
     size: int | None = None
     ending: str | None = None
+    bare: bool = False
     reply_to: Place | None = None
     correlation_id: str | None = None
     group_id: str | None = None
@@ -97,6 +99,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),
     (r"a body of non-ASCII characters", lambda _: {"ending": NON_ASCII}),
     (r"an empty body", lambda _: {"size": 0}),
+    (r"no properties", lambda _: {"bare": True}),
     (rf"reply-to ({PLACE})", lambda match: {"reply_to": read_place(match[1])}),
     (r'correlation id "([^"]+)"', lambda match: {"correlation_id": match[1]}),
     (r'group "([^"]+)"', lambda match: {"group_id": match[1]}),
@@ -116,7 +119,7 @@ def read_options(text: str) -> SendOptions:
     """The options that a step names.
 
     Raises:
-        ChoiceError: One of them does not exist; names the closest, and those that exist.
+        ChoiceError: One of them does not exist (names the closest, and those that exist), or two do not go together.
         DurationError: A duration makes no sense.
     """
     found: dict[str, Any] = {}
@@ -130,7 +133,12 @@ def read_options(text: str) -> SendOptions:
         read = _read(part)
         properties |= read.pop("properties", {})
         found |= read
-    return SendOptions(**found, properties={**properties, **report_properties(report)})
+    properties |= report_properties(report)
+    if found.get("bare") and (properties or found.get("size") == 0):
+        raise ChoiceError(
+            f"{text!r}: a message with no properties is known by its body; leave out properties and an empty body"
+        )
+    return SendOptions(**found, properties=properties)
 
 
 def _read(part: str) -> dict[str, Any]:

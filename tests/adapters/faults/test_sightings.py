@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.keys import KID
 from assay_adapters.faults.sightings import Conversation, Direction, Passing, What, key_in
 from assay_sdk.amqp import codec, types
 from assay_sdk.amqp.codec import Prefixes
@@ -193,6 +193,13 @@ def test_no_frame_can_make_it_fail(body: bytes, direction: Direction) -> None:
     talk.look(TO_CLIENT, begin(0, remote=0))
     talk.look(direction, frame(body))
     talk.look(direction, frame(types.described(0x14, types.fields((types.uint(0), types.uint(0)))) + body))
+
+
+@pytest.mark.parametrize(
+    "body", [types.described(0x75, types.binary(b"t/m body")), types.described(0x77, types.string("t/m body"))]
+)
+def test_a_message_without_properties_is_known_by_its_body(body: bytes) -> None:
+    assert key_in(body) == "t/m"
 
 
 @given(st.binary(max_size=80))

@@ -184,6 +184,12 @@ def test_options_of_a_send_are_joined_by_commas_and_and(text: str, options: Send
     assert read("Options", text) == options
 
 
+@pytest.mark.parametrize("other", ['property colour = "red"', "an empty body", "the retain option"])
+def test_a_message_with_no_properties_has_a_body_and_no_property(other: str) -> None:
+    with pytest.raises(ChoiceError, match=r"is known by its body; leave out properties and an empty body"):
+        TYPES["Options"](f"no properties and {other}")
+
+
 @pytest.mark.parametrize(
     "text", ["a delay of 5 s", "priority high", "MQRO_COA", "a body of 4", "a delivery delay of 5 s and wings"]
 )

@@ -37,8 +37,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     """A message to send.
 
     Args:
-        key: The kit's id; the client puts it into the property ``assay_kid`` and in front of the body.
+        key: The kit's id; the client puts it into the property ``assay_kid``, and the body begins with it.
         body: Text.
+        bare: Whether the message has no properties at all; it is then known by its body alone.
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
         own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
@@ -52,6 +53,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     key: str
     body: str
+    bare: bool = False
     properties: dict[str, Property] = {}
     correlation_id: str | None = None
     own_mode: Mode | None = None

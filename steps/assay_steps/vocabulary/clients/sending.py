@@ -68,9 +68,10 @@ def _(world: World, place: Place, style: str | None = None, name: str = "sender"
 
 
 @given(phrase("producer {name:Name} of session {session:Name} on {place:Place}"))
+@given(phrase("producer {name:Name} of session {session:Name} on {place:Place} with {options:Options}"))
 @given(phrase("producer {name:Name} of session {session:Name} without a destination"))
-def _(world: World, name: str, session: str, place: Place | None = None) -> None:
-    world.producer(place, name, session=world.sessions[session])
+def _(world: World, name: str, session: str, place: Place | None = None, options: SendOptions = PLAIN) -> None:
+    prepared(world.producer(place, name, session=world.sessions[session]), options)
     if place is not None:
         world.places[name] = place
 
@@ -80,10 +81,29 @@ def _(world: World, setting: Setting, name: str, value: int) -> None:
     world.producers[name].set(setting, value).needed()
 
 
+@when(phrase("the {setting:Setting} of producer {name:Name} is set to {value:Duration}"))
+@when(phrase("the {setting:Setting} of producer {name:Name} is set to {value:Number}"))
+def _(world: World, setting: Setting, name: str, value: int) -> None:
+    answer = world.producers[name].set(setting, value)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("the delivery mode of producer {name:Name} is set to {mode:Mode}"))
+def _(world: World, name: str, mode: Mode) -> None:
+    world.producers[name].set(Setting.MODE, MODE_NUMBERS[mode]).needed()
+
+
+@when(phrase("producer {name:Name} is closed"))
+def _(world: World, name: str) -> None:
+    world.producers[name].close().needed()
+
+
 @when(phrase("producer {name:Name} sends message {label:Name}"))
+@when(phrase("producer {name:Name} sends message {label:Name} with {options:Options}"))
 @when(phrase("producer {name:Name} sends message {label:Name} to {place:Place}"))
-def _(world: World, name: str, label: str, place: Place | None = None) -> None:
-    send(world, world.producers[name], label, place or world.places[name])
+@when(phrase("producer {name:Name} sends message {label:Name} to {place:Place} with {options:Options}"))
+def _(world: World, name: str, label: str, place: Place | None = None, options: SendOptions = PLAIN) -> None:
+    send(world, world.producers[name], label, place or world.places[name], options)
 
 
 @given(phrase("a {style:Style} producer without a destination"))

@@ -9,7 +9,7 @@ from assay_adapters.brokers.base import ALL_FACES, SdkBackend, SdkInstance
 from assay_adapters.brokers.reference.inprocess.administration import ReferenceAdmin
 from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults
 from assay_adapters.brokers.reference.inprocess.stores import kind_of
-from assay_adapters.clients.events import key_of
+from assay_adapters.clients.keys import key_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.ports.backend import Available, Environment, Unavailable, WireProtocol

@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import Struct
 
 from assay_adapters.brokers.reference.inprocess.stores import ScenarioStore
-from assay_adapters.clients.events import key_of
+from assay_adapters.clients.keys import key_of
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Source
 from assay_adapters.ports.faults import (

@@ -27,7 +27,8 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
     UnblockWrites,
     WatchDisk,
 )
-from assay_adapters.clients.events import KID
+from assay_adapters.clients.keys import key_of
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.server.options import ServerOptions
 from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
@@ -147,8 +148,9 @@ class ServerControl:
                 self._store.observe(self._seen)
 
     def _seen(self, operation: Operation, records: tuple[Record, ...]) -> None:
-        stored = (record.message.properties.get(KID) for record in records if isinstance(record, MessageStored))
-        keys = tuple(key for key in stored if isinstance(key, str))
+        messages = [record.message for record in records if isinstance(record, MessageStored)]
+        stored = (key_of(message if message.properties else opened(message)) for message in messages)
+        keys = tuple(key for key in stored if key is not None)
         now_ns = time.monotonic_ns()
         for batch in _batched(keys, _KIDS_A_LINE):
             self._tell(DiskSeen(os.getpid(), operation, batch, now_ns))

@@ -1,0 +1,35 @@
+"""The kit's ids (keys) in messages: a property, or the beginning of the body of a message without properties."""
+
+from __future__ import annotations
+
+from assay_adapters.ports.client import Draft
+from assay_sdk.model.message import Body, Message, Property
+
+KID = "assay_kid"
+"""The property with the kit's id."""
+
+
+def marked(draft: Draft) -> dict[str, Property]:
+    """Return the properties of a message to send: the kit's id and the draft's own, or none at all."""
+    return {} if draft.bare else {KID: draft.key, **draft.properties}
+
+
+def key_in(body: Body) -> str:
+    """Return the kit's id with which a body begins; empty if the kit did not write the body."""
+    text = body.decode(errors="replace") if isinstance(body, bytes) else body or ""
+    head, space, _ = text.partition(" ")
+    return head if space and "/" in head else ""
+
+
+def key_among(properties: dict[str, Property], body: Body) -> str:
+    """Return the kit's id of a message; empty if it has none.
+
+    A report has properties, and its body may begin with the id of the message that it is about, so the body counts
+    only without properties.
+    """
+    return str(properties.get(KID, "")) if properties else key_in(body)
+
+
+def key_of(message: Message) -> str | None:
+    """Return the kit's id of a message; None if it has none."""
+    return key_among(message.properties, message.body) or None
