@@ -206,6 +206,7 @@ class World(Waiting):
                 reconnects=Capability.RECONNECT in client.capabilities,
             )
             return Answer(answer.ref, Ok(self.connections[name]))
+        self.connections.miss(name, SetupRefusedError(answer.outcome))
         return Answer(answer.ref, answer.outcome)
 
     def session(
@@ -258,6 +259,8 @@ class World(Waiting):
         answer = open_producer(session, self.address(to), name)
         if isinstance(answer.outcome, Ok):
             self.producers[name] = answer.outcome.value
+        else:
+            self.producers.miss(name, SetupRefusedError(answer.outcome))
         return answer
 
     def consumer(
@@ -277,6 +280,8 @@ class World(Waiting):
         answer = open_consumer(owner, origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
+        else:
+            self.consumers.miss(name, SetupRefusedError(answer.outcome))
         return answer
 
     def browser(self, place: Place) -> Session:

@@ -44,13 +44,26 @@ class Cast(dict[str, T]):
     def __init__(self, kind: str) -> None:
         super().__init__()
         self._kind = kind
+        self._absent: dict[str, Exception] = {}
+
+    def miss(self, name: str, why: Exception) -> None:
+        """Note that a step has tried in vain to make what has this name.
+
+        Args:
+            name: The name.
+            why: Raised by a later step that names it.
+        """
+        self._absent[name] = why
 
     def __missing__(self, name: str) -> T:
         """Refuse a name that no step has made.
 
         Raises:
-            MistakeError: Always; lists the known names.
+            MistakeError: No step has tried to make it; lists the known names.
+            Exception: The pair refused to make it (`miss`).
         """
+        if name in self._absent:
+            raise self._absent[name]
         there = f"there are {', '.join(sorted(self))}" if self else f"no step before has made a {self._kind}"
         article = "nobody" if self._kind != "message" else "no message"
         as_what = "" if self._kind == "message" else f" (as {self._kind})"

@@ -14,7 +14,7 @@ from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.faults import At, Cut, FaultRequest, Kill, Restart, StoreError, Unreachable
+from assay_adapters.ports.faults import NOW, At, Cut, FaultRequest, Kill, Restart, StoreError, Trigger, Unreachable
 from assay_sdk.runners.real import RealRunner
 
 
@@ -49,8 +49,8 @@ class Bench:
         self.proxy = Proxy(self.notes.amqp_port)
         self.faults = ProxiedFaults(self.notes, self.proxy, runner)
 
-    def arm(self, fault: FaultRequest, *when: At) -> HalvesInjection:
-        injection = self.faults.inject(fault, *when)
+    def arm(self, fault: FaultRequest, when: Trigger = NOW) -> HalvesInjection:
+        injection = self.faults.inject(fault, when)
         assert isinstance(injection, HalvesInjection)
         return injection
 

@@ -17,9 +17,11 @@ from assay_evidence.writer import JournalWriter
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.journal import ScenarioJournal, instant
+from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin.run import VIRTUAL_LIMITS
 from assay_steps.vocabulary.clients.sending import send
+from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.names import Place
 
 QUEUE = Place("queue", "queue")
@@ -136,3 +138,15 @@ def void(_: object) -> None:
 def test_before_anything_was_tried_there_is_no_last_answer(world: World) -> None:
     with pytest.raises(LookupError, match="No step before this one has tried anything"):
         _ = world.last
+
+
+def test_what_the_pair_refused_to_make_is_no_mistake_of_a_later_step(world: World) -> None:
+    world.connect("first", client_id="id").needed()
+    assert not world.connect("second", client_id="id").accepted
+    with pytest.raises(SetupRefusedError, match="invalid-client-id"):
+        world.connections["second"].close()
+    with pytest.raises(MistakeError, match="third"):
+        world.connections["third"].close()
+    world.connections["first"].close().needed()
+    world.connect("second", client_id="id").needed()
+    world.connections["second"].close().needed()
