@@ -308,7 +308,29 @@ def left_before_a_start(story: Story) -> None:
     subscribe(story.client("last", "last"), "club:T", share=True, ttl_ms=9 * TTL)
 
 
+def asked_for_and_unsubscribed(story: Story) -> None:
+    """Credit that is used, given again and taken back; what expires while its subscriber is away; an unsubscriber."""
+    sender, one = story.client("sender"), story.client("one", "one")
+    subscribe(one, "once", ttl_ms=9 * TTL, settled=True, credit=1)
+    publish(sender, "first")
+    one.submit(driver.Credit(one.token(), LINK, 1))
+    publish(sender, "second")
+    one.submit(driver.Credit(one.token(), LINK, 1), driver.Drain(one.token(), LINK))
+    publish(sender, "third")
+    _leave(one, clean=True)
+    now_ms = story.runner.clock.wall_ns() // 1_000_000
+    sender.submit(driver.Send(sender.token(), 2, Message(message_id="short", body="short", expiry_ms=now_ms + 1)))
+    story.run(TTL)
+    one = story.client("one again", "one")
+    subscribe(one, "once", ttl_ms=9 * TTL)
+    one.close(LINK)
+    one.submit(driver.Unsubscribe(one.token(), 1, "private:once"))
+    publish(sender, "missed")
+    subscribe(one, "once", ttl_ms=9 * TTL)
+
+
 QOS_STORIES = (
+    asked_for_and_unsubscribed,
     lasting,
     to_the_millisecond,
     resumed_for_long,

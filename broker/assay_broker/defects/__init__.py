@@ -42,6 +42,7 @@ from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
 from assay_broker.defects.persistence.units import UNIT_OF_WORK_DEFECTS
 from assay_broker.defects.persistence.waiting_messages import WAITING_MESSAGE_DEFECTS
+from assay_broker.defects.qos.delivering import DELIVERING_DEFECTS
 from assay_broker.defects.qos.persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.qos.qualities import QOS_DEFECTS
 from assay_broker.defects.qos.repetition import REPETITION_DEFECTS
@@ -89,6 +90,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *QOS_DEFECTS,
         *REPETITION_DEFECTS,
         *RETURNING_DEFECTS,
+        *DELIVERING_DEFECTS,
         *SUBSCRIPTION_LIFETIME_DEFECTS,
         *QOS_PERSISTENCE_DEFECTS,
     )

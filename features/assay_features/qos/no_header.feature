@@ -31,18 +31,6 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       Then "s" sees "control" exactly once
       And "s" sees "m1" exactly once
 
-    @needs-restart @needs-reconnect
-    Scenario: With DEFPSIST(NO) it may be gone after a restart of the broker, and never comes twice
-      Given a topic with DEFPSIST(NO)
-      And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
-      And subscriber "s" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once
-      And the broker is restarted
-      And subscriber "s" comes back
-      And message "control" is sent to the topic with quality of service at-least-once
-      Then "s" sees "control" exactly once
-      And "s" sees "m1" at most once
-
     @needs-kill @needs-kill-at-answer @needs-reconnect
     Scenario Outline: With DEFPSIST(<defpsist>) what is sent again has persistence <persistence>, too
       Given a topic with DEFPSIST(<defpsist>)

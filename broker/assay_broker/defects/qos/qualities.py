@@ -19,13 +19,13 @@ from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, Message
 
 _LATE_MS = 1_000
-_LIGHT = ("private:", "share:")
+LIGHT = ("private:", "share:")
 """How the names of MQ Light's links begin."""
 
 
 def is_light(attach: Attach) -> bool:
     """Whether the receiver is an MQ Light client's, by the name of its link."""
-    return str(attach.name).startswith(_LIGHT)
+    return str(attach.name).startswith(LIGHT)
 
 
 def lasts(attach: Attach | None) -> bool:

@@ -1,0 +1,102 @@
+"""Defects of credit, order and expiry on the subscriptions of MQ Light clients, and of their removal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, FindSubscription, Flow, Put, Unsubscribe
+from assay_broker.core.effects import Deliver, Effect
+from assay_broker.defects.links import Link
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.qos.qualities import LIGHT, lasts
+from assay_broker.defects.sends import resent
+from assay_broker.defects.shapes import Commands, commands, filters
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
+
+
+@defect(commands, "withdrawn-credit-kept", "QS-10")
+def _keeps_credit(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A receiver that has taken its credit back is still sent what comes."""
+    if isinstance(command, Flow) and command.drain and lasts(view.receivers.get((command.connection, command.link))):
+        return (replace(command, drain=False),)
+    return None
+
+
+@defect(made, "later-credit-ignored", "QS-06")
+def _first_credit_only() -> Seams:
+    """At most once, a receiver is sent as many messages as its first credit allows, and no more."""
+    granted: set[Link] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Flow) or command.credit <= 0:
+            return None
+        link = command.connection, command.link
+        attach = view.receivers.get(link)
+        if attach is None or not lasts(attach) or not attach.settled:
+            return None
+        again = link in granted
+        granted.add(link)
+        return (replace(command, credit=0),) if again else None
+
+    return commands(rewrite)
+
+
+@defect(made, "expired-kept-for-the-absent", "QS-08")
+def _no_expiry() -> Seams:
+    """A message does not expire while its subscriber is away."""
+    known: set[Address] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and lasts(command):
+            known.add(command.address)
+        target = view.target(command)
+        if not isinstance(command, Put) or target not in known or view.on(target):
+            return None
+        return resent(command, ttl_ms=None, expiry_ms=None) if command.message.expiry_ms is not None else None
+
+    return commands(rewrite)
+
+
+@defect(commands, "unsubscribed-stays", "QS-20")
+def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscription with a time to live stays for that time though its subscriber unsubscribes."""
+    if isinstance(command, Unsubscribe) and command.name.startswith(LIGHT):
+        return (FindSubscription(command.connection, command.token, command.name, command.everybodys),)
+    return None
+
+
+def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
+    """Filters that move the first of the deliveries to the end which leave together for one such subscription."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        moved = [one for one in passing if isinstance(one, Deliver) and hit(one) and lasts(view.receiver(one))]
+        if len({(one.connection, one.link) for one in moved}) != 1:
+            return passing
+        places = iter((*moved[1:], moved[0]))
+        return tuple(next(places) if one in moved else one for one in passing)
+
+    return filters(effects=effects)
+
+
+DELIVERING_DEFECTS = (
+    _keeps_credit,
+    _first_credit_only,
+    _no_expiry,
+    _stays,
+    Defect(
+        name="first-again-comes-last",
+        rules=("QS-09",),
+        text="Of what comes again to a subscriber, the first message comes last.",
+        apply=lambda: _first_comes_last(lambda one: one.redelivered),
+    ),
+    Defect(
+        name="first-missed-comes-last",
+        rules=("QS-21",),
+        text="Of what a subscriber has missed, the first message comes last.",
+        apply=lambda: _first_comes_last(lambda one: not one.redelivered),
+    ),
+)
