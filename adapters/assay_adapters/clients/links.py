@@ -139,13 +139,21 @@ class SdkConsumer:
         """Set a message listener that follows a script; None removes it."""
         if script is None:
             return attempt(lambda: self._port.set_message_listener(None))
-        listener = self._scripted(script)
-        return attempt(lambda: self._port.set_message_listener(lambda message: listener([message])))
+
+        def set_it() -> None:
+            self._port.set_message_listener(lambda message: listener([message]))
+
+        listener = self._scripted(script, set_it)
+        return attempt(set_it)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         """Set a batch listener (BATCH:26-34); None removes it."""
-        listener = None if script is None else self._scripted(script)
-        return attempt(lambda: self._port.set_batch_listener(listener, batch_size=size, batch_timeout=timeout_ms))
+
+        def set_it() -> None:
+            self._port.set_batch_listener(listener, batch_size=size, batch_timeout=timeout_ms)
+
+        listener = None if script is None else self._scripted(script, set_it)
+        return attempt(set_it)
 
     def close(self) -> Outcome[None]:
         """Close the consumer."""
@@ -155,13 +163,14 @@ class SdkConsumer:
         message = self._port.receive(timeout_ms)
         return None if message is None else self._teller.match(self._port.number, message)
 
-    def _scripted(self, script: Script) -> Callable[[list[Message[str]]], None]:
+    def _scripted(self, script: Script, again: Callable[[], None]) -> Callable[[list[Message[str]]], None]:
         scripted = ScriptedListener[Message[str]](
             script,
             self._runner,
             acknowledge=acknowledge_message,
             commit=self._session.commit,
             rollback=self._session.rollback,
+            again=again,
         )
 
         def listener(messages: list[Message[str]]) -> None:

@@ -18,7 +18,9 @@ class ScriptedFailureError(RuntimeError):
 
 
 class ScriptedListener(Generic[T]):
-    """Carries out a script in each callback: waits, raises, acknowledges, commits, rolls back, in this order.
+    """Carries out a script in each callback.
+
+    It waits, raises, acknowledges, commits, rolls back, and sets the listener again, in this order.
 
     Args:
         script: The script.
@@ -26,6 +28,7 @@ class ScriptedListener(Generic[T]):
         acknowledge: Acknowledges; called on one message.
         commit: Commits the session.
         rollback: Rolls the session back.
+        again: Sets the listener on its consumer again.
     """
 
     def __init__(
@@ -36,12 +39,14 @@ class ScriptedListener(Generic[T]):
         acknowledge: Callable[[T], None],
         commit: Callable[[], None],
         rollback: Callable[[], None],
+        again: Callable[[], None],
     ) -> None:
         self._script = script
         self._runner = runner
         self._acknowledge = acknowledge
         self._commit = commit
         self._rollback = rollback
+        self._again = again
         self._callbacks = 0
         self._came: list[T] = []
 
@@ -66,6 +71,8 @@ class ScriptedListener(Generic[T]):
             self._commit()
         if self._reached(script.rollback_after, before):
             self._rollback()
+        if self._reached(script.again_after, before):
+            self._again()
 
     def _reached(self, after: int | None, before: int) -> bool:
         """Return whether this callback completes this number of messages."""

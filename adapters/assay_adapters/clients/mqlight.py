@@ -214,6 +214,7 @@ class LightConsumer:
             acknowledge=Delivery.confirm,
             commit=_no_unit,
             rollback=_no_unit,
+            again=lambda: self._port.set_on_message(listener),
         )
 
         def listener(delivery: Delivery) -> None:

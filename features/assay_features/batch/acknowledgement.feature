@@ -145,6 +145,20 @@ Feature: A batch is acknowledged as a whole
       Then every message of the failed batch comes to the receiver again
       And no message of a batch before the failed one comes to the receiver again
 
+    @kit
+    Scenario: A callback that sets its listener again acknowledges its batch, and what follows comes too
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 500 ms and sets its listener again once 3 messages have come
+      And "receiver" has seen "m1" to "m6"
+      And 1 s pass
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
     @evidence @needs-kill @needs-kill-at-first-sight
     Scenario: A broker that is killed during the callback has nothing of the batch acknowledged
       Given an empty queue

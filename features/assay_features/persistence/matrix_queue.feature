@@ -392,6 +392,17 @@ Feature: What becomes of a message on a queue, through restart and kill
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
+    @needs-kill-at-answer
+    Scenario: A kill at the answer to a send that follows an acknowledgement at once loses nothing
+      Given an empty queue
+      And an empty queue "other"
+      And receiver "busy" is waiting on queue "other"
+      When message "taken" is sent to queue "other"
+      And "busy" has seen "taken"
+      And message "heavy" is sent to the queue and the broker is killed at its answer
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" exactly once
+
     @evidence @needs-flush-trace
     Scenario: The flush comes before the answer when there is no consumer
       Given an empty queue

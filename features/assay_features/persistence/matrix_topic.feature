@@ -429,6 +429,19 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
+    @needs-time-to-live @needs-restart
+    Scenario: What it missed still expires after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "short" is sent to the topic with a time to live of 5 s
+      And message "lasting" is sent to the topic
+      And the broker is restarted
+      And 6 s pass
+      And subscriber "keeper" comes back
+      Then "keeper" sees "lasting" exactly once
+      And "keeper" never sees "short"
+
     @kit @needs-restart
     Scenario: A subscription to several topics collects again after a restart
       Given a durable subscriber "keeper" on topic "sport/#"

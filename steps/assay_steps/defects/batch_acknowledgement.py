@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_adapters.clients.keys import KID
-from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, ClientSession, Seen
+from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, ClientSession, Script, Seen
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
 from assay_steps.defects.batch_contents import is_batch_window
-from assay_steps.defects.consumers import ConsumingClientFilter
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
@@ -304,7 +304,55 @@ class _EarlierBatchesOnly:
         return wires(Earlier)(driver)
 
 
+class _SetAgainUnacknowledged:
+    """A batch whose callback sets the listener again is never acknowledged: noted at the port, done on the wire."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+        self._keys: set[str] = set()
+
+    def port(self, client: Client) -> Client:
+        left, keys = self._left, self._keys
+
+        class NotesScript(ConsumerFilter):
+            def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
+                if script is not None and script.again_after is not None:
+                    left[self.actor] = script.again_after
+                return super().listen_batch(script, size, timeout_ms)
+
+        def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+            if event.what == "seen" and event.seen is not None and left.get(event.actor):
+                left[event.actor] -= 1
+                if left[event.actor] == 0:
+                    keys.add(event.seen.key)
+            return (event,)
+
+        return ConsumingClientFilter(client, NotesScript, tell)
+
+    def wire(self, driver: Driver) -> Driver:
+        keys = self._keys
+
+        class Unacknowledged(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._keys: dict[tuple[int, int], object] = {}
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if not _is_accepting(command) or not isinstance(command, Settle):
+                    return (command,)
+                hit = any(self._keys[command.link, one] in keys for one in command.deliveries)
+                return () if hit else (command,)
+
+            def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+                if isinstance(event, Arrived):
+                    self._keys[event.link, event.delivery] = event.message.properties.get(KID)
+                return (event,)
+
+        return wires(Unacknowledged)(driver)
+
+
 _ONE_BY_ONE = _OneByOne()
+_SET_AGAIN = _SetAgainUnacknowledged()
 _EARLIER = _EarlierBatchesOnly()
 _ALONE = _OnlyThatMessage()
 
@@ -337,6 +385,13 @@ ACKNOWLEDGEMENT_DEFECTS = (
         text="Each message of a batch is acknowledged by itself.",
         port=_ONE_BY_ONE.port,
         wire=_ONE_BY_ONE.wire,
+    ),
+    Defect(
+        name="batch-that-sets-its-listener-unacknowledged",
+        rules=("BT-08",),
+        text="A batch whose callback sets the listener again is never acknowledged.",
+        port=_SET_AGAIN.port,
+        wire=_SET_AGAIN.wire,
     ),
     on_wire(wires, _WithTheNextFull, "partial-batch-accepted-with-the-next-full", "BT-08"),
     on_wire(wires, _WhatWaitsBehind, "batch-accepts-what-waits-behind", "BT-08", "BT-11", "BT-12"),

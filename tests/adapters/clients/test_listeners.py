@@ -19,6 +19,7 @@ class Played:
             acknowledge=lambda message: self.did.append(f"acknowledge {message}"),
             commit=lambda: self.did.append("commit"),
             rollback=lambda: self.did.append("rollback"),
+            again=lambda: self.did.append("again"),
         )
 
 
@@ -61,6 +62,13 @@ def test_commit_and_rollback_come_once_each_with_their_message() -> None:
     for message in "abc":
         played.listener([message])
     assert played.did == ["rollback", "commit"]
+
+
+def test_the_listener_is_set_again_once_and_last() -> None:
+    played = Played(Script(again_after=2, commit_after=2))
+    for batch in (["a"], ["b", "c"], ["d"]):
+        played.listener(batch)
+    assert played.did == ["commit", "again"]
 
 
 def test_a_raising_callback_does_nothing_else() -> None:

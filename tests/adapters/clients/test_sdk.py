@@ -270,6 +270,14 @@ def test_commit_and_rollback_by_script(world: World) -> None:
     assert world.wire.bodies() == []
 
 
+def test_a_listener_that_sets_itself_again_gets_what_follows(world: World) -> None:
+    consumer = ok(world.session().consumer(Origin(address=QUEUE), actor="A"))
+    ok(consumer.listen(Script(again_after=1)))
+    world.put("a", "b")
+    world.let(1)
+    assert [event.what for event in world.events] == ["seen", "callback", "settle", "seen", "callback", "settle"]
+
+
 def test_acknowledging_what_was_seen_acknowledges_the_session(world: World) -> None:
     session = world.session(AckMode.CLIENT)
     consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))

@@ -21,6 +21,7 @@ class Script(Struct, frozen=True, kw_only=True):
         take_ms: How long each callback takes, on the backend's clock, in milliseconds.
         commit_after: Commit the session after this many messages; None never.
         rollback_after: Roll the session back after this many messages; None never.
+        again_after: Set the same listener on the consumer again after this many messages; None never.
     """
 
     acknowledge_after: int | None = None
@@ -30,6 +31,7 @@ class Script(Struct, frozen=True, kw_only=True):
     take_ms: int = 0
     commit_after: int | None = None
     rollback_after: int | None = None
+    again_after: int | None = None
 
 
 class ClientEvent(Struct, frozen=True, kw_only=True):

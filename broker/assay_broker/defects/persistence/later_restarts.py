@@ -72,7 +72,7 @@ def _unit_loses_taken() -> Seams:
     return filters(note, read=lose)
 
 
-@defect(read, "expiry-lost-at-restart", "PD-20")
+@defect(read, "expiry-lost-at-restart", "PD-20", "PD-25")
 def _expiry_lost(record: Record) -> tuple[Record, ...]:
     """A stored message lives for ever after a restart."""
     if not isinstance(record, MessageStored) or record.expires_ms is None:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Put, Settle
-from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.effects import Answer, Deliver, Effect, Persist
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import HOLD, SHIFT, handed_in, is_delayed, is_topic, twice, unheard
-from assay_broker.defects.shapes import Commands, answers, commands, puts, read_together, written
+from assay_broker.defects.shapes import Commands, answers, commands, filters, puts, read_together, written
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
@@ -40,6 +40,25 @@ def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Command
 def _answers_before_flush(_sent: Sent, answer: Answer) -> Answer:
     """A persistent send is answered before the message is on disk."""
     return replace(answer, after=None)
+
+
+@defect(made, "later-answer-before-flush", "PD-20")
+def _later_before_flush() -> Seams:
+    """While records wait for their flush, a persistent send is answered before its own are on disk."""
+    written_ms = -1
+
+    def effects(passing: tuple[Effect, ...], now_ms: int, view: View) -> tuple[Effect, ...]:
+        nonlocal written_ms
+        waiting = written_ms == now_ms
+        if any(isinstance(effect, Persist) for effect in passing):
+            written_ms = now_ms
+        return tuple(early(effect, view) for effect in passing) if waiting else passing
+
+    def early(effect: Effect, view: View) -> Effect:
+        is_sends = isinstance(effect, Answer) and view.asked(effect)[1] is not None
+        return replace(effect, after=None) if is_sends else effect
+
+    return filters(effects=effects)
 
 
 def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
@@ -109,6 +128,7 @@ def _returned_on_disk(command: Command, _now_ms: int, view: View) -> Commands | 
 QUEUE_DEFECTS = (
     _to_each_consumer,
     _answers_before_flush,
+    _later_before_flush,
     Defect(
         name="loses-on-kill",
         rules=("PD-20",),
