@@ -23,11 +23,13 @@ from assay.commands.run import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, de
 from assay.exits import Exit
 from assay.outcome import ending
 from assay.tables import rules_table
-from assay_evidence.events import Claim, Step
+from assay_evidence.events import Begin, Claim, Step
 from assay_evidence.lines import decode_line, encode_line
+from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts, load_verdicts
 from assay_features import feature_root, load_catalogue
 from assay_steps.plugin.checks import rule_counts
+from assay_steps.plugin.run import LATENESS
 
 RULES = ("--rule", "DD-02", "--rule", "PD-22", "--rule", "PD-17")
 """Delays, restarts and both faces."""
@@ -473,3 +475,26 @@ def test_a_run_in_two_faces_counts_them_in_summary_verdicts_and_report(assay: As
     rule = (tmp_path / "report" / "rules" / "QS-03.html").read_text(encoding="utf-8")
     assert "(mqlight)" in rule
     assert "simplified" not in rule
+
+
+@pytest.mark.parametrize(
+    ("late", "verdict", "code"), [("1s", "fail", Exit.NOT_AS_EXPECTED), ("4s", "pass", Exit.AS_EXPECTED)]
+)
+def test_how_late_a_message_may_come_is_the_runs_choice_and_is_recorded(
+    late: str, verdict: str, code: Exit, tmp_path: Path, assay: Assay
+) -> None:
+    ended = assay("run", "--out", tmp_path, "--variant", "released-late", "--late", late, "--rule", "DD-03")
+    assert ended.code is code
+    verdicts = load_verdicts(tmp_path / "verdicts.json")
+    assert [rule.verdict for rule in verdicts.rules] == [verdict]
+    events = read_journals(tmp_path / "journals").events
+    recorded = {event.environment[LATENESS] for event in events if isinstance(event, Begin)}
+    assert recorded == {late.replace("s", " s")}
+
+
+@pytest.mark.parametrize(("late", "told"), [("0", "no broker delivers in no time"), ("soon", "'soon' is no duration")])
+def test_a_senseless_limit_for_lateness_is_refused(late: str, told: str, tmp_path: Path, assay: Assay) -> None:
+    ended = assay("run", "--out", tmp_path / "out", "--late", late)
+    assert ended.code is Exit.USAGE
+    assert told in ended.err
+    assert not (tmp_path / "out").exists()

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from assay.commands.report import write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
+from assay.messages import milliseconds
 from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
 from assay.progress import RunProgress
 from assay.terminal import Terminal
@@ -78,9 +79,16 @@ def run(
     variant: Annotated[
         str | None, typer.Option(help="Let broker or client be a tolerated variant, which must pass too.")
     ] = None,
+    late: Annotated[
+        str | None,
+        typer.Option(help="How late a delayed message may come, as 30s; a number is milliseconds. Default: 5s."),
+    ] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
     """Try the rules on a broker, print a table, and write the evidence and its report."""
+    late_ms = milliseconds("--late", late)
+    if late_ms == 0:
+        raise UsageProblem("--late is 0 ms, and no broker delivers in no time: give a second or more, as in 5s.")
     names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or [REFERENCE]))
     for_pytest = tuple(with_features(pytest_args or ()))
     asked = [
@@ -95,6 +103,7 @@ def run(
             face=face,
             defect=defect,
             variant=variant,
+            late_ms=late_ms,
             pytest_args=for_pytest,
         )
         for name in names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 
 class TimeLimits(Struct, frozen=True):
@@ -17,3 +17,11 @@ class TimeLimits(Struct, frozen=True):
     expected_ms: int
     quiet_ms: int
     late_ms: int
+
+    def with_lateness(self, late_ms: int) -> TimeLimits:
+        """The limits for a broker that may deliver so late: whatever must happen is waited for three times as long.
+
+        Args:
+            late_ms: In milliseconds.
+        """
+        return structs.replace(self, late_ms=late_ms, expected_ms=max(self.expected_ms, 3 * late_ms))

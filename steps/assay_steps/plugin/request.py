@@ -44,6 +44,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         face: The client's face; None for the first.
         defect: A named defect.
         variant: A tolerated variant of broker or client.
+        late_ms: How late a due message may come, in milliseconds; None for 5 s.
         probes: Whether to look for the capabilities that the selected scenarios need.
     """
 
@@ -55,6 +56,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     face: str | None = None
     defect: str | None = None
     variant: str | None = None
+    late_ms: int | None = None
     probes: bool = True
 
     def open(self, shared: Endpoint | None = None) -> Pair:

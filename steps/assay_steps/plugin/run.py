@@ -31,6 +31,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
 from assay_evidence.writer import JournalWriter
 from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.durations import format_duration
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
 from assay_steps.behaviour import Behaviour
@@ -55,6 +56,9 @@ REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
 """The number of rounds that "many" means; few on real brokers, because each kill takes seconds."""
+
+LATENESS = "a message may be late by"
+"""The name of the run's own limit for lateness, beside the broker's version in journals and reports."""
 
 PLUGIN = "assay-run"
 """The name under which pytest knows the plugin."""
@@ -95,6 +99,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
             face=config.getoption("assay_face"),
             defect=config.getoption("assay_defect"),
             variant=config.getoption("assay_variant"),
+            late_ms=config.getoption("assay_late"),
             probes=not config.getoption("assay_no_probes"),
         )
 
@@ -258,7 +263,12 @@ class Run:
                     backend=self.options.backend,
                     client=client.title,
                     ours=tuple(part for part, is_ours in own.items() if is_ours),
-                    environment={"product": environment.product, "version": environment.version, **environment.details},
+                    environment={
+                        "product": environment.product,
+                        "version": environment.version,
+                        **environment.details,
+                        **self._lateness(),
+                    },
                     catalogue_hash=self.catalogue.sha256,
                     seed=self.options.seed,
                     defect=self.options.defect or "",
@@ -267,6 +277,11 @@ class Run:
                     profiles=tuple(profile.value for profile in self.backend.profiles),
                 )
         return self._opening
+
+    def _lateness(self) -> dict[str, str]:
+        """The run's own limit for lateness, which whoever reads its verdicts must know."""
+        late_ms = self.options.late_ms
+        return {} if late_ms is None else {LATENESS: format_duration(late_ms)}
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
@@ -319,8 +334,8 @@ class Run:
     def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
         """The case's world."""
         limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
-        if isinstance(self.behaviour, Variant):
-            limits = structs.replace(limits, late_ms=REAL_LIMITS.late_ms)
+        if self.options.late_ms is not None:
+            limits = limits.with_lateness(self.options.late_ms)
         return World(
             provided.instance,
             journal,

@@ -49,6 +49,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
             "face": self.face,
             "defect": self.defect,
             "variant": self.variant,
+            "late": self.late_ms,
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
