@@ -39,11 +39,28 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             (Message("a", properties={"p": 2**63}), "the property p is 9223372036854775808: an integer has 64 bits"),
             (Message("a", properties={"p": cast("str", [1])}), "the property p is [1], of list"),
             (Message("a", properties={cast("str", 1): "x"}), "the property 1 has no name"),
+            (
+                Message("a", properties={"shop name": "x"}),
+                "the property 'shop name' has no valid name: a name cannot have ' '",
+            ),
+            (Message("a", properties={"9p": "x"}), "the property '9p' has no valid name: a name cannot begin with '9'"),
+            (Message("a", properties={"Like": "x"}), "the property 'Like' has no valid name: the word is reserved"),
             (Message("a", properties={"p": "\udfff"}), "the property p has no character at 0"),
             (Message("a", correlation_id=cast("str", 5)), "correlation_id is 5: give text"),
             (Message("a", jms_type=cast("str", 5)), "jms_type is 5: give text"),
         ],
-        ids=["surrogate", "long", "list", "name", "surrogate-property", "correlation-id", "type"],
+        ids=[
+            "surrogate",
+            "long",
+            "list",
+            "name",
+            "blank",
+            "digit",
+            "reserved",
+            "surrogate-property",
+            "correlation-id",
+            "type",
+        ],
     )
     def test_what_no_wire_carries_is_refused_before_it_is_sent(
         self, world: World, message: Message[str], said: str

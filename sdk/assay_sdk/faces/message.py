@@ -10,7 +10,7 @@ from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire
-from assay_sdk.model.contents import check_contents
+from assay_sdk.model.contents import check_contents, check_names
 from assay_sdk.model.converters import ConversionError, Converter
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, address_of
 from assay_sdk.model.destinations import destination as destination_at
@@ -35,7 +35,8 @@ class Message(Generic[T]):
 
     Args:
         body: Body, of the destination's type.
-        properties: The application's own properties, and those that begin with ``JMSX`` or ``JMS_IBM_``.
+        properties: The application's own properties, and those that begin with ``JMSX`` or ``JMS_IBM_``. A name has
+            letters, digits, ``_`` and ``$``, so that a selector can refer to it (Jakarta Messaging 3.1, 3.5.1).
         correlation_id: JMSCorrelationID.
         reply_to: JMSReplyTo: the queue or topic for replies.
         jms_type: JMSType.
@@ -252,4 +253,6 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
         body=body,
     )
     check_contents(draft)
+    if not isinstance(message.properties, MappingProxyType):  # a received message goes on as its sender named it
+        check_names(draft.properties)
     return draft

@@ -3,14 +3,17 @@
 | part | valid values |
 |---|---|
 | body, texts, names of properties | text without unpaired surrogates, which UTF-8 cannot encode |
+| names of properties, in JMS's faces | identifiers of a selector (Jakarta Messaging 3.1, 3.5.1) |
 | values of properties | None, bool, int of 64 bits, float, text, bytes (Jakarta Messaging 3.1, 3.5.4) |
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from reprlib import repr as short
 
 from assay_sdk.model.message import Message
+from assay_sdk.model.names import RESERVED, stranger_in
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -35,6 +38,24 @@ def check_contents(message: Message) -> None:
         _check_text("the body", message.body)
     for name, value in message.properties.items():
         _check_property(name, value)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check that a selector can refer to properties by their names.
+
+    Args:
+        names: Names of text, which `check_contents` has accepted.
+
+    Raises:
+        ContentError: A name is no identifier.
+    """
+    for name in names:
+        offset = stranger_in(name)
+        if offset is not None:
+            what = f"a name cannot {'have' if offset else 'begin with'} {name[offset]!r}"
+            raise ContentError(f"the property {short(name)} has no valid name: {what}; use letters, digits, _ and $")
+        if name.upper() in RESERVED:
+            raise ContentError(f"the property {short(name)} has no valid name: the word is reserved in selectors")
 
 
 def _check_property(name: object, value: object) -> None:

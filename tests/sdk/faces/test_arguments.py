@@ -13,11 +13,13 @@ from assay_sdk import (
     Context,
     InvalidDestinationRuntimeError,
     Message,
+    MessageFormatRuntimeError,
     MessagingError,
     MessagingRuntimeError,
     Queue,
     Topic,
     connect,
+    connect_mqlight,
 )
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -41,6 +43,38 @@ def test_a_factory_does_so_with_the_checked_exception(given: dict[str, Any], sai
     with pytest.raises(MessagingError) as refusal:
         ConnectionFactory(**{"url": "amqp://127.0.0.1:1", **given}).create_connection()
     assert said in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["größe", "_p", "$p", "p9", "JMS_IBM_Report_COA", "JMSXAppID", "¢", "p\u0301"])
+def test_a_property_may_have_each_name_that_a_selector_can_have(name: str) -> None:
+    with in_process_broker() as broker, connect(broker.url) as context:
+        queue = Queue("Q")
+        context.create_producer(queue).send(Message("a", properties={name: "x"}))
+        assert context.create_consumer(queue, f"{name} = 'x'").receive_body(1_000) == "a"
+
+
+def test_a_foreign_message_with_any_names_is_received_sent_on_and_moved_away() -> None:
+    topic, parked = Topic("shops", str), Queue("PARKED", str)
+    with (
+        in_process_broker() as broker,
+        connect_mqlight(broker.url, driver=broker.driver, runner=broker.runner) as foreign,
+        connect(broker.url) as context,
+    ):
+        consumer = context.create_consumer(topic)
+        named = {"shop name": "north", "x-opt.y": 1, "like": True}
+        foreign.send("shops", "nails", properties=named)
+        message = consumer.receive(timeout=1_000)
+        assert message is not None
+        assert dict(message.properties) == named
+        context.create_producer(parked).send(message)
+        consumer.close()
+        refusing = context.create_consumer(topic, max_delivery_count=2, on_poison=parked)
+        refusing.set_message_listener(lambda _message: 1 // 0)
+        foreign.send("shops", "screws", properties=named)
+        arrived = list(context.create_consumer(parked).messages(timeout=60_000))
+        assert [(found.body, dict(found.properties)) for found in arrived] == [("nails", named), ("screws", named)]
+        with pytest.raises(MessageFormatRuntimeError, match="has no valid name"):
+            context.create_producer(parked).send(Message("copy", properties=message.properties))
 
 
 def test_properties_are_a_mapping() -> None:

@@ -10,7 +10,7 @@ from assay_sdk.model.selectors import Limits, Selector, SelectorError
 
 FAULTS: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("", 0, "empty", ("a value", "a condition")),
-    ("  \t", 3, "empty", ("a value", "a condition")),
+    ("  \t", 0, "nothing but blanks", ("a value", "a condition")),
     ("a = ", 4, "ends too early", ("a value",)),
     ("a = 'x", 4, "no closing quote", ()),
     ("a = 'x''", 4, "no closing quote", ()),

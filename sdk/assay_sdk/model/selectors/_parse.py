@@ -6,7 +6,6 @@ walks the tree.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cache
@@ -15,18 +14,11 @@ from typing import NamedTuple, NoReturn, cast
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
+from assay_sdk.model.names import RESERVED, stranger_in
 from assay_sdk.model.selectors import _literals as literals
 from assay_sdk.model.selectors import _nodes as nodes
 from assay_sdk.model.selectors._errors import SelectorError
 from assay_sdk.model.selectors._values import HEADERS
-
-RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"})
-"""Words that cannot be names, in any case (Jakarta Messaging 3.1, 3.8.1.1)."""
-
-_JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
-"""Unicode categories of Character.isJavaIdentifierStart."""
-_JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
-"""Unicode categories of Character.isJavaIdentifierPart."""
 
 _VALUE = frozenset({"NAME", "NUMBER", "STRING", "LPAR"})
 _WORDS = {
@@ -129,11 +121,9 @@ def _named(token: Token) -> Token:
     if token.isascii():
         word = token.upper()
         return token.update(type=word) if word in RESERVED else token
-    for offset, letter in enumerate(token):
-        if not letter.isascii():
-            allowed = _JAVA_PARTS if offset else _JAVA_LETTERS
-            if unicodedata.category(letter) not in allowed:
-                _refuse(f"the character U+{ord(letter):04X} cannot stand in a name", _at(token) + offset)
+    offset = stranger_in(token)
+    if offset is not None:
+        _refuse(f"the character U+{ord(token[offset]):04X} cannot stand in a name", _at(token) + offset)
     return token
 
 
@@ -342,8 +332,10 @@ def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
         token = cast("Token", unexpected.token)
         expected = _expected(frozenset(unexpected.accepts or unexpected.expected))
         if token.type == "$END":
-            problem = "it is empty" if not text.strip() else "it ends too early"
-            return SelectorError(problem, text=text, position=len(text), expected=expected)
+            if not text.strip():
+                problem = "it has nothing but blanks" if text else "it is empty"
+                return SelectorError(problem, text=text, position=0, expected=expected)
+            return SelectorError("it ends too early", text=text, position=len(text), expected=expected)
         shown = f"{token.upper()} is a reserved word" if token.type in RESERVED else f"{token[:32]} does not fit here"
         return SelectorError(shown, text=text, position=_at(token), expected=expected)
     position = cast("int", unexpected.pos_in_stream)  # None only in the base class, which is never raised

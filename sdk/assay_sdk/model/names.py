@@ -1,0 +1,23 @@
+"""Names of message properties, which are identifiers of a selector (Jakarta Messaging 3.1, 3.5.1 and 3.8.1.1)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"})
+"""Words that cannot be names, in any case (Jakarta Messaging 3.1, 3.8.1.1)."""
+
+_JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
+"""Unicode categories of Character.isJavaIdentifierStart."""
+_JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
+"""Unicode categories of Character.isJavaIdentifierPart."""
+
+
+def stranger_in(name: str) -> int | None:
+    """Return the offset of the first character that cannot stand there in a name; None for a name."""
+    if name.isascii() and name.isidentifier():
+        return None
+    for offset, letter in enumerate(name):
+        if unicodedata.category(letter) not in (_JAVA_PARTS if offset else _JAVA_LETTERS):
+            return offset
+    return None
