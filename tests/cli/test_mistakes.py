@@ -80,16 +80,25 @@ def test_a_name_or_option_that_does_not_exist_starts_nothing(
         (["--rule", "DD-02", "--", "-k", "nothing_of_this_name"], "No scenario was selected"),
         (["--", "--nonsense"], "unrecognized arguments: --nonsense"),
         (["--", "-k", "a b ("], "Wrong expression passed to '-k'"),
-        (["--", "no_such_test.py"], "no_such_test.py"),
     ],
 )
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")], ids=["few", "two"])
 def test_what_pytest_refuses_is_told_in_its_words_without_its_frame(
-    assay: Assay, tmp_path: Path, arguments: list[str], says: str
+    assay: Assay, tmp_path: Path, arguments: list[str], says: str, workers: tuple[str, ...]
 ) -> None:
-    ended = assay("run", "--out", tmp_path / "deep" / "out", *arguments)
+    ended = assay("run", "--out", tmp_path / "deep" / "out", *workers, *arguments)
     assert ended.code is Exit.USAGE
     assert says in sentence(ended.err)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("backend", ["reference", "reference-server"])
+@pytest.mark.parametrize("name", ["no_such_test.py", "ordres.feature", "ordres", "ordres.feature::test_bills"])
+def test_a_feature_that_does_not_exist_is_named(assay: Assay, tmp_path: Path, name: str, backend: str) -> None:
+    ended = assay("run", "--backend", backend, "--out", tmp_path / "out", "--", name)
+    assert ended.code is Exit.USAGE
+    assert f"{name} does not exist: name a feature" in sentence(ended.err)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

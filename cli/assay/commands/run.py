@@ -130,15 +130,14 @@ def with_features(arguments: Sequence[str]) -> Iterator[str]:
         arguments: The arguments after ``--``.
 
     Raises:
-        UsageProblem: A folder holds no feature file, or a file is neither a feature nor a test module.
+        UsageProblem: A path does not exist, or is neither a feature, nor a folder with one, nor a test module.
     """
+    by_module = "--pyargs" in arguments
     for before, argument in pairwise(("", *arguments)):
         # After an option, a path may be the option's value.
         if before.startswith("-") or not Path(argument).is_dir():
-            if not before.startswith("-") and Path(argument).is_file() and not names_tests(argument):
-                raise UsageProblem(
-                    f"{argument} is no feature: the name of a feature ends with .feature, of a test module with .py."
-                )
+            if not before.startswith("-") and not argument.startswith("-") and not by_module:
+                check_path(argument)
             yield argument
             continue
         files = feature_files(Path(argument))
@@ -147,6 +146,19 @@ def with_features(arguments: Sequence[str]) -> Iterator[str]:
                 f"{argument} holds no feature file: name a folder with .feature files, or a test module."
             )
         yield from map(str, files)
+
+
+def check_path(argument: str) -> None:
+    """Refuse a path for pytest that names no feature and no test module.
+
+    Raises:
+        UsageProblem: It does not exist, or is neither.
+    """
+    if Path(argument).is_file() and not names_tests(argument):
+        text = "the name of a feature ends with .feature, of a test module with .py"
+        raise UsageProblem(f"{argument} is no feature: {text}.")
+    if not Path(argument.partition("::")[0]).exists():
+        raise UsageProblem(f"{argument} does not exist: name a feature, a folder of features or a test module.")
 
 
 def check(options: SuiteOptions) -> None:

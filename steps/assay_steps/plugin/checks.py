@@ -18,6 +18,8 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
+import pytest
+from _pytest.mark.expression import Expression
 from gherkin.parser import Parser
 from msgspec import Struct
 
@@ -27,6 +29,20 @@ NEVER_AWAITED = "coroutine .* was never awaited"
 
 Counts = Counter[tuple[str, str]]
 """The number of scenarios by feature file and name; each row of an outline counts."""
+
+
+def check_expressions(config: pytest.Config) -> None:
+    """Check the expressions of ``-k`` and ``-m``; if xdist's workers find the fault, the run ends with a crash.
+
+    Raises:
+        pytest.UsageError: An expression is wrong; the sentence is pytest's own.
+    """
+    for option, expression in (("-k", config.option.keyword), ("-m", config.option.markexpr)):
+        try:
+            Expression.compile(expression or "_")
+        except SyntaxError as fault:
+            where = f"{expression}: at column {fault.offset}: {fault.msg}"
+            raise pytest.UsageError(f"Wrong expression passed to '{option}': {where}") from fault
 
 
 def written(features: Iterable[Path]) -> Counts:

@@ -78,6 +78,8 @@ class AssayPlugin:
         self.delegates = self.controls and bool(
             getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
         )
+        if self.delegates:
+            checks.check_expressions(config)
         self.forks = int(config.getoption("assay_forks") or 0)
         self.is_one_of_many = not self.controls or self.forks > 0
         self._selected: dict[str, Case] = {}

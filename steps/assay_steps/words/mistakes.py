@@ -30,6 +30,10 @@ SHORT = 6
 """Tags of fewer characters must be equal but for case, ``-`` and ``_``, because short words resemble each other."""
 
 
+UNNAMED = "message"
+"""The name of the message that a step calls only ``a message``, ``the message`` or ``it``."""
+
+
 class MistakeError(LookupError):
     """A mistake in a feature; the text is one sentence for its author."""
 
@@ -65,6 +69,8 @@ class Cast(dict[str, T]):
         if name in self._absent:
             raise self._absent[name]
         there = f"there are {', '.join(sorted(self))}" if self else f"no step before has made a {self._kind}"
+        if self._kind == "message" and name == UNNAMED:
+            raise MistakeError(f"'it' and 'the message' stand for 'a message', which no step before has sent; {there}")
         article = "nobody" if self._kind != "message" else "no message"
         as_what = "" if self._kind == "message" else f" (as {self._kind})"
         raise MistakeError(f"{article} in this scenario is called {name}{as_what}; {there}")

@@ -268,6 +268,10 @@ def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: 
         ('"ghost" sees "m" exactly once', "nobody in this scenario is called ghost (as *); there are receiver"),
         ('sending "ghost" is accepted', "no message in this scenario is called ghost; there are m"),
         (
+            "the receiver sees it no earlier than 1 s after the send",
+            "'it' and 'the message' stand for 'a message', which no step before has sent; there are m",
+        ),
+        (
             'sending "m" is refused with MQRC_NO_SUCH_THING',
             "there is no reason MQRC_NO_SUCH_THING; *see docs/reasons.md",
         ),
