@@ -119,8 +119,8 @@ class ProducerBase(Generic[T]):
     ) -> Receipt:
         """Send a message or a body, and wait until the broker has accepted it.
 
-        The keywords apply to this send only (PD-03).  A delay is a setting of the producer alone (JMS 2.0), so no keyword
-        gives one: set `delivery_delay`, or create the producer with it.
+        The keywords apply to this send only (PD-03).  A delay is a setting of the producer alone (JMS 2.0): set
+        `delivery_delay`, or create the producer with it.
 
         Args:
             message: A `Message`, whose headers the send sets, or a body of the destination's type.
