@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assay_adapters.ports.client import Draft
 from assay_sdk.model.message import Body, Message, Property
 
@@ -21,7 +23,7 @@ def key_in(body: Body) -> str:
     return head if space and "/" in head else ""
 
 
-def key_among(properties: dict[str, Property], body: Body) -> str:
+def key_among(properties: Mapping[str, Property], body: Body) -> str:
     """Return the kit's id of a message; empty if it has none.
 
     A report has properties, and its body may begin with the id of the message that it is about, so the body counts

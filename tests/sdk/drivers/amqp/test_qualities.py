@@ -28,7 +28,7 @@ from assay_sdk.driver import (
     Transfer,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.transport.transfers import transfer_in
+from assay_sdk.drivers.amqp.transport.transfers import Transfers
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind
 
@@ -70,13 +70,44 @@ def test_a_transfer_is_shown_with_its_message_and_whether_it_was_settled(traced:
     assert shown.settled is settled
 
 
-def test_half_a_message_and_other_frames_show_none() -> None:
-    assert transfer_in(PROTOCOL_HEADER) is None
-    assert transfer_in(frame(b"")) is None
-    assert transfer_in(frame(b"\x00\x53\x13\x45")) is None
-    assert transfer_in(frame(b"\x00\x53\x14\x45")) is None
-    assert transfer_in(frame(b"\x00\x53\x14\xc0\x03\x02\x43\x43\x00\x53\x77\xa1\xff")) is None
-    assert transfer_in(frame(b"\x3f")) is None
+def test_a_message_larger_than_a_frame_is_shown_once_when_its_last_frame_is_sent() -> None:
+    message = codec.encode(Message(message_id="ID:1", properties={"k": "v"}, body="x" * 100))
+    first, second, last = message[:40], message[40:80], message[80:]
+    begins = b"\x00\x53\x14\xc0\x09\x06\x43\x43\xa0\x01t\x43\x41\x41"  # settled, and more follows
+    goes_on = b"\x00\x53\x14\xc0\x07\x06\x43\x40\x40\x40\x40\x41"
+    ends = b"\x00\x53\x14\xc0\x02\x01\x43"
+    seen = Transfers()
+    assert seen.feed(frame(begins + first)) is None
+    assert seen.feed(frame(ends + message, channel=1)) is not None
+    assert seen.feed(frame(goes_on + second)) is None
+    shown = seen.feed(frame(ends + last))
+    assert shown is not None
+    assert (shown.message.message_id, shown.message.body, shown.settled) == ("ID:1", "x" * 100, True)
+
+
+def test_an_aborted_delivery_shows_none_and_leaves_nothing_behind() -> None:
+    message = codec.encode(Message(message_id="ID:1", body="x"))
+    seen = Transfers()
+    assert seen.feed(frame(b"\x00\x53\x14\xc0\x07\x06\x43\x43\x40\x43\x40\x41" + message)) is None
+    assert seen.feed(frame(b"\x00\x53\x14\xc0\x0b\x0a\x43\x40\x40\x40\x40\x42\x40\x40\x40\x41")) is None
+    shown = seen.feed(frame(b"\x00\x53\x14\xc0\x02\x01\x43" + message))
+    assert shown is not None
+    assert (shown.message.body, shown.settled) == ("x", False)
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        PROTOCOL_HEADER,
+        frame(b""),
+        frame(b"\x00\x53\x13\x45"),
+        frame(b"\x00\x53\x14\x45"),
+        frame(b"\x00\x53\x14\xc0\x03\x02\x43\x43\x00\x53\x77\xa1\xff"),
+        frame(b"\x3f"),
+    ],
+)
+def test_half_a_message_and_other_frames_show_none(octets: bytes) -> None:
+    assert Transfers().feed(octets) is None
 
 
 @pytest.mark.parametrize(("timeout_ms", "seconds"), [(0, 0), (1, 1), (1_000, 1), (1_001, 2), (3_600_000, 3_600)])
