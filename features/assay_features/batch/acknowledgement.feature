@@ -15,6 +15,8 @@ Feature: A batch is acknowledged as a whole
 
       Examples:
         | size | count |
+        | 1    | 1     |
+        | 10   | 1     |
         | 2    | 2     |
         | 3    | 3     |
         | 10   | 10    |
@@ -144,6 +146,19 @@ Feature: A batch is acknowledged as a whole
       When the receiver starts to take batches of at most 2 within 500 ms and fails in callback 2
       Then every message of the failed batch comes to the receiver again
       And no message of a batch before the failed one comes to the receiver again
+
+    Scenario: A batch whose callback failed is acknowledged once it has come again and its callback has returned
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
+      Then every message of the failed batch comes to the receiver again
+      When 1 s pass
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
 
     @kit
     Scenario: A callback that sets its listener again acknowledges its batch, and what follows comes too
@@ -367,6 +382,67 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m3" to "m6" again
       And "receiver" sees "m1" to "m2" exactly once
 
+    Scenario: A recovery brings back the batches of both consumers of the session
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in client mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And session "s" is recovered
+      Then "first" sees "a1" to "a3" again
+      And "second" sees "b1" to "b3" again
+
+    Scenario: What comes again after a recovery is acknowledged by a call
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is recovered
+      Then "receiver" sees "m1" to "m3" again
+      When 1 s pass
+      And "receiver" acknowledges message "m3"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: A call after the listener was removed acknowledges what the listener was handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And "receiver" acknowledges message "m3"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: What waits for the rest of its batch comes to another receiver when its own is closed before the call
+      Given an empty queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m2"
+      And 1 s pass
+      And "receiver" is closed
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m3", at least once
+
     Scenario: What is delivered after the call is not acknowledged by it
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -531,6 +607,18 @@ Feature: A batch is acknowledged as a whole
       And message "control" is sent to the queue
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
+
+    Scenario: What waits for the rest of its batch comes to another receiver when its own is closed before the commit
+      Given an empty queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m2"
+      And 1 s pass
+      And "receiver" is closed
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m3", at least once
 
     Scenario: A rollback after the receiver was closed brings back what it was handed
       Given an empty queue

@@ -10,7 +10,7 @@ from assay_adapters.clients.keys import KID
 from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, ClientSession, Script, Seen
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
-from assay_steps.defects.batch_contents import is_batch_window
+from assay_steps.defects.batch.contents import is_batch_window
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires

@@ -1,0 +1,131 @@
+"""Defects of the client in what comes back of batches, and in what becomes of it (BT-08, BT-11, BT-12)."""
+
+from __future__ import annotations
+
+from assay_adapters.ports.client import Client, Script
+from assay_adapters.ports.outcome import Outcome as Answer
+from assay_sdk.driver import Arrived, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
+from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+_AT_ONCE_NS = 1_000_000
+
+
+class _ReturnedUnacknowledged(WireFilter):
+    """Messages that have come again are never acknowledged."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._again: set[tuple[int, int]] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED:
+            return (command,)
+        return () if any((command.link, one) in self._again for one in command.deliveries) else (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.redelivered:
+            self._again.add((event.link, event.delivery))
+        return (event,)
+
+
+class _RecoversOneConsumer(WireFilter):
+    """A recovery brings back the messages of one consumer of the session only."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._last: tuple[int, int] | None = None
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
+            return (command,)
+        now_ns = self.line.runner.clock.monotonic_ns()
+        before, self._last = self._last, (command.link, now_ns)
+        if before is None or before[0] == command.link or now_ns - before[1] > _AT_ONCE_NS:
+            return (command,)
+        return ()
+
+
+class _Holds(WireFilter):
+    """Knows what has arrived on each link and is not settled."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self.held: dict[int, list[int]] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Settle):
+            held = self.held.get(command.link, [])
+            self.held[command.link] = [one for one in held if one not in command.deliveries]
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived):
+            self.held.setdefault(event.link, []).append(event.delivery)
+        return (event,)
+
+
+class _RestStays(_Holds):
+    """What waits for the rest of its batch stays with a closed receiver that has handed over other messages."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        passed = super().command(command)
+        released = isinstance(command, Settle) and command.outcome is Outcome.RELEASED
+        return () if released and self.held.get(command.link) else passed
+
+
+class _RemovalGivesBack:
+    """A listener that is removed gives back what it was handed: noted at the port, done on the wire."""
+
+    def __init__(self) -> None:
+        self._removing: list[str] = []
+
+    def port(self, client: Client) -> Client:
+        removing = self._removing
+
+        class NotesRemoval(ConsumerFilter):
+            def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
+                if script is not None:
+                    return super().listen_batch(script, size, timeout_ms)
+                removing.append(self.actor)
+                try:
+                    return super().listen_batch(script, size, timeout_ms)
+                finally:
+                    removing.clear()
+
+        return ConsumingClientFilter(client, NotesRemoval)
+
+    def wire(self, driver: Driver) -> Driver:
+        removing = self._removing
+
+        class GivesBack(_Holds):
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if isinstance(command, Settle):
+                    held = self.held.get(command.link, [])
+                    if not all(one in held for one in command.deliveries):
+                        return ()
+                passed = super().command(command)
+                if not isinstance(command, Drain) or not removing:
+                    return passed
+                returned = tuple(self.held.pop(command.link, ()))
+                back = Settle(self.line.own_token(), command.link, returned, Outcome.MODIFIED)
+                return (*passed, back) if returned else passed
+
+        return wires(GivesBack)(driver)
+
+
+_REMOVAL = _RemovalGivesBack()
+
+RETURNING_DEFECTS = (
+    on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
+    on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),
+    on_wire(wires, _RestStays, "rest-of-batch-stays-with-closed-receiver", "BT-11", "BT-12"),
+    Defect(
+        name="removed-listener-gives-back-what-it-was-handed",
+        rules=("BT-11",),
+        text="A listener that is removed gives back what it was handed and is not acknowledged yet.",
+        port=_REMOVAL.port,
+        wire=_REMOVAL.wire,
+    ),
+)
