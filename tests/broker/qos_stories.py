@@ -329,7 +329,17 @@ def asked_for_and_unsubscribed(story: Story) -> None:
     subscribe(one, "once", ttl_ms=9 * TTL)
 
 
+def shared_in_two_qualities(story: Story) -> None:
+    """A share that is first lossy, and then at least once, too."""
+    for number, settled in enumerate((True, False)):
+        line = story.client(f"sharer {number}", f"sharer {number}")
+        subscribe(line, "mixed", ttl_ms=0, settled=settled, share=True, credit=0)
+        publish(story.client(f"sender {number}"), f"for {number + 1}")
+    Office(story).do(NativeBrowse("SYSTEM.MANAGED.NDURABLE.1"))
+
+
 QOS_STORIES = (
+    shared_in_two_qualities,
     asked_for_and_unsubscribed,
     lasting,
     to_the_millisecond,

@@ -65,6 +65,9 @@ class ScriptedListener(Generic[T]):
             self._runner.run_until(lambda: False, due_ns)
         if script.fail_at is not None and script.fail_at <= self._callbacks < script.fail_at + script.fail_times:
             raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
+        if script.acknowledge_each:
+            for message in messages:
+                self._acknowledge(message)
         if self._reached(script.acknowledge_after, before):
             self._acknowledge(self._came[script.acknowledge_index])
         if self._reached(script.commit_after, before):

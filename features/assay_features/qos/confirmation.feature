@@ -65,6 +65,18 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "control" exactly once
       And "s" sees "m1" and "m2" exactly once
 
+    @needs-cut @needs-shared-subscription
+    Scenario: An application that waits for a message gets what comes after the connection was cut
+      Given a topic
+      And subscriber "holds" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      And subscriber "waits" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And "holds" receives a message
+      And every connection will be cut in 2 s
+      And "waits" receives a message
+      And every connection has been cut
+      Then "waits" sees "m1" exactly once
+
     Scenario: What was acknowledged is handed over before the connection is closed
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
@@ -287,6 +299,14 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "t" sees "n1" again
       And "s" sees "m1" exactly once
       And "t" sees "n2" exactly once
+
+    @evidence
+    Scenario: Many are acknowledged one by one as they come, more than a client asks for at once
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      When 1100 messages are sent to the topic with quality of service at-most-once
+      And subscriber "s" starts to receive and acknowledges each
+      Then "s" sees each of the many messages exactly once
 
     @kit @needs-cut
     Scenario: What the application had not got before the cut comes once

@@ -95,3 +95,15 @@ Feature: At least once, a sender sends again what was not answered
       And message "m2" is sent to the topic with quality of service at-least-once
       Then sending "m2" is accepted
       And "sure" sees "m2" exactly once
+
+    @needs-cut
+    Scenario: The connection cut as a client sends to a topic for the first time
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "sure" on topic "two" with quality of service at-least-once and a durable subscription
+      And subscriber "sure" is inactive
+      When message "m1" is sent to topic "one" with quality of service at-least-once
+      And message "m2" is sent to topic "two" with quality of service at-least-once as every connection is cut
+      And subscriber "sure" comes back
+      Then sending "m2" is accepted
+      And "sure" sees "m2" at least once

@@ -189,6 +189,28 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "after" exactly once
       And "lasting" never sees "missed"
 
+    @kit @needs-shared-subscription
+    Scenario: A sharer that comes to another one gives the subscription its own time
+      Given a topic
+      And subscriber "short" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
+      And subscriber "long" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      When the connection of "short" is lost
+      And the connection of "long" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "long" comes back 8 s after it left
+      Then "long" sees "missed" exactly once
+
+    @kit @needs-shared-subscription
+    Scenario: The last sharer that unsubscribes leaves nothing, whatever its time
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      When subscriber "left" unsubscribes
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      And message "after" is sent to the topic with the durable header true
+      Then "right" sees "after" exactly once
+      And "right" never sees "missed"
+
   @QS-21 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: A subscription whose application connects again in time resumes, with what came meanwhile
     Line 31.  The order of what came meanwhile is asked by Jakarta Messaging 3.1, section 6.2.9.
@@ -610,6 +632,25 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "after" exactly once
       And "lasting" never sees "missed"
       And "other" sees "missed" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-admin
+    Scenario Outline: An administrator finds nothing of it either when the broker <event> while its subscriber is away
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      And subscriber "lasting" is inactive
+      When message "missed" is sent to the topic with the durable header true
+      And the broker <event>
+      Then in the end there is no subscription to the topic
 
       @needs-restart
       Examples:

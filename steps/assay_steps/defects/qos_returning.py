@@ -16,11 +16,14 @@ from assay_sdk.driver import (
     Driver,
     DriverCommand,
     DriverEvent,
+    Failed,
     Login,
     Opened,
     OpenReceiver,
+    OpenSender,
     Send,
     Settle,
+    Unsubscribe,
 )
 from assay_sdk.driver import Outcome as Settlement
 from assay_sdk.model.reasons import JmsErrorKind
@@ -243,6 +246,73 @@ class _AcceptsAtDetach(LightLinks):
         return (event,)
 
 
+class _CreditOnce(LightLinks):
+    """The client asks once for as many messages as it may hold, and for no more as it acknowledges these."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._given: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Credit) and command.link in self.links and command.credit > 1:
+            again = command.link in self._given
+            self._given.add(command.link)
+            return () if again else (command,)
+        return super().command(command)
+
+
+class _KeepsShares(WireFilter):
+    """Unsubscribing from a shared subscription does not reach the broker."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        return () if isinstance(command, Unsubscribe) and command.everybodys else (command,)
+
+
+def _asks_once(driver: Driver) -> Driver:
+    """A client that is back does not ask again for the message that its application waits for."""
+    asked: set[tuple[str | None, str]] = set()
+
+    class Once(WireFilter):
+        def __init__(self, line: FilteredWire) -> None:
+            super().__init__(line)
+            self._keys: dict[int, tuple[str | None, str]] = {}
+
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if isinstance(command, OpenReceiver) and subscribes(command):
+                self._keys[command.link] = command.name, str(command.address)
+            if not isinstance(command, Credit) or command.credit != 1 or command.link not in self._keys:
+                return (command,)
+            key = self._keys[command.link]
+            again = key in asked
+            asked.add(key)
+            return () if again else (command,)
+
+        def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+            if isinstance(event, Arrived) and event.link in self._keys:
+                asked.discard(self._keys[event.link])
+            return (event,)
+
+    return wires(Once)(driver)
+
+
+class _AttachLostForGood(WireFilter):
+    """A send whose link meets a lost connection as it is attached is given up."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._attaching: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenSender):
+            self._attaching.add(command.token)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Failed) and event.token in self._attaching:
+            return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.RESOURCE_ALLOCATION)),)
+        return (event,)
+
+
 RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="sent-again-only-once",
@@ -281,6 +351,15 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
         wire=_tries_once,
     ),
     on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
+    on_wire(wires, _CreditOnce, "credit-not-topped-up", "QS-14"),
+    on_wire(wires, _KeepsShares, "shares-not-removed", "QS-20"),
+    on_wire(wires, _AttachLostForGood, "attach-lost-for-good", "QS-05"),
+    Defect(
+        name="asks-once-for-a-message",
+        rules=("QS-11",),
+        text="A client that is back does not ask again for the message that its application waits for.",
+        wire=_asks_once,
+    ),
     on_wire(wires, _OnEveryLink, "confirms-on-every-link", "QS-14"),
     on_wire(wires, _AcceptsAtDetach, "closing-a-consumer-confirms", "QS-13"),
     Defect(

@@ -164,6 +164,7 @@ def _level(text: str) -> str:
 SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (r"fails in callback (\d+)", lambda match: {"fail_at": int(match[1])}),
     (rf"works ({DURATION}) on each", lambda match: {"take_ms": parse_duration(match[1])}),
+    (r"acknowledges each", lambda _match: {"acknowledge_each": True}),
     (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
     (r"rolls back once (\d+) messages have come", lambda match: {"rollback_after": int(match[1])}),
     (r"acknowledges once (\d+) messages have come", lambda match: {"acknowledge_after": int(match[1])}),

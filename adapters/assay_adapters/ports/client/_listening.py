@@ -16,6 +16,7 @@ class Script(Struct, frozen=True, kw_only=True):
     Args:
         acknowledge_after: Call acknowledge (client acknowledgement) after this many messages; None never.
         acknowledge_index: The message, of those seen so far, on which it is called, from 0; -1 is the last.
+        acknowledge_each: Whether acknowledge is called on each message in its callback.
         fail_at: The callback that raises, counted from 1; None for none.
         fail_times: How many callbacks raise from there on.
         take_ms: How long each callback takes, on the backend's clock, in milliseconds.
@@ -26,6 +27,7 @@ class Script(Struct, frozen=True, kw_only=True):
 
     acknowledge_after: int | None = None
     acknowledge_index: int = -1
+    acknowledge_each: bool = False
     fail_at: int | None = None
     fail_times: int = 1
     take_ms: int = 0

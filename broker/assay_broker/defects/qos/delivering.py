@@ -69,6 +69,19 @@ def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return None
 
 
+@defect(made, "share-as-its-first", "QS-30")
+def _as_the_first() -> Seams:
+    """A non-durable share has the quality of service of its first subscriber, whatever the others choose."""
+    first: dict[tuple[Address, str | None], bool] = {}
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not command.everybodys or lasts(command):
+            return None
+        return (replace(command, settled=first.setdefault((command.address, command.name), command.settled)),)
+
+    return commands(rewrite)
+
+
 def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
     """Filters that move the first of the deliveries to the end which leave together for one such subscription."""
 
@@ -87,6 +100,7 @@ DELIVERING_DEFECTS = (
     _first_credit_only,
     _no_expiry,
     _stays,
+    _as_the_first,
     Defect(
         name="first-again-comes-last",
         rules=("QS-09",),

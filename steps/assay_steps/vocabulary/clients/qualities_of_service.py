@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import AckMode, Script
-from assay_adapters.ports.faults import BeforeAnswer, BlockWrite, Cut
+from assay_adapters.ports.faults import At, BeforeAnswer, BlockWrite, Cut
 from assay_sdk.driver import Durability
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.waiting import NS_PER_MS
@@ -130,6 +130,14 @@ def _(world: World, label: str, place: Place, options: SendOptions, queue: Place
     world.instance.runner.call_at(world.instance.clock.monotonic_ns() + span * NS_PER_MS, injection.heal)
     send(world, producer, label, place, options)
     world.faults.wait_for(blocked, injection)
+
+
+@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} as every connection is cut"))
+def _(world: World, label: str, place: Place, options: SendOptions) -> None:
+    producer = producer_for(world, place, options)
+    injection = world.faults.arm(Cut(), At(world.instance.clock.monotonic_ns()))
+    send(world, producer, label, place, options)
+    world.faults.wait_for(Cut(), injection)
 
 
 @when(

@@ -71,6 +71,11 @@ def _(world: World, label: str) -> None:
     world.faults.arm_for_later(Kill(), FirstSight(world.coming_kid(label)))
 
 
+@when(phrase("every connection will be cut in {span:Duration}"))
+def _(world: World, span: int) -> None:
+    world.faults.arm_for_later(Cut(), At(world.instance.clock.monotonic_ns() + span * NS_PER_MS))
+
+
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
     world.faults.arm_for_later(Cut(), FirstSight(world.coming_kid(label)))
