@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from tests.contract.world import SOON_MS, World
+from tests.contract.world import QUIET_MS, SOON_MS, World
 
 from assay_sdk import (
+    IllegalStateRuntimeError,
     InvalidClientIdRuntimeError,
     InvalidSelectorRuntimeError,
     Message,
@@ -27,6 +28,17 @@ FLAWED = [
     pytest.param("\ud800", "character 1 is U+D800; leave it out", id="surrogate"),
 ]
 """Names that an AMQP frame or a C string would not carry unchanged."""
+
+
+async def later(_given: object) -> None:
+    """A listener as an asyncio program might give it: a call of it does nothing."""
+
+
+class Later:
+    """An object whose call does nothing until it is awaited."""
+
+    async def __call__(self, _message: object) -> None:
+        """Do nothing."""
 
 
 class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which defines its fixture
@@ -91,6 +103,40 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             producer.send("b")
             assert "the exception listener raised" in caplog.text
 
+    def test_a_listener_cannot_close_its_own_context_and_takes_its_message(self, world: World) -> None:
+        with world.connect() as ctx:
+            told: list[str] = []
+
+            def listen(message: Message[str]) -> None:
+                try:
+                    ctx.close()
+                except IllegalStateRuntimeError as refusal:
+                    told.append(f"{message.body}: {refusal}")
+
+            ctx.create_consumer(world.queue()).set_message_listener(listen)
+            ctx.create_producer(world.queue()).send("a")
+            assert world.until(lambda: bool(told))
+            assert told == ["a: a listener cannot close the session it belongs to: let it return first"]
+        with world.connect() as ctx:
+            assert ctx.create_consumer(world.queue()).receive(QUIET_MS) is None
+
+    def test_a_listener_may_close_its_own_consumer_which_leaves_later_messages(self, world: World) -> None:
+        with world.connect() as ctx:
+            consumer = ctx.create_consumer(world.queue())
+            told: list[str] = []
+
+            def listen(message: Message[str]) -> None:
+                consumer.close()
+                told.append(message.body)
+
+            consumer.set_message_listener(listen)
+            producer = ctx.create_producer(world.queue())
+            producer.send("a")
+            producer.send("b")
+            assert world.until(lambda: bool(told))
+            assert [found.body for found in ctx.create_consumer(world.queue()).messages(QUIET_MS)] == ["b"]
+            assert told == ["a"]
+
     def test_a_batch_listener_with_a_huge_batch_size_works_and_can_be_removed(self, world: World) -> None:
         with world.connect() as ctx:
             consumer = ctx.create_consumer(world.queue())
@@ -111,6 +157,10 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             (lambda ctx, queue: ctx.create_consumer(queue).set_message_listener(5), "the message listener is 5"),
             (lambda ctx, queue: ctx.create_consumer(queue).set_batch_listener(5), "the batch listener is 5"),
             (lambda ctx, _queue: ctx.set_exception_listener(5), "the exception listener is 5"),
+            (lambda ctx, queue: ctx.create_consumer(queue).set_message_listener(later), "is a coroutine function"),
+            (lambda ctx, queue: ctx.create_consumer(queue).set_message_listener(Later()), "is a coroutine function"),
+            (lambda ctx, queue: ctx.create_consumer(queue).set_batch_listener(later), "is a coroutine function"),
+            (lambda ctx, _queue: ctx.set_exception_listener(later), "is a coroutine function"),
             (lambda ctx, _queue: ctx.create_context("TRANSACTED"), "the session mode is 'TRANSACTED'"),
             (lambda ctx, _queue: ctx.delete_temporary("x"), "the destination is a str"),
             (lambda ctx, _queue: ctx.create_shared_consumer(Topic("t"), 5), "the subscription name is 5: give text"),
@@ -125,6 +175,10 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             "listener",
             "batch-listener",
             "exceptions",
+            "awaited-listener",
+            "awaited-object",
+            "awaited-batch-listener",
+            "awaited-exceptions",
             "mode",
             "temporary",
             "shared-name",

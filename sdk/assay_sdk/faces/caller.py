@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from inspect import iscoroutinefunction
 from types import UnionType
 from typing import TypedDict, TypeVar
 
@@ -186,10 +187,16 @@ class Caller:
         """Check a callback; None is valid.
 
         Raises:
-            JmsError: The argument is neither callable nor None (`JmsErrorKind.MESSAGING`).
+            JmsError: The argument is neither callable nor None, or is a coroutine function, whose call would do nothing
+                (`JmsErrorKind.MESSAGING`).
         """
-        if given is not None and not callable(given):
+        if given is None:
+            return
+        if not callable(given):
             raise self.error(Refused(JmsErrorKind.MESSAGING, f"{what} is {given!r}: give a function, or None"))
+        if iscoroutinefunction(given) or iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
+            text = f"{what} is a coroutine function, which the SDK does not await: give a plain function"
+            raise self.error(Refused(JmsErrorKind.MESSAGING, text))
 
     def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
         """Convert a duration to milliseconds; None stays None."""

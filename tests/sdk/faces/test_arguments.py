@@ -21,6 +21,7 @@ from assay_sdk import (
     connect,
     connect_mqlight,
 )
+from assay_sdk.model.message import Property
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"url": None}, "url is None: give text, such as 'amqp://127.0.0.1:5672'"),
@@ -55,13 +56,17 @@ def test_a_property_may_have_each_name_that_a_selector_can_have(name: str) -> No
 
 def test_a_foreign_message_with_any_names_is_received_sent_on_and_moved_away() -> None:
     topic, parked = Topic("shops", str), Queue("PARKED", str)
+
+    def fail(_message: Message[str]) -> None:
+        raise KeyError("the listener's own mistake")
+
     with (
         in_process_broker() as broker,
         connect_mqlight(broker.url, driver=broker.driver, runner=broker.runner) as foreign,
         connect(broker.url) as context,
     ):
         consumer = context.create_consumer(topic)
-        named = {"shop name": "north", "x-opt.y": 1, "like": True}
+        named: dict[str, Property] = {"shop name": "north", "x-opt.y": 1, "like": True}
         foreign.send("shops", "nails", properties=named)
         message = consumer.receive(timeout=1_000)
         assert message is not None
@@ -69,12 +74,31 @@ def test_a_foreign_message_with_any_names_is_received_sent_on_and_moved_away() -
         context.create_producer(parked).send(message)
         consumer.close()
         refusing = context.create_consumer(topic, max_delivery_count=2, on_poison=parked)
-        refusing.set_message_listener(lambda _message: 1 // 0)
+        refusing.set_message_listener(fail)
         foreign.send("shops", "screws", properties=named)
         arrived = list(context.create_consumer(parked).messages(timeout=60_000))
         assert [(found.body, dict(found.properties)) for found in arrived] == [("nails", named), ("screws", named)]
         with pytest.raises(MessageFormatRuntimeError, match="has no valid name"):
             context.create_producer(parked).send(Message("copy", properties=message.properties))
+
+
+@pytest.mark.parametrize("what", ["connection", "session"])
+def test_a_listener_cannot_close_what_it_belongs_to_in_the_classic_face(what: str) -> None:
+    with in_process_broker() as broker, ConnectionFactory(broker.url).create_connection() as connection:
+        session = connection.create_session()
+        told: list[str] = []
+
+        def listen(_message: Message[str]) -> None:
+            try:
+                (connection if what == "connection" else session).close()
+            except MessagingError as refusal:
+                told.append(str(refusal))
+
+        session.create_consumer(Queue("Q")).set_message_listener(listen)
+        connection.start()
+        connection.create_session().create_producer(Queue("Q")).send("a")
+        broker.runner.run_until(lambda: bool(told), None)
+        assert told == [f"a listener cannot close the {what} it belongs to: let it return first"]
 
 
 def test_properties_are_a_mapping() -> None:

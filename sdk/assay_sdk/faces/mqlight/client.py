@@ -256,6 +256,8 @@ def connect_mqlight(
     chance = chance or random.SystemRandom()
     name = f"AUTO_{chance.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
     prefix = settings.id_prefix or fresh_prefix()
+    caller.callback(on_state_changed, "on_state_changed")
+    caller.callback(on_error, "on_error")
 
     def connection_to(url: str, observer: Observer) -> EngineConnection:
         changed = structs.replace(settings, url=url, client_id=name, id_prefix=prefix, observer=observer)

@@ -202,7 +202,12 @@ class Subscription:
 
 
 def callback_for(caller: Caller, on_message: Callable[[Delivery], None] | None) -> OnDelivery | None:
-    """Wrap the application's callback as the engine calls it."""
+    """Wrap the application's callback as the engine calls it.
+
+    Raises:
+        MessagingError: The argument is no function that can be called so.
+    """
+    caller.callback(on_message, "on_message")
     if on_message is None:
         return None
     handle = on_message

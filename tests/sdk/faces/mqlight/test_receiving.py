@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
 
-from assay_sdk import Delivery, IllegalStateError, MessagingError
+from assay_sdk import Delivery, IllegalStateError, MessagingError, connect_mqlight
 from assay_sdk.observer import Settled
 
 
@@ -34,6 +36,43 @@ def test_without_auto_confirm_only_the_application_confirms(world: World) -> Non
         got[1].confirm()
     settled = [event.handed.message.body for event in world.events if isinstance(event, Settled)]
     assert settled == ["2"]
+
+
+async def later(_given: object) -> None:
+    """A callback as an asyncio program might give it: a call of it does nothing."""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [(5, "on_message is 5: give a function"), (later, "is a coroutine function")]
+)
+def test_a_callback_that_would_handle_nothing_is_refused(world: World, wrong: Any, said: str) -> None:
+    with world.client() as client:
+        with pytest.raises(MessagingError, match=said):
+            client.subscribe("t", on_message=wrong)
+        subscription = client.subscribe("t")
+        with pytest.raises(MessagingError, match=said):
+            subscription.set_on_message(wrong)
+
+
+@pytest.mark.parametrize("name", ["on_state_changed", "on_error"])
+def test_a_clients_callback_that_would_handle_nothing_is_refused(world: World, name: str) -> None:
+    wrong: Any = {name: later}
+    with pytest.raises(MessagingError, match=f"{name} is a coroutine function"):
+        connect_mqlight(world.broker.url, driver=world.broker.driver, runner=world.broker.runner, **wrong)
+
+
+def test_a_callback_may_close_its_client(world: World) -> None:
+    client = world.client()
+    got: list[object] = []
+
+    def handle(delivery: Delivery) -> None:
+        client.close()
+        got.append(delivery.data)
+
+    client.subscribe("t", qos=1, on_message=handle)
+    client.send("t", "1", qos=1)
+    world.let(SECOND)
+    assert got == ["1"]
 
 
 @pytest.mark.parametrize(("qos", "auto_confirm", "why"), [(0, False, "at most once"), (1, True, "auto_confirm")])
