@@ -8,6 +8,7 @@ from tests.broker.stories import DURABLE, TOPIC, Q
 
 from assay_sdk import driver
 from assay_sdk.driver import Outcome
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.xa import XaEnd, Xid
 
 if TYPE_CHECKING:
@@ -72,4 +73,29 @@ def published_in_one_phase(story: Story) -> None:
     story.run(10)
 
 
-RETURNING_STORIES = (given_back, undone_over_a_restart, lost_in_a_unit, lost_many_times, published_in_one_phase)
+def taken_from_two_queues(story: Story) -> None:
+    one, other = story.client("one"), Address(AddressKind.QUEUE, "R")
+    one.submit(driver.OpenSender(one.token(), 1, 5, other))
+    one.put("of Q")
+    one.put("of R", 5)
+    one.listen(3, Q)
+    one.listen(4, other)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    for link in (3, 4):
+        one.submit(driver.Enlist(one.token(), link, one.held(link, 1), 1))
+    one.submit(driver.Commit(one.token(), 1))
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("after").listen(3, other)
+    story.run(10)
+
+
+RETURNING_STORIES = (
+    given_back,
+    undone_over_a_restart,
+    lost_in_a_unit,
+    lost_many_times,
+    published_in_one_phase,
+    taken_from_two_queues,
+)

@@ -37,6 +37,7 @@ from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECT
 from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
+from assay_broker.defects.persistence.second_times import SECOND_TIME_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
 from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
@@ -69,6 +70,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *RESTART_DEFECTS,
         *LATER_RESTART_DEFECTS,
         *UNIT_OF_WORK_DEFECTS,
+        *SECOND_TIME_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

@@ -80,6 +80,53 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: What a committed unit of work received from two queues does not come back after the broker <event>
+      Given an empty queue "one"
+      And an empty queue "two"
+      And message "first" is sent to queue "one"
+      And message "second" is sent to queue "two"
+      And session "work" in transacted mode
+      And receiver "of one" of session "work" on queue "one"
+      And receiver "of two" of session "work" on queue "two"
+      When "of one" receives a message
+      And "of two" receives a message
+      And session "work" is committed
+      And the broker <event>
+      And message "left in one" is sent to queue "one"
+      And message "left in two" is sent to queue "two"
+      And receiver "after one" starts to wait on queue "one"
+      And receiver "after two" starts to wait on queue "two"
+      Then "after one" sees "left in one" exactly once
+      And "after two" sees "left in two" exactly once
+      And "after one" never sees "first"
+      And "after two" never sees "second"
+
+      @needs-local-transaction @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-local-transaction @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-restart
+    Scenario: What came back and was acknowledged then is gone after a restart
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When message "heavy" is sent to the queue
+      And "first" has seen "heavy"
+      And "first"'s connection is closed
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "heavy" exactly once
+      When "second"'s connection is closed
+      And the broker is restarted
+      And message "left" is sent to the queue
+      And receiver "third" starts to wait on the queue
+      Then "third" sees "left" exactly once
+      And "third" never sees "heavy"
+
     Scenario Outline: What one acknowledgement covers does not come back after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode

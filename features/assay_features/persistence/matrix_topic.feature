@@ -221,6 +221,17 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" again
 
+    @needs-kill-at-first-sight
+    Scenario: Killed at the first sight of a second message, the broker delivers both again
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When message "earlier" is sent to the topic
+      And "keeper" has seen "earlier"
+      And message "heavy" is sent to the topic and the broker is killed at its first sight
+      And subscriber "keeper" comes back
+      Then "keeper" sees "earlier" again
+      And "keeper" sees "heavy" again
+
     @needs-restart
     Scenario: Restarted before the acknowledgement, the broker delivers it again
       Given a topic

@@ -1,0 +1,68 @@
+"""Defects of what happens a second time: a second delivery, a second queue of a unit, a message that came back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Commit, Detach
+from assay_broker.core.effects import Deliver
+from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.shapes import deliveries, filters
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+
+
+@defect(made, "second-queue-of-unit-unwritten", "PD-20")
+def _second_queue_unwritten() -> Seams:
+    """Of what a unit of work took from two queues, only the first queue's messages stay gone after a restart."""
+    homes: dict[int, str] = {}
+
+    def learn(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        homes.update((record.key, record.home) for record in records if isinstance(record, MessageStored))
+        return tuple(records)
+
+    def written(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        learn(records, view)
+        removed = [homes.get(record.key) for record in records if isinstance(record, MessageRemoved)]
+        if not isinstance(view.last, Commit) or not removed:
+            return tuple(records)
+        return tuple(
+            record
+            for record in records
+            if not isinstance(record, MessageRemoved) or homes.get(record.key) == removed[0]
+        )
+
+    return filters(read=learn, written=written)
+
+
+@defect(made, "removal-of-returned-unwritten", "PD-20")
+def _returned_unwritten() -> Seams:
+    """That a message was taken is not written if it had come back before, so it is there again after a restart."""
+    returned: set[int] = set()
+
+    def learn(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        returned.update(record.key for record in records if isinstance(record, MessageMarked))
+        return tuple(records)
+
+    def written(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        learn(records, view)
+        return tuple(one for one in records if not isinstance(one, MessageRemoved) or one.key not in returned)
+
+    return filters(read=learn, written=written)
+
+
+@defect(deliveries, "second-delivery-before-flush", "PD-24")
+def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
+    """While a subscriber has a message that it has not acknowledged, the next is handed out before it is on disk."""
+    held = view.held(Detach(delivery.connection, None, delivery.link))
+    return replace(delivery, after=None) if len(held) > 1 else delivery
+
+
+SECOND_TIME_DEFECTS = (
+    _second_queue_unwritten,
+    _returned_unwritten,
+    _second_before_flush,
+)
