@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.broker.administration_stories import MS, look, send, take
-from tests.broker.failure_stories import Office
+from tests.broker.failure_stories import REPLIES, Office
+from tests.broker.stories import DURABLE
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
     from tests.broker.stories import Story
@@ -137,6 +139,55 @@ def proxies(story: Story) -> None:
     story.run(1_000)
 
 
+def altered_at_rest(story: Story) -> None:
+    story.begin(platform="zos")
+    office, one = Office(story), story.client("one")
+    stage(office)
+    one.listen(3, Q)
+    send(one, Q, "due while stopped")
+    office.alter(STAGING_QUEUE, PUT="DISABLED")
+    office.alter(STAGING_QUEUE, MAXDEPTH=500)
+    story.run(500)
+
+
+def closed_for_gets_and_puts(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    one.listen(3, Q)
+    send(one, Q, "due while closed")
+    office.alter(STAGING_QUEUE, GET="DISABLED", PUT="DISABLED")
+    story.run(500)
+    office.alter(STAGING_QUEUE, GET="ENABLED")
+    story.run(500)
+
+
+def depth_of_zero(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.alter(STAGING_QUEUE, MAXDEPTH=0)
+    send(one, Q, "for no place")
+    story.run(100)
+
+
+def reported_without_correlation_id(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q", "REPLIES")
+    passing = {WHOLE_REPORT: int(Mqro.EXCEPTION | Mqro.PASS_CORREL_ID)}
+    send(one, Q, "without a correlation id", reply_to=REPLIES, properties=passing)
+    office.alter("Q", PUT="DISABLED")
+    story.run(500)
+    look(office, "REPLIES")
+
+
+def proxy_down(story: Story) -> None:
+    story.begin("hierarchy", MEMBERS)
+    one, two = story.client("one"), story.client("two", "two", member="QM2")
+    two.listen(3, TOPIC, DURABLE, "d")
+    send(one, TOPIC, "due while the other is down", delay_ms=500)
+    story.managers["QM2"].stop()
+    story.run(1_000)
+    story.managers["QM2"].start()
+    story.run(1_000)
+
+
 PROCESSOR_STORIES = (
     defined_on_zos,
     stopped_and_started_on_zos,
@@ -144,4 +195,9 @@ PROCESSOR_STORIES = (
     migrated,
     shared,
     proxies,
+    altered_at_rest,
+    closed_for_gets_and_puts,
+    depth_of_zero,
+    reported_without_correlation_id,
+    proxy_down,
 )

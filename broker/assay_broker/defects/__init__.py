@@ -23,6 +23,7 @@ from assay_broker.defects.delay.shared_queues import SHARED_QUEUE_DEFECTS
 from assay_broker.defects.delay.staged_message import STAGED_MESSAGE_DEFECTS
 from assay_broker.defects.delay.staging.limits import LIMIT_DEFECTS
 from assay_broker.defects.delay.staging.processing import PROCESSING_DEFECTS
+from assay_broker.defects.delay.staging.producers import SEVERAL_PRODUCERS_DEFECTS
 from assay_broker.defects.delay.staging.senders import SENDER_DEFECTS
 from assay_broker.defects.delay.staging_queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.delay.storage import STAGING_DEFECTS
@@ -81,6 +82,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *LIMIT_DEFECTS,
         *PROCESSING_DEFECTS,
         *SENDER_DEFECTS,
+        *SEVERAL_PRODUCERS_DEFECTS,
         *AUTHORITY_DEFECTS,
         *RESOLUTION_DEFECTS,
         *FAN_OUT_DEFECTS,

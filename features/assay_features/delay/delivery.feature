@@ -236,6 +236,18 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-restart
+    Scenario: What two producers of a session have sent outlives a restart during its delay
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 3 s
+      And producer "prompt" of session "work" on the queue with a delivery delay of 2 s
+      When producer "late" sends message "slow"
+      And producer "prompt" sends message "fast"
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" and "fast" exactly once
+
+    @needs-restart
     Scenario: A persistent message outlives a restart during its delay
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
@@ -359,6 +371,16 @@ Feature: A delayed message is delivered once its delay is over
       When the producer sends message "slow"
       And the producer's delivery delay is set to 0 ms
       And the producer sends message "now"
+      Then the receiver sees "now" within 2 s after its send
+
+    Scenario: The delay of another producer of the session delays nothing
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 10 s
+      And producer "prompt" of session "work" on the queue
+      When producer "late" sends message "slow"
+      And producer "prompt" sends message "now"
       Then the receiver sees "now" within 2 s after its send
 
     Scenario: It does not wait behind a delayed message
@@ -489,6 +511,19 @@ Feature: A delayed message is delivered once its delay is over
       And session "work" is committed
       Then sending "slow" is accepted
       And the receiver sees "slow" within 6 s after session "work" was committed
+
+    Scenario: Each of two producers in one unit of work has its delay counted from its own send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the queue with a delivery delay of 12 s
+      And producer "prompt" of session "work" on the queue with a delivery delay of 2 s
+      When producer "prompt" sends message "fast"
+      And 10 s have passed since "fast" was sent
+      And producer "late" sends message "slow"
+      And session "work" is committed
+      Then the receiver sees "slow" no earlier than 12 s after its send
+      And the receiver sees "fast" within 6 s after session "work" was committed
 
     Scenario: Each message of a unit of work counts from its own send
       Given an empty queue

@@ -154,6 +154,19 @@ Feature: A delayed message cannot be had before its delay is over
       And the producer sends message "slow" with no properties
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
+    Scenario: Each of two producers of a session keeps its own delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 2 s
+      And producer "prompt" of session "work" on the queue with a delivery delay of 1 s
+      When producer "prompt" sends message "fast"
+      And producer "late" sends message "slow"
+      And producer "prompt" sends message "fast too"
+      Then the receiver sees "fast" no earlier than 1 s after its send
+      And the receiver sees "slow" no earlier than 2 s after its send
+      And the receiver sees "fast too" no earlier than 1 s after its send
+
     @needs-xa
     Scenario: A send in a global unit of work is no earlier than its delay
       Given an empty queue

@@ -66,6 +66,25 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "first" exactly once
       And the receiver never sees "stale"
 
+    @kit @needs-delivery-delay @needs-admin
+    Scenario Outline: What expires on its queue leaves it by itself, after the broker <event> too
+      Given a queue with MAXDEPTH(10)
+      When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
+      And 3 s have passed since "stale" was sent
+      And the broker <event>
+      And 20 s have passed since "stale" was sent
+      Then the depth of the queue is 0
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-delivery-delay
     Scenario: A time to live of the send alone counts against a delay too
       Given an empty queue

@@ -111,6 +111,34 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And queue manager "A" is started again
       Then "steady" sees "slow" exactly once
 
+    @evidence @needs-admin @needs-durable-subscription
+    Scenario: B is stopped when the delay ends, and gets it when it is back
+      Given a topic
+      And a durable subscriber "steady" on the topic at queue manager "B"
+      And subscriber "steady" is inactive
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      And queue manager "B" is stopped
+      And 5 s pass
+      And queue manager "B" is started again
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
+    @evidence @needs-admin @needs-durable-subscription
+    Scenario: Both are stopped and started when B has it, and it does not come a second time
+      Given a topic
+      And a durable subscriber "steady" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And "steady" has seen "slow"
+      And subscriber "steady" goes away
+      And queue manager "B" is stopped
+      And queue manager "B" is started again
+      And queue manager "A" is stopped
+      And queue manager "A" is started again
+      And subscriber "steady" comes back
+      And message "now" is sent to the topic
+      Then "steady" sees "now" exactly once
+      And "steady" sees "slow" at most once
+
     @needs-durable-subscription
     Scenario: A durable subscriber at B who is away when the delay ends gets it on coming back
       Given a topic

@@ -201,6 +201,16 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "stuck" exactly once
 
     @needs-admin @own-instance
+    Scenario: The staging queue is disabled for gets and for puts, and enabled for gets alone
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 2 s
+      When the staging queue is altered to GET(DISABLED) PUT(DISABLED)
+      And "slow" is overdue
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "slow" exactly once
+
+    @needs-admin @own-instance
     Scenario: The staging queue is disabled for gets, and enabled again
       A broker may take that for a failure or not: once it can get its messages again, they come.
 

@@ -187,6 +187,20 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
   Rule: After any other shutdown, PUT disabled and enabled again restarts the processor
     Line 68.
 
+    @kit @needs-worker-dies
+    Scenario: After its worker has died, altering MAXDEPTH does not start it
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the worker of the delivery delay processor dies
+      And "slow" is overdue
+      And the staging queue is altered to MAXDEPTH(500)
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
     @needs-worker-dies
     Scenario: After its worker has died, PUT disabled and enabled delivers what is due, once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
@@ -263,6 +277,23 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then "reader" sees "now" exactly once
       And "reader" never sees "slow"
       And the staging queue holds "slow"
+
+    Scenario Outline: Disabled for puts, it stays stopped when the staging queue is altered to <attributes>
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to <attributes>
+      And "slow" is overdue
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+      Examples:
+        | attributes                 |
+        | MAXDEPTH(500)              |
+        | PUT(DISABLED) MAXMSGL(500) |
 
     @needs-restart
     Scenario: Disabled for puts, it stays stopped when the queue manager starts again

@@ -87,6 +87,20 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "early" sees "news" exactly once
       And "fickle" never sees "news"
 
+    @needs-restart
+    Scenario: Who unsubscribes, and subscribes again after a restart during the delay, gets nothing
+      Given a topic
+      And a durable subscriber "fickle" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 5 s
+      And subscriber "fickle" unsubscribes
+      And subscriber "fickle" goes away
+      And the broker is restarted
+      And subscriber "fickle" comes back
+      And "slow" is overdue
+      And message "now" is sent to the topic
+      Then "fickle" sees "now" exactly once
+      And "fickle" never sees "slow"
+
     Scenario: A non-durable subscriber who goes away and comes back during the delay gets nothing
       Given a topic
       And a non-durable subscriber "fickle" on the topic

@@ -48,6 +48,22 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is set to 1 s and a message is sent
       Then the setting and the send are accepted
 
+    Scenario: The delay of another producer of the session limits no time to live
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 5 s
+      And producer "prompt" of session "work" on the queue
+      When the time to live of producer "prompt" is set to 1 s and it sends a message
+      Then the setting and the send are accepted
+
+    Scenario: Of two producers of a session, each time to live is compared with the producer's own delay
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 5 s
+      And producer "later" of session "work" on the queue with a delivery delay of 1 s
+      When the time to live of producer "late" is set to 4999 ms and it sends a message
+      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+
     Scenario: After a send and a time to live that was long enough, one that is too short is refused
       Given an empty queue
       And a producer on the queue
@@ -137,6 +153,22 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
+    Scenario: The time to live of another producer of the session limits no delay
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "brief" of session "work" on the queue with a time to live of 4 s
+      And producer "lasting" of session "work" on the queue
+      When the delivery delay of producer "lasting" is set to 5 s and it sends a message
+      Then the setting and the send are accepted
+
+    Scenario: Of two producers of a session, each delay is compared with the producer's own time to live
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "brief" of session "work" on the queue with a time to live of 4 s
+      And producer "lasting" of session "work" on the queue with a time to live of 10 s
+      When the delivery delay of producer "brief" is set to 4001 ms and it sends a message
+      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+
   @DD-14 @needs-delivery-delay @needs-time-to-live
   Rule: A send whose own time to live is below the producer's delay is refused with MQRC_EXPIRY_ERROR
     Line 15 has the check at the send where the pair comes about there.  The boundaries are those of DD-12.
@@ -218,6 +250,23 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is 20 s
       When the producer sends message "urgent" with priority 9 for this send only
       Then sending "urgent" shows a time to live of 20 s
+
+    Scenario: The delay of another producer of the session refuses no send
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 5 s
+      And producer "prompt" of session "work" on the queue
+      When producer "prompt" sends message "brief" with a time to live of 1 s for this send only
+      Then it is accepted
+
+    Scenario: After a send of another producer of the session, the producer's own delay counts
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 5 s
+      And producer "prompt" of session "work" on the queue with a delivery delay of 1 s
+      When producer "prompt" sends message "fast"
+      And producer "late" sends message "slow" with a time to live of 4999 ms for this send only
+      Then it is refused with MQRC_EXPIRY_ERROR
 
     @kit @judges-broker @needs-checks-off
     Scenario: A broker refuses the pair from a client that does not check
@@ -308,6 +357,15 @@ Feature: A delay longer than the time to live is refused
         | classic    | group "g"                             |
         | simplified | a time to live of 1 s for this send only |
         | simplified | group "g"                             |
+
+    Scenario: A refusal of one producer leaves another of the session as it is
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 5 s
+      And producer "other" of session "work" on the queue with a delivery delay of 2 s
+      When producer "late" sends message "brief" with a time to live of 1 s for this send only
+      And producer "other" sends message "slow"
+      Then sending "slow" shows a delivery delay of 2 s
 
   @DD-18 @needs-delivery-delay @needs-time-to-live
   Rule: The classic producer raises the checked exception, the simplified one the runtime exception, and both say the same

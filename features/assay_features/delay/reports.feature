@@ -44,6 +44,11 @@ Feature: Report options of delayed messages
         | MQRO_NEW_MSG_ID, MQRO_PASS_CORREL_ID            | a new id                       | the correlation id of the original |
         | MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID           | the message id of the original | the correlation id of the original |
 
+    Scenario: With MQRO_PASS_CORREL_ID, an exception report on a message without a correlation id has none either
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID
+      And the queue has been altered to PUT(DISABLED)
+      Then the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
+
     @needs-time-to-live @own-instance
     Scenario Outline: With <options>, an expiration report has <message id> and <correlation id>
       Given there is no dead-letter queue

@@ -263,6 +263,13 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m3" is refused
       And the staging queue holds 2 messages
 
+    Scenario: With MAXDEPTH(0) nothing can be staged
+      Given the staging queue has been altered to MAXDEPTH(0)
+      And an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 h
+      Then sending "m1" is refused
+      And the staging queue is empty
+
     @kit
     Scenario: Our own refusals say whether the queue is full or the message too long
       Given the staging queue has been altered to MAXDEPTH(1) MAXMSGL(10000)

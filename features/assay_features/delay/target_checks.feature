@@ -78,6 +78,11 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
 
+    Scenario: A queue with MAXDEPTH(0) takes no message
+      Given a queue with MAXDEPTH(0)
+      When message "slow" is sent to the queue with a delivery delay of 1 h
+      Then sending "slow" is refused
+
     Scenario: The queue behind an alias has as many messages as it takes
       Given a queue with MAXDEPTH(1)
       And an alias "front" for the queue

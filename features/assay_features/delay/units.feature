@@ -239,6 +239,28 @@ Feature: What is put in a unit of work and not committed
       Then "live" sees "now" exactly once
       And "live" never sees "slow"
 
+    Scenario: Nobody sees what either of two producers sent in a unit of work that is rolled back
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "first" of session "work" on the queue with a delivery delay of 1 s
+      And producer "second" of session "work" on the queue with a delivery delay of 1 s
+      When producer "first" sends message "one"
+      And producer "second" sends message "two"
+      And session "work" is rolled back
+      Then the receiver sees nothing of "one" for 3 s
+      And the receiver sees nothing of "two" for 3 s
+
+    @evidence @needs-admin @needs-restart
+    Scenario: What was not committed before a restart is not staged after it
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "control" is sent to the queue with a delivery delay of 1 h
+      And message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      And the broker is restarted
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+
     Scenario: All delayed messages of a unit of work come after its commit
       Given an empty queue
       And a receiver is waiting on the queue

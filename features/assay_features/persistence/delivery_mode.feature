@@ -44,6 +44,17 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | PERSISTENT     |
         | simplified | non-persistent | NON_PERSISTENT |
 
+    @needs-non-persistent
+    Scenario: A producer that was told nothing sends persistently beside one of the session that does not
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "light" of session "work" on the queue with delivery mode non-persistent
+      And producer "plain" of session "work" on the queue
+      When producer "light" sends message "lost"
+      And producer "plain" sends message "kept"
+      Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
     Scenario Outline: What a <style> producer without a destination sends without a choice arrives as persistent
       Given an empty queue
       And a receiver is waiting on the queue
@@ -119,6 +130,18 @@ Feature: The sender chooses whether a message is persistent
         | style      |
         | classic    |
         | simplified |
+
+    Scenario: The mode of one producer is not that of another of the session
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "heavy" of session "work" on the queue
+      And producer "light" of session "work" on the queue
+      When the delivery mode of producer "light" is set to non-persistent
+      And producer "heavy" sends message "kept"
+      And producer "light" sends message "lost"
+      Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+      And message "lost" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
     Scenario Outline: A <style> producer can go back to persistent
       Given an empty queue
@@ -235,6 +258,29 @@ Feature: The sender chooses whether a message is persistent
         | classic    | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
         | simplified | non-persistent | persistent     | PERSISTENT     |
+
+    Scenario: The next send of another producer of the session has its own mode
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "first" of session "work" on the queue
+      And producer "second" of session "work" on the queue
+      When producer "first" sends message "special" with delivery mode non-persistent for this send only
+      And producer "second" sends message "kept"
+      Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+    @needs-priority
+    Scenario: The next send of another producer of the session has its own priority
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "urgent" of session "work" on the queue with priority 8
+      And producer "patient" of session "work" on the queue with priority 2
+      When producer "urgent" sends message "special" with priority 0 for this send only
+      And producer "patient" sends message "low"
+      And producer "urgent" sends message "high"
+      Then message "low" as seen by "receiver" shows JMSPriority "2"
+      And message "high" as seen by "receiver" shows JMSPriority "8"
 
     Scenario Outline: The <style> send after one that said <given> is <own> again
       Given an empty queue

@@ -30,6 +30,39 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @kit
+    Scenario Outline: What nobody had received is not marked as redelivered after the broker <event>
+      Given an empty queue
+      When message "m1" is sent to the queue
+      And message "m2" is sent to the queue with a delivery delay of 2 s
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
+      And message "m1" as seen by "receiver" shows JMSXDeliveryCount "1"
+      And message "m2" as seen by "receiver" shows JMSRedelivered "false"
+
+      @needs-restart @needs-delivery-delay
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill @needs-delivery-delay
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit @needs-restart
+    Scenario: What was given back stays marked as redelivered through a restart
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When message "m1" is sent to the queue
+      And "first" has seen "m1"
+      And "first"'s connection is lost
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then message "m1" as seen by "receiver" shows JMSRedelivered "true"
+      And message "m1" as seen by "receiver" shows JMSXDeliveryCount "2"
+
     @needs-local-transaction @needs-kill
     Scenario: All that a unit of work sent is there after a kill
       Given an empty queue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -11,6 +12,7 @@ from assay_broker.core.commands import Administer, Attach, Command, Detach, Disc
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.records import Record, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import (
     HOLD,
@@ -31,6 +33,7 @@ from assay_broker.defects.shapes import (
     commands,
     delayed_puts,
     puts_without_destination,
+    read_together,
     replies,
 )
 from assay_broker.defects.view import Sent, View
@@ -269,6 +272,18 @@ def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
     return resent(put, durable=False) if unsaid else None
 
 
+@defect(read_together, "subscription-numbers-used-again", "DD-51")
+def _numbers_again(records: Sequence[Record]) -> tuple[Record, ...]:
+    """After a restart, a new subscription takes over what is staged for one that was removed."""
+    gone = {record.number for record in records if isinstance(record, SubscriptionRemoved)}
+    kept = [
+        record
+        for record in records
+        if not (isinstance(record, SubscriptionDefined | SubscriptionRemoved) and record.number in gone)
+    ]
+    return tuple(kept)
+
+
 FAN_OUT_DEFECTS = (
     _away_forgotten,
     _latecomers,
@@ -313,4 +328,5 @@ FAN_OUT_DEFECTS = (
     _reach_asked_again,
     _grandparents_unheard,
     _unsaid_is_persistent,
+    _numbers_again,
 )

@@ -165,6 +165,18 @@ PROCESSOR_DEFECTS = (
     ),
     _early_when_enabled,
     Defect(
+        name="zos-started-by-any-alteration",
+        rules=("DD-63", "DD-64"),
+        text="On z/OS any alteration of the staging queue starts a processor that is stopped or has failed.",
+        apply=lambda: _cells("zos", {(_S.STOPPED, _I.PUT_DISABLED): _WATCHES, (_S.FAILED, _I.AVAILABLE): _WATCHES}),
+    ),
+    Defect(
+        name="closed-while-puts-are-disabled",
+        rules=("DD-65",),
+        text="On distributed platforms a processor whose queue was disabled for gets also waits for PUT(ENABLED).",
+        apply=lambda: _cells("distributed", {(_S.CLOSED, _I.PUT_DISABLED): (_S.CLOSED, _A.STAY)}),
+    ),
+    Defect(
         name="failed-for-good",
         rules=("DD-65",),
         text="On distributed platforms a processor that has failed does not start again by itself.",

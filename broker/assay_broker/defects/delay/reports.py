@@ -107,6 +107,15 @@ def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | 
     return resent(put, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)
 
 
+@defect(puts, "missing-correlation-id-filled-in", "DD-85")
+def _filled_in(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
+    """MQRO_PASS_CORREL_ID passes on the message id of a message that has no correlation id."""
+    message = put.message
+    if message.correlation_id is not None or Mqro.PASS_CORREL_ID not in options(message):
+        return None
+    return resent(put, correlation_id=message.message_id)
+
+
 REPORT_DEFECTS = (
     _in_milliseconds,
     _mortal,
@@ -178,4 +187,5 @@ REPORT_DEFECTS = (
         text="The staging queue takes a message that asks for a confirmation as if it were its receiver.",
         apply=lambda: _reported_at_once(_CONFIRMATIONS, Mqro.COD, lost=True),
     ),
+    _filled_in,
 )

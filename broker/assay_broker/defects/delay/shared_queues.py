@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import ClearQueue
 from assay_broker.core.commands import Administer, Command, Connect, Disconnect, FromMember, Put
-from assay_broker.core.networks.parcels import Bulletin, Carry, Interest
+from assay_broker.core.effects import Effect, ToMember
+from assay_broker.core.networks.parcels import Bulletin, Carry, Interest, Outstanding
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, undelayed
-from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.shapes import Commands, commands, filters, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
@@ -124,6 +125,28 @@ def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Co
     return (replace(command, parcel=replace(parcel, interests=(*parcel.interests, everything))),)
 
 
+def _is_greeting(command: Command) -> bool:
+    return isinstance(command, FromMember) and isinstance(command.parcel, Outstanding) and command.parcel.answer
+
+
+@defect(made, "not-sent-again-to-member", "DD-81")
+def _not_sent_again() -> Seams:
+    """What was sent to a queue manager while it was down is not sent again when it is back."""
+    greeted = False
+
+    def asked(command: Command, _now_ms: int, _view: View) -> None:
+        nonlocal greeted
+        greeted = _is_greeting(command)
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
+        dropped_now = greeted
+        return tuple(
+            one for one in passing if not (dropped_now and isinstance(one, ToMember) and isinstance(one.parcel, Carry))
+        )
+
+    return filters(asked, effects=effects)
+
+
 SHARED_QUEUE_DEFECTS = (
     Defect(
         name="shared-queue-undelayed",
@@ -159,4 +182,5 @@ SHARED_QUEUE_DEFECTS = (
         apply=lambda: _carried(_twice),
     ),
     _interested_in_everything,
+    _not_sent_again,
 )

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Put
 from assay_broker.core.messages.bodies import opened
-from assay_broker.core.records import MessageStored, Record, SubscriptionDefined, SubscriptionRemoved
+from assay_broker.core.records import MessageMarked, MessageStored, Record, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import dropped, is_delayed, is_topic
 from assay_broker.defects.shapes import Commands, puts, read, written
@@ -89,6 +89,25 @@ def _large_dropped(put: Put, target: Address, now_ms: int, view: View) -> Comman
     return (dropped(put, now_ms),) if len(_text(put.message)) > _LARGE else None
 
 
+@defect(read, "marked-by-restart", "PD-20")
+def _marked(record: Record) -> tuple[Record, ...]:
+    """A restart marks every stored message as redelivered."""
+    return (record, MessageMarked(record.key, 1)) if isinstance(record, MessageStored) else (record,)
+
+
+@defect(read, "marks-forgotten-by-restart", "PD-20")
+def _unmarked(record: Record) -> tuple[Record, ...]:
+    """A restart forgets which messages are marked as redelivered."""
+    return () if isinstance(record, MessageMarked) else (record,)
+
+
+@defect(read, "queued-never-expire-after-restart", "DD-56")
+def _unwatched(record: Record) -> tuple[Record, ...]:
+    """After a restart, what is on a queue does not expire any more."""
+    queued = isinstance(record, MessageStored) and record.due_ms is None
+    return (replace(record, expires_ms=None),) if queued and isinstance(record, MessageStored) else (record,)
+
+
 RESTART_DEFECTS = (
     _unsubscribing_unwritten,
     _selector_lost,
@@ -119,4 +138,7 @@ RESTART_DEFECTS = (
         text="A stored message has neither its headers nor its properties after a restart.",
         apply=lambda: _read_altered(_without_headers),
     ),
+    _marked,
+    _unmarked,
+    _unwatched,
 )

@@ -88,6 +88,11 @@ def _(world: World, setting: Setting, name: str, value: int) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
+@when(phrase("the {setting:Setting} of producer {name:Name} is set to {value:Duration} and it sends a message"))
+def _(world: World, setting: Setting, name: str, value: int) -> None:
+    _set_and_send(world, name, setting, value, world.places[name])
+
+
 @when(phrase("the delivery mode of producer {name:Name} is set to {mode:Mode}"))
 def _(world: World, name: str, mode: Mode) -> None:
     world.producers[name].set(Setting.MODE, MODE_NUMBERS[mode]).needed()
@@ -144,11 +149,14 @@ def _(world: World, setting: Setting, value: timedelta) -> None:
 @when(phrase("the producer's {setting:Setting} is set to {value:Duration} and a message is sent"))
 @when(phrase("the producer's {setting:Setting} is set to {value:Duration} and a message is sent to {place:Place}"))
 def _(world: World, setting: Setting, value: int, place: Place | None = None) -> None:
-    producer = world.producers["sender"]
-    answer = producer.set(setting, value)
+    _set_and_send(world, "sender", setting, value, place or world.places["sender"])
+
+
+def _set_and_send(world: World, name: str, setting: Setting, value: int, place: Place) -> None:
+    answer = world.producers[name].set(setting, value)
     world.tries = {"setting": Answer(answer.ref, answer.outcome)}
     if answer.accepted:
-        world.tries["send"] = send(world, producer, "message", place or world.places["sender"])
+        world.tries["send"] = send(world, world.producers[name], "message", place)
 
 
 @given(phrase("a classic and a simplified producer on {place:Place}"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject
 from assay_broker.core.commands import Administer, Backout, Command, Commit, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import body_of
@@ -14,7 +14,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import is_topic, unlimited
-from assay_broker.defects.shapes import Commands, commands, delayed_puts, replies
+from assay_broker.defects.shapes import Commands, changes, commands, delayed_puts, replies
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.reasons import Mqrc, refused
@@ -107,6 +107,14 @@ def _swapped(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answe
     return replace(answer, refused=refused(_SWAPPED[Mqrc(told.mqrc)], told.text, *told.objects))
 
 
+@defect(changes, "depth-of-zero-is-unlimited", "DD-36", "DD-78")
+def _zero_unlimited(change: Change, _view: View) -> Change | None:
+    """A queue with MAXDEPTH(0) takes as many messages as come."""
+    if not isinstance(change, AlterObject | DefineObject) or change.attributes.get("MAXDEPTH") != 0:
+        return None
+    return replace(change, attributes={**change.attributes, "MAXDEPTH": 999_999_999})
+
+
 LIMIT_DEFECTS = (
     _units_unlimited,
     _open_units_forgotten,
@@ -116,4 +124,5 @@ LIMIT_DEFECTS = (
     _expired_counted,
     _in_characters,
     _swapped,
+    _zero_unlimited,
 )

@@ -1,0 +1,141 @@
+"""Defects of the client in what two producers of one session, or of one client, have to do with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
+from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
+from assay_steps.defects.model import Defect
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending
+
+
+class _Member(ProducerFilter):
+    """One of the producers of a client; it knows the others and what was set on each."""
+
+    def __init__(self, behind: ClientProducer, members: list[_Member]) -> None:
+        super().__init__(behind)
+        self.members = members
+        self.values: dict[Setting, int] = {}
+        members.append(self)
+
+    @property
+    def others(self) -> list[_Member]:
+        return [member for member in self.members if member is not self]
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        if isinstance(answer, Ok) and isinstance(value, int):
+            self.values[setting] = value
+        return answer
+
+
+def _together(member: type[_Member]) -> Callable[[Client], Client]:
+    """Clients whose producers know each other."""
+
+    def twisted(client: Client) -> Client:
+        members: list[_Member] = []
+        return ClientFilter(client, lambda behind: member(behind, members))
+
+    return twisted
+
+
+def _expiry_error() -> Refused:
+    return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
+
+
+class _Compared(_Member):
+    """A producer's delay or time to live is compared with those of the other producers."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        if isinstance(value, int) and value and self._clashes(setting, value):
+            return _expiry_error()
+        return super().set(setting, value)
+
+    def _clashes(self, setting: Setting, value: int) -> bool:
+        if setting is Setting.TTL:
+            return any(other.values.get(Setting.DELAY, 0) > value for other in self.others)
+        lives = [other.values.get(Setting.TTL, 0) for other in self.others]
+        return setting is Setting.DELAY and any(0 < life < value for life in lives)
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        if asked.ttl_ms and self._clashes(Setting.TTL, asked.ttl_ms):
+            return _expiry_error()
+        return super().sending(asked)
+
+
+class _Unchecked(_Member):
+    """Only the producer that was made last in its client compares delay and time to live."""
+
+    def _spared(self, answer: Outcome[None] | Outcome[Sent]) -> bool:
+        wrong = isinstance(answer, Refused) and answer.mqrc == Mqrc.EXPIRY_ERROR
+        return wrong and self is not self.members[-1]
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = super().set(setting, value)
+        return Ok(None) if self._spared(answer) else answer
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        answer = super().sending(asked)
+        return super().sending(replace(asked, ttl_ms=None)) if self._spared(answer) else answer
+
+
+class _ResetByRefusal(_Member):
+    """A refused send sets the delays of the other producers to 0."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        answer = super().sending(asked)
+        if isinstance(answer, Refused):
+            for other in self.others:
+                other.behind.set(Setting.DELAY, 0)
+        return answer
+
+
+class _OneMode(_Member):
+    """The delivery mode that was set last holds for all producers."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = super().set(setting, value)
+        if setting is Setting.MODE:
+            for other in self.others:
+                other.behind.set(setting, value)
+        return answer
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        said = [other.values[Setting.MODE] for other in self.others if Setting.MODE in other.values]
+        if said and Setting.MODE not in self.values:
+            self.behind.set(Setting.MODE, said[-1])
+        return super().sending(asked)
+
+
+class _OwnOptionsSpread(_Member):
+    """Mode and priority that are given with one send are those of the other producers from then on."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        for other in self.others:
+            if asked.mode is not None:
+                other.behind.set(Setting.MODE, _number(asked.mode))
+            if asked.priority is not None:
+                other.behind.set(Setting.PRIORITY, asked.priority)
+        return super().sending(asked)
+
+
+def _number(mode: Mode) -> int:
+    return next(number for number, named in MODE_VALUES.items() if named is mode)
+
+
+def _defect(member: type[_Member], name: str, *rules: str) -> Defect:
+    return Defect(name=name, rules=rules, text=(member.__doc__ or "").strip(), port=_together(member))
+
+
+TWO_PRODUCERS_DEFECTS: tuple[Defect, ...] = (
+    _defect(_Compared, "spans-compared-across-producers", "DD-12", "DD-13", "DD-14"),
+    _defect(_Unchecked, "spans-checked-by-last-producer", "DD-12", "DD-13", "DD-14"),
+    _defect(_ResetByRefusal, "refusal-resets-other-producers", "DD-15"),
+    _defect(_OneMode, "mode-shared-by-producers", "PD-01", "PD-02"),
+    _defect(_OwnOptionsSpread, "own-options-spread-to-other-producers", "PD-03"),
+)
+"""Defects of two producers of one client."""
