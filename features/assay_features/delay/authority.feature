@@ -232,16 +232,26 @@ Feature: Whose authority a delayed message needs, and when
       And user "alice" is no longer allowed to publish to the topic
       Then "reader" sees "news" exactly once
 
-    @evidence @needs-restart
-    Scenario: Nor is a sender asked again after a restart
+    @evidence
+    Scenario Outline: Nor is a sender asked again after a restart (it <event>)
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And user "alice" is no longer allowed to put to the queue
-      And the broker is restarted
+      And the broker <event>
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @evidence @own-instance
     Scenario: A message that cannot be put is dead-lettered although its sender may not use the dead-letter queue

@@ -154,6 +154,13 @@ Feature: A delayed message cannot be had before its delay is over
       And the producer sends message "slow" with no properties
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
+    Scenario: Nor is it earlier because its sender's connection is closed
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1500 ms
+      And the sender's connection is closed
+      Then the receiver sees "slow" no earlier than 1500 ms after its send
+
     Scenario: Each of two producers of a session keeps its own delay
       Given an empty queue
       And a receiver is waiting on the queue

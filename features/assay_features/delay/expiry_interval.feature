@@ -43,13 +43,22 @@ Feature: A delay uses up the expiry interval
       And session "work" is committed
       Then "m1" on the queue has an Expiry of the rest of 30 s, in tenths of a second
 
-    @needs-restart
-    Scenario: A restart during the delay gives nothing back
+    Scenario Outline: A restart during the delay gives nothing back (it <event>)
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 10 s and a time to live of 30 s
       When 5 s have passed since "m1" was sent
-      And the broker is restarted
+      And the broker <event>
       Then "m1" on the queue has an Expiry of the rest of 30 s, in tenths of a second
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @own-instance
     Scenario: A put that is tried again gives nothing back

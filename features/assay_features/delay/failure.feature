@@ -121,17 +121,26 @@ Feature: A delayed message that its target cannot take
       And "m1" on the dead-letter queue has Priority "7"
       And "m1" on the dead-letter queue is persistent
 
-    @needs-restart
-    Scenario: After a restart a message that asks to be discarded still is
+    Scenario Outline: After a restart a message that asks to be discarded still is (it <event>)
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
-      When the broker is restarted
+      When the broker <event>
       And the staging queue no longer holds "m1"
       Then the dead-letter queue holds "control"
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     Scenario: Two messages that go to the dead-letter queue each have their own reason and target there
       Given a queue "shut" with MAXDEPTH(10)

@@ -93,18 +93,28 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue is empty
       And the staging queue is empty
 
-    @needs-durable-subscription @needs-restart
-    Scenario: The non-durable subscriber has gone with a restart
+    @needs-durable-subscription
+    Scenario Outline: The non-durable subscriber has gone with a restart (it <event>)
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s
-      When the broker is restarted
+      When the broker <event>
       And subscriber "steady" comes back
       And the staging queue no longer holds "news"
       Then "steady" sees "news" exactly once
       And the dead-letter queue is empty
       And the staging queue is empty
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-durable-subscription @needs-shared-subscription @needs-non-persistent
     Scenario Outline: So does a shared durable subscription whose only consumer is away, for a <mode> publication

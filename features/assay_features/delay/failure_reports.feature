@@ -129,13 +129,22 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     |
         | non-persistent |
 
-    @needs-restart
-    Scenario: After a restart during the delay a message is still reported
+    Scenario Outline: After a restart during the delay a message is still reported (it <event>)
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
-      When the broker is restarted
+      When the broker <event>
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
       And queue "replies" holds 1 report
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     Scenario: The reply-to queue may be an alias
       Given an alias "front" for queue "replies"

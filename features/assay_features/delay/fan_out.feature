@@ -96,17 +96,27 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
       And "reader" sees "news" exactly once
 
-    @evidence @needs-durable-subscription @needs-restart
-    Scenario: After a restart each durable subscription still has its own copy
+    @evidence @needs-durable-subscription
+    Scenario Outline: After a restart each durable subscription still has its own copy (it <event>)
       Given a topic
       And a durable subscriber "one" on the topic
       And a durable subscriber "two" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      And the broker is restarted
+      And the broker <event>
       And subscriber "one" comes back
       And subscriber "two" comes back
       Then "one" sees "news" exactly once
       And "two" sees "news" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @evidence
     Scenario: A publication that is sent through an alias comes no earlier than its delay

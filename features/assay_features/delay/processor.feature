@@ -234,13 +234,23 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
 
-    @needs-admin @own-instance @needs-restart
-    Scenario: The staging queue is disabled for gets at the start, and enabled later
+    @needs-admin @own-instance
+    Scenario Outline: The staging queue is disabled for gets at the start, and enabled later (it <event>)
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
       When the staging queue is altered to GET(DISABLED)
-      And the broker is restarted
+      And the broker <event>
       And "slow" is overdue
       And the staging queue is altered to GET(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |

@@ -44,19 +44,28 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    @needs-restart
-    Scenario: Disabled for gets at the start of the queue manager, it keeps what is due
+    Scenario Outline: Disabled for gets at the start of the queue manager, it keeps what is due (it <event>)
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the staging queue is altered to GET(DISABLED)
-      And the broker is restarted
+      And the broker <event>
       And a receiver starts to wait on the queue
       And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
       And the staging queue holds "slow"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     Scenario: Nothing is delivered of what was on a staging queue that is deleted
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
@@ -295,19 +304,28 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
         | MAXDEPTH(500)              |
         | PUT(DISABLED) MAXMSGL(500) |
 
-    @needs-restart
-    Scenario: Disabled for puts, it stays stopped when the queue manager starts again
+    Scenario Outline: Disabled for puts, it stays stopped when the queue manager starts again (it <event>)
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When the staging queue is altered to PUT(DISABLED)
-      And the broker is restarted
+      And the broker <event>
       And a receiver starts to wait on the queue
       And "slow" is overdue
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
       And the staging queue holds "slow"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     Scenario: Enabled for puts again, it delivers what is due, once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)

@@ -107,15 +107,24 @@ Feature: Report options of delayed messages
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has an Expiry of the rest of 1 h, in tenths of a second
 
-    @needs-restart
-    Scenario: After a restart during the delay the options still count
+    Scenario Outline: After a restart during the delay the options still count (it <event>)
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
-      When the broker is restarted
+      When the broker <event>
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
       And the report on "m1" on queue "replies" has the message id of the original as its message id
       And the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
       And the dead-letter queue does not hold "m1"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-topic
     Scenario: Reports that are made in one moment have different message ids
@@ -204,11 +213,20 @@ Feature: Report options of delayed messages
         | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY   |
         | MQRO_COA, MQRO_COD, MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID and MQRO_DISCARD_MSG |
 
-    @needs-restart
-    Scenario: They are still on it after a restart during the delay
+    Scenario Outline: They are still on it after a restart during the delay (it <event>)
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
-      When the broker is restarted
+      When the broker <event>
       Then "m1" on the queue still has the report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @kit
     Scenario: They are still on a message of ours that was dead-lettered
@@ -227,13 +245,23 @@ Feature: Report options of delayed messages
         | MQRO_COA, MQRO_COD and MQRO_NAN                                                   |
         | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY |
 
-    @needs-topic @needs-restart
-    Scenario: They are on the copies of a publication after a restart during the delay
+    @needs-topic
+    Scenario Outline: They are on the copies of a publication after a restart during the delay (it <event>)
       Given a topic
       And an administered subscription "orders" from the topic to the queue
       And message "news" is sent to the topic with a delivery delay of 5 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA and MQRO_PAN
-      When the broker is restarted
+      When the broker <event>
       Then "news" on the queue still has the report options MQRO_COA, MQRO_COD_WITH_DATA and MQRO_PAN
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-non-persistent
     Scenario Outline: Nothing is reported because a non-persistent message with <options> was taken off the staging queue

@@ -27,12 +27,21 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then "news" on the staging queue has a new message id, and its original one as its correlation id
 
-    @needs-restart
-    Scenario: A restart changes nothing about it
+    Scenario Outline: A restart changes nothing about it (it <event>)
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
-      And the broker is restarted
+      And the broker <event>
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-local-transaction
     Scenario: A message of a unit of work is staged likewise
@@ -279,12 +288,22 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | property colour = "red" and property size = 7 |
         | reply-to queue "replies"                      |
 
-    @kit @needs-restart
-    Scenario: After a restart during the delay everything is as it was sent
+    @kit
+    Scenario Outline: After a restart during the delay everything is as it was sent (it <event>)
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies" and a body of 4 KB
-      And the broker is restarted
+      And the broker <event>
       Then "m1" on the queue is as it was sent
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-topic
     Scenario: A subscriber sees the publication's own ids

@@ -58,13 +58,22 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds "news"
       And a header of "news" on the staging queue shows its delay of 1 h
 
-    @needs-restart
-    Scenario: After a restart the header still names the target and the delay
+    Scenario Outline: After a restart the header still names the target and the delay (it <event>)
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
-      And the broker is restarted
+      And the broker <event>
       Then a header of "slow" on the staging queue names the queue
       And a header of "slow" on the staging queue shows its delay of 1 h
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-local-transaction
     Scenario: The delay that the header shows counts from the send and not from the commit
@@ -472,16 +481,25 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is refused
       And the staging queue has MAXDEPTH(1) MAXMSGL(20000)
 
-    @needs-restart
-    Scenario: What was staged before a restart counts after it
+    Scenario Outline: What was staged before a restart counts after it (it <event>)
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
-      And the broker has been restarted
-      When messages "m2" and "m3" are sent to the queue with a delivery delay of 1 h
+      When the broker <event>
+      And messages "m2" and "m3" are sent to the queue with a delivery delay of 1 h
       Then sending "m2" is accepted
       And sending "m3" is refused
       And the staging queue holds "m1" and "m2"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @needs-non-persistent
     Scenario: Non-persistent messages count too
