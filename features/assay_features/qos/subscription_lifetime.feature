@@ -204,7 +204,7 @@ Feature: A subscription outlives its application for a time, and no longer
     Scenario: The last sharer that unsubscribes leaves nothing, whatever its time
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
-      When subscriber "left" unsubscribes
+      When subscriber "left" tries to unsubscribe
       And message "missed" is sent to the topic with the durable header true
       And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       And message "after" is sent to the topic with the durable header true

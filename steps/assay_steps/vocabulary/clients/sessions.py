@@ -52,6 +52,12 @@ def _(world: World, name: str, label: str) -> None:
     _acknowledge(world, name, label, -1).needed()
 
 
+@when(phrase("{name:Name} acknowledges each of the many messages that it has seen"))
+def _(world: World, name: str) -> None:
+    for label in world.many:
+        _acknowledge(world, name, label, -1).needed()
+
+
 @when(phrase("{name:Name} acknowledges message {label:Name} as it first saw it"))
 def _(world: World, name: str, label: str) -> None:
     _acknowledge(world, name, label, 0)  # a refusal is as good: the delivery may be one of a connection that is gone

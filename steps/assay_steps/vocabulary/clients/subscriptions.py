@@ -130,10 +130,20 @@ def _(world: World, name: str, size: int, timeout: int) -> None:
 
 @when(phrase("subscriber {name:Name} unsubscribes"))
 def _(world: World, name: str) -> None:
+    _unsubscribe(world, name).needed()
+
+
+@when(phrase("subscriber {name:Name} tries to unsubscribe"))
+def _(world: World, name: str) -> None:
+    answer = _unsubscribe(world, name)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+def _unsubscribe(world: World, name: str) -> Answer[None]:
     role = world.roles[name]
     session = world.consumers[name].session
     world.consumers[name].close().needed()
-    session.unsubscribe(str(role.origin.name), shared=role.origin.shared).needed()
+    return session.unsubscribe(str(role.origin.name), shared=role.origin.shared)
 
 
 @when(phrase("a durable subscription {subscription:Name} is opened on {place:Place} without a client id"))
