@@ -54,7 +54,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
       And the receiver never sees "stale too"
 
-    @kit
+    @kit @needs-queue
     Scenario: So does one without a delay that the same producer sends
       Given an empty queue
       And a producer on the queue
