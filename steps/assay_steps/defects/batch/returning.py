@@ -71,8 +71,9 @@ class _RestStays(_Holds):
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         passed = super().command(command)
-        released = isinstance(command, Settle) and command.outcome is Outcome.RELEASED
-        return () if released and self.held.get(command.link) else passed
+        if not isinstance(command, Settle) or command.outcome is not Outcome.RELEASED:
+            return passed
+        return () if self.held.get(command.link) else passed
 
 
 class _RemovalGivesBack:
