@@ -13,7 +13,7 @@ from assay_evidence.names import plain
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import describe
 
-MomentKind = Literal["send", "refused", "seen", "look", "empty", "commit", "rollback", "event"]
+MomentKind = Literal["send", "refused", "acknowledge", "seen", "look", "empty", "commit", "rollback", "event"]
 BESIDE = "the rest"
 """The lane of events that belong to no actor."""
 
@@ -105,7 +105,8 @@ class Moments:
             case Call(msg=None):
                 pass
             case Call():
-                return self._send(event, self._answer(event), breaks=breaks)
+                draw = self._acknowledge if event.op == "acknowledge" else self._send
+                return draw(event, self._answer(event), breaks=breaks)
             case Return() if self._is_drawn_as_call(event):
                 return None
             case Seen():
@@ -130,6 +131,13 @@ class Moments:
         breaks = breaks or (answer is not None and answer.ref in self._offenders)
         text = f"{call.actor} sends {key} at {self._at(call)}{': refused' if refused else ''}"
         return Moment("refused" if refused else "send", call.actor, self._clock.at_ns(call), key, text, breaks)
+
+    def _acknowledge(self, call: Call, answer: Return | None, *, breaks: bool) -> Moment:
+        key = self._plain(call.msg.key) if call.msg else ""
+        refused = answer is not None and answer.refused is not None
+        breaks = breaks or (answer is not None and answer.ref in self._offenders)
+        text = f"{call.actor} acknowledges {key} at {self._at(call)}{': refused' if refused else ''}"
+        return Moment("acknowledge", call.actor, self._clock.at_ns(call), key if breaks else "", text, breaks)
 
     def _look(self, call: Call, answer: Return | None) -> Moment:
         """Make the moment of a browse, which counts at its answer."""

@@ -55,7 +55,7 @@ FACES = {
         "unsupported",
         "\N{EN DASH}",
         "unsupported",
-        "The pair lacks something that the scenario needs; the reason is named.",
+        "The pair lacks something that the scenarios need, which is named: nothing is said of the rule.",
     ),
 }
 NOT_RUN = Face("not-run", "·", "not run", "No scenario of this rule was selected in the run.")
@@ -102,7 +102,8 @@ LEVELS = {
     Level.BLACK_BOX: "Clients saw it; nobody looked into the broker.",
     Level.ADMINISTRATION: "An administrator looked at the broker's objects.",
     Level.RESTART: "The broker was shut down in order and started again.",
-    Level.KILL: "The broker's process was ended at once and started again; what the system had buffered was not lost.",
+    Level.KILL: "The broker's process was ended at once and started again. The operating system ran on, so what the "
+    "broker had handed to it was not lost, even if it was not on the disk yet.",
     Level.FLUSH: "The storage was watched, and the flush was seen.",
 }
 """What each level of evidence means, weakest first."""

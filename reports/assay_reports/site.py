@@ -84,7 +84,7 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
         return text.encode()
 
     rules, own = matrix(pairs, catalogue), own_of(pairs)
-    lead = headline(own, pairs, rules.tried, rules.total)
+    lead = headline(own, pairs, rules)
     yield "index.html", page("index.html", "", matrix=rules, own=own, headline=lead)
     for feature in own.features:
         yield feature.href, page("feature.html", "../", page=feature)

@@ -38,6 +38,7 @@ _STEPS_NS = tuple(step * 10**power for power in range(15) for step in (1, 2, 5))
 _KEYS: dict[MomentKind, tuple[str, str]] = {
     "send": ("▶", "sent"),
     "refused": ("▷", "refused"),
+    "acknowledge": ("◀", "acknowledged"),
     "seen": ("●", "seen"),
     "look": ("◉", "look that found a message"),
     "empty": ("○", "look that found nothing"),

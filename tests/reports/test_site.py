@@ -9,9 +9,11 @@ from msgspec.structs import replace
 from tests.reports.pages import ADDRESSES, Page, pages_of
 from tests.reports.sample import RESTART, WAITING
 
-from assay_evidence.verdicts import RuleVerdict, Verdict
+from assay_evidence.levels import Level
+from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict
 from assay_reports import OutputError, RunEvidence, SourceError, render_site
 from assay_reports.presentation import FACES
+from assay_reports.views.matrix import breach_of
 
 Runs = tuple[RunEvidence, RunEvidence]
 ARTEMIS = "backends/artemis--assay-sdk-0-1-0-classic.html"
@@ -128,6 +130,29 @@ def test_the_backend_page_shows_environment_lacks_disclosures_known_outcomes_and
         "20261121",
     ):
         assert said in text, said
+
+
+def test_what_could_not_be_tried_is_not_counted_as_tried(runs: Runs, tmp_path: Path) -> None:
+    site = render_site(runs[1:], tmp_path / "report").parent
+    text = Page(site / "index.html").text
+    assert "10 of 135 rules tried on 1 pair of client and broker. 1 more could not be tried" in text
+    lead = "10 rules tried were kept. 1 more could not be tried (unsupported). 3 of those tried judge the client alone"
+    assert lead in Page(site / ARTEMIS).text
+    ruling = Page(site / "rules" / "DD-05.html").text
+    assert "nothing is said of the rule" in ruling
+    assert "A verdict on the broker" not in ruling
+    assert "Observed" not in ruling
+    assert "Needs staging-queue: Scheduled messages wait inside" in ruling
+
+
+@pytest.mark.parametrize(
+    ("verdict", "told"), [(Verdict.FAIL, "by kill"), (Verdict.PARTIAL, ""), (Verdict.INCONCLUSIVE, "")]
+)
+def test_a_breach_has_the_level_of_evidence_of_the_scenario_that_broke_the_rule(verdict: Verdict, told: str) -> None:
+    passed = ScenarioVerdict("f::a", ("QS-07",), Verdict.PASS, "must", "broker", levels=(Level.BLACK_BOX,))
+    failed = replace(passed, scenario="f::b", verdict=Verdict.FAIL, levels=(Level.BLACK_BOX, Level.KILL))
+    rule = RuleVerdict("QS-07", verdict, "must", "broker", "qos", (passed, failed), levels=(Level.BLACK_BOX,))
+    assert breach_of(rule) == told
 
 
 def test_a_scenario_that_no_defect_breaks_says_so(site: Path) -> None:

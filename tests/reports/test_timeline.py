@@ -5,7 +5,7 @@ from itertools import pairwise
 from tests.reports.failing import EARLY, failing
 from tests.reports.sample import EXPIRED, KEPT, KILLED, OVERTAKE, WAITING, Journal, message
 
-from assay_evidence.events import AnyEvent, Seen, Watch
+from assay_evidence.events import AnyEvent, Return, Seen, Watch
 from assay_evidence.names import token_of
 from assay_reports import RunEvidence
 from assay_reports.excerpts import excerpt
@@ -119,6 +119,26 @@ def test_looks_are_counted_in_the_summary_and_the_legend() -> None:
         "1 look that found nothing",
         "due",
     ]
+
+
+def test_an_acknowledgement_is_drawn_as_one_and_not_as_a_send() -> None:
+    journal = Journal("run", "writer")
+    journal.scenario = "a::b"
+    journal.call(0, "sender", "send", destination="queue://Q", msg=message("m"))
+    journal.write(
+        Seen, 100, actor="receiver", link="l", destination="queue://Q", msg=message("m"), count=1, redelivered=False
+    )
+    journal.call(200, "receiver", "acknowledge", msg=message("m"))
+    answer = journal.events[-1]
+    assert isinstance(answer, Return)
+    for offenders, label in (((), ""), ((answer.ref,), "✕ m")):
+        drawing = timeline(journal.events, offenders)
+        assert drawing
+        assert "1 sent" in drawing.summary
+        mark = drawing.marks[-1]
+        assert (mark.kind, mark.breaks, mark.label.text) == ("acknowledge", bool(offenders), label)
+        assert mark.text == "receiver acknowledges m at 200 ms"
+        assert "1 acknowledged" in [key.text for key in drawing.keys]
 
 
 def test_names_are_shown_as_the_feature_has_them() -> None:

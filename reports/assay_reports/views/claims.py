@@ -28,6 +28,7 @@ class Claims(Struct, frozen=True):
     Args:
         told: Whether the journal tells of profiles or probes.
         profiles: The claimed profiles.
+        other_profiles: The profiles that it does not claim.
         not_claimed: What they require and the pair does not declare.
         probes: The verdicts of the probes.
         found: How many probes have which verdict, in words.
@@ -35,6 +36,7 @@ class Claims(Struct, frozen=True):
 
     told: bool
     profiles: tuple[str, ...]
+    other_profiles: tuple[str, ...]
     not_claimed: tuple[NotClaimed, ...]
     probes: tuple[ScenarioVerdict, ...]
     found: str
@@ -61,6 +63,7 @@ def claims_of(verdicts: Verdicts) -> Claims:
     return Claims(
         told=bool(verdicts.profiles or verdicts.probes),
         profiles=tuple(one.profile for one in claimed),
+        other_profiles=tuple(one.profile for one in verdicts.profiles if not one.claimed),
         not_claimed=tuple(NotClaimed(name, tuple(requiring[name]), reason) for name, reason in reasons.items()),
         probes=verdicts.probes,
         found=_found(verdicts.probes),

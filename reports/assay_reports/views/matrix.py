@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, structs
 
+from assay_evidence.levels import in_words
 from assay_evidence.verdicts import RuleVerdict, Verdict
-from assay_features import Catalogue, Family, Profile, Rule
+from assay_features import Catalogue, Family, Profile, Role, Rule
 from assay_reports.presentation import FACES, NOT_RUN, NOTHING_TO_OBSERVE, READING_ORDER, Face
 from assay_reports.views.causes import wording_of
 from assay_reports.views.pairs import Pair
+from assay_reports.views.scenarios import split_id
 
 FAMILIES = {
     Family.DELAY: "Delivery delay",
@@ -22,13 +24,14 @@ _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Cell(Struct, frozen=True):
-    """A rule's verdict on one pair."""
+    """A rule's verdict on one pair, with its level of evidence in words: that of the breach, if the rule was broken."""
 
     face: Face
     href: str
     scenarios: int
     known: bool
     left_out: int = 0
+    evidence: str = ""
 
 
 class Row(Struct, frozen=True):
@@ -50,11 +53,21 @@ class Group(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """The rules on one subject."""
+    """The rules on one subject.
+
+    Args:
+        key: Its key.
+        title: Its title.
+        groups: Its rules by profile.
+        listed: How many rules have a row, because they belonged to a run.
+        tried: How many of them some pair could try.
+        total: How many rules there are.
+    """
 
     key: str
     title: str
     groups: tuple[Group, ...]
+    listed: int
     tried: int
     total: int
 
@@ -68,6 +81,7 @@ class Attention(Struct, frozen=True):
     href: str
     reason: str
     known: bool
+    scenario: str
     alike: tuple[Attention, ...] = ()
 
 
@@ -76,6 +90,7 @@ class Matrix(Struct, frozen=True):
 
     sections: tuple[Section, ...]
     attention: tuple[Attention, ...]
+    listed: int
     tried: int
     total: int
 
@@ -86,6 +101,7 @@ def matrix(pairs: Sequence[Pair], catalogue: Catalogue) -> Matrix:
     return Matrix(
         sections=sections,
         attention=_grouped(_attention(pairs, catalogue)),
+        listed=sum(section.listed for section in sections),
         tried=sum(section.tried for section in sections),
         total=len(catalogue.rules),
     )
@@ -107,7 +123,14 @@ def cell(rule: Rule, pair: Pair) -> Cell:
         len(verdict.scenarios),
         known=_all_known(verdict, pair),
         left_out=verdict.left_out,
+        evidence=breach_of(verdict) or verdict.evidence,
     )
+
+
+def breach_of(found: RuleVerdict) -> str:
+    """The level of evidence of the scenarios that broke the rule, in words; empty if none did."""
+    failed = [one for one in found.scenarios if one.verdict is Verdict.FAIL and one.role != Role.KIT]
+    return in_words({level for one in failed for level in one.levels}, ()) if found.verdict is Verdict.FAIL else ""
 
 
 def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
@@ -127,7 +150,9 @@ def _sections(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Section]:
             if any(rule.profile is profile for rule in rules)
         )
         if groups:
-            yield Section(family.value, title, groups, sum(len(group.rows) for group in groups), len(rules))
+            listed = [row.rule for group in groups for row in group.rows]
+            tried = sum(any(pair.tried(rule.id) for pair in pairs) for rule in listed)
+            yield Section(family.value, title, groups, len(listed), tried, len(rules))
 
 
 def _what(profile: Profile, catalogue: Catalogue) -> str:
@@ -153,7 +178,8 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
                 found = pair.rules.get(rule.id)
                 if found is not None and found.verdict is wanted:
                     shown = cell(rule, pair)
-                    yield Attention(rule, pair, shown.face, shown.href, _reason(found), shown.known)
+                    reason, scenario = _reason(found)
+                    yield Attention(rule, pair, shown.face, shown.href, reason, shown.known, scenario)
 
 
 def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
@@ -166,5 +192,7 @@ def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
     return tuple(structs.replace(first, alike=tuple(rest)) for first, *rest in groups.values())
 
 
-def _reason(verdict: RuleVerdict) -> str:
-    return next((one.reason for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason), "")
+def _reason(verdict: RuleVerdict) -> tuple[str, str]:
+    """The reason of the first scenario with the rule's verdict that gives one, and that scenario's name."""
+    told = (one for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason)
+    return next(((one.reason, split_id(one.scenario)[1]) for one in told), ("", ""))

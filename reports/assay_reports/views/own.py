@@ -9,6 +9,7 @@ from msgspec import Struct
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, worst
 from assay_reports.presentation import FACES, NOT_RUN, READING_ORDER, Count, Face, counts
 from assay_reports.text import slug
+from assay_reports.views.matrix import Matrix
 from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 
@@ -94,24 +95,29 @@ def own_of(pairs: Sequence[Pair]) -> Own:
     return Own(features, totals, tuple(_attention(features)))
 
 
-def headline(own: Own, pairs: Sequence[Pair], rules_tried: int, rules: int) -> str:
+def headline(own: Own, pairs: Sequence[Pair], rules: Matrix) -> str:
     """The first sentences of the start page: what was tried, and the verdicts of the team's own scenarios.
 
     Args:
         own: The foreign scenarios.
         pairs: The pairs.
-        rules_tried: How many rules the kit's scenarios have tried.
-        rules: How many rules the catalogue has.
+        rules: The catalogue's rules: how many there are, how many belonged to a run, and how many could be tried.
     """
     where = f"on {_counted(len(pairs), 'pair')} of client and broker"
     if not own.totals:
-        return f"{rules_tried} of {rules} rules tried {where}."
+        return f"{rules.tried} of {rules.total} rules tried {where}.{_not_tried(rules)}"
     ended = counts(one.verdict for pair in pairs for one in pair.evidence.verdicts.foreign)
     said = ", ".join(f"{count.count} {count.face.word}" for count in ended)
     what = f"{_counted(sum(total.scenarios for total in own.totals), 'scenario')} of your own"
-    if not rules_tried:
+    if not rules.listed:
         return f"{what} tried {where}: {said}. No rule of the catalogue was tried."
-    return f"{rules_tried} of {rules} rules and {what} tried {where}. Your own: {said}."
+    return f"{rules.tried} of {rules.total} rules and {what} tried {where}.{_not_tried(rules)} Your own: {said}."
+
+
+def _not_tried(rules: Matrix) -> str:
+    """Say how many rules of the runs are unsupported everywhere."""
+    lacking = rules.listed - rules.tried
+    return f" {lacking} more could not be tried, for want of something that they need (unsupported)." if lacking else ""
 
 
 def own_views(own: Own, pair: Pair) -> tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]:

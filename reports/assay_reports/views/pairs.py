@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from assay_evidence.clients import client_title, faces_sentence
 from assay_evidence.events import AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
-from assay_features import Catalogue, UnknownRuleError
+from assay_features import Catalogue, Judged, UnknownRuleError
 from assay_reports.errors import SourceError
 from assay_reports.presentation import Count, counts
 from assay_reports.readable import readable
@@ -70,6 +70,11 @@ class Pair(Struct, frozen=True, kw_only=True):
         """The profiles that its backend claims, and what probes found."""
         return claims_of(self.evidence.verdicts)
 
+    def tried(self, rule: str) -> bool:
+        """Whether the pair had what some scenario of the rule needs."""
+        found = self.rules.get(rule)
+        return found is not None and found.verdict is not Verdict.UNSUPPORTED
+
     @property
     def narrowed(self) -> int:
         """The number of rules with scenarios that were not selected."""
@@ -87,11 +92,25 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def lead(self) -> str:
-        """How many of the tried rules and of the team's own scenarios passed, in a sentence."""
+        """How many of the tried rules and of the team's own scenarios passed, and what could not be tried."""
         own = self.evidence.verdicts.foreign
-        rules = f"{_passed(self.rules.values())} rules tried were kept" if self.rules or not own else ""
+        tried = [rule for rule in self.rules.values() if self.tried(rule.id)]
+        rules = f"{_passed(tried)} rules tried were kept" if self.rules or not own else ""
         passed = f"{_passed(own)} scenarios of your own passed" if own else ""
-        return f"{' and '.join(filter(None, (rules, passed)))}."
+        lead = f"{' and '.join(filter(None, (rules, passed)))}."
+        lacking = len(self.rules) - len(tried)
+        if lacking:
+            lead += f" {lacking} more could not be tried (unsupported)."
+        clients = sum(rule.judged == Judged.CLIENT for rule in tried)
+        if clients:
+            lead += f" {clients} of those tried judge the client alone and say nothing about the broker."
+        return lead
+
+    @property
+    def product(self) -> str:
+        """Name and version of the product, as the journal tells them; empty if it does not."""
+        told = self.evidence.begin.environment if self.evidence.begin else {}
+        return " ".join(filter(None, (told.get("product"), told.get("version"))))
 
 
 def _passed(judged: Collection[RuleVerdict] | Collection[ScenarioVerdict]) -> str:

@@ -14,7 +14,7 @@ from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
 from assay_features.dimensions import State, table_of
 from assay_reports.presentation import LEVELS, ROLES, STRENGTHS
 from assay_reports.sources import KillMatrix
-from assay_reports.views.matrix import Cell, cell
+from assay_reports.views.matrix import Cell, breach_of, cell
 from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view
 
@@ -186,12 +186,18 @@ def _grounds(found: RuleVerdict) -> Iterator[str]:
     """Say what a rule's verdict rests on; nothing for a file of schema 1."""
     if not found.asked:
         return
+    if found.verdict is Verdict.UNSUPPORTED:
+        yield f"None of {counted(found.asked, 'core scenario')} could run."
+        return
     yield f"{found.passed} of {counted(found.asked, 'core scenario')} passed."
+    breach = breach_of(found)
+    if breach:
+        yield f"Level of evidence of the breach: {breach}."
     if found.levels:
         strongest = found.levels[-1]
-        yield f"Evidence: {found.evidence}. {LEVELS[strongest]}"
+        yield f"Level of evidence{' of what passed' if breach else ''}: {found.evidence}. {LEVELS[strongest]}"
     elif found.passed:
-        yield "Evidence: by clients alone."
+        yield "Level of evidence: by clients alone."
     if found.parts:
         told = ", ".join(f"{part}: {verdict}" for part, verdict in found.parts.items())
         joint = any("+" in scenario.judged for scenario in found.scenarios)

@@ -75,6 +75,11 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     prefix: str
     cause: Cause
 
+    @property
+    def lacking(self) -> bool:
+        """Whether it could not run, and the page names what is lacking."""
+        return self.verdict.verdict is Verdict.UNSUPPORTED and bool(self.unsupported)
+
 
 def scenario_view(
     verdict: ScenarioVerdict, pair: Pair, defects: Mapping[str, tuple[str, ...]], names: Names
