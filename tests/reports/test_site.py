@@ -11,6 +11,7 @@ from tests.reports.sample import RESTART, WAITING
 
 from assay_evidence.levels import Level
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict
+from assay_features.titles import titles
 from assay_reports import OutputError, RunEvidence, SourceError, render_site
 from assay_reports.presentation import FACES
 from assay_reports.views.matrix import breach_of
@@ -153,6 +154,19 @@ def test_a_breach_has_the_level_of_evidence_of_the_scenario_that_broke_the_rule(
     failed = replace(passed, scenario="f::b", verdict=Verdict.FAIL, levels=(Level.BLACK_BOX, Level.KILL))
     rule = RuleVerdict("QS-07", verdict, "must", "broker", "qos", (passed, failed), levels=(Level.BLACK_BOX,))
     assert breach_of(rule) == told
+
+
+def test_the_row_of_an_outline_is_named_with_its_values(runs: Runs, tmp_path: Path) -> None:
+    name, title = next((name, title) for name, title in titles().items() if "<" in name and "&" not in title)
+    rule = runs[0].verdicts.rules[0]
+    one = replace(rule.scenarios[0], scenario=name, disclosed="lost")
+    verdicts = replace(runs[0].verdicts, rules=(replace(rule, scenarios=(one,)),))
+    site = render_site([replace(runs[0], verdicts=verdicts)], tmp_path / "report").parent
+    page = Page(site / "rules" / f"{rule.id}.html").text
+    assert title in page
+    assert name.partition("::")[2] in page
+    disclosed = Page(next((site / "backends").iterdir())).text
+    assert title in disclosed
 
 
 def test_a_scenario_that_no_defect_breaks_says_so(site: Path) -> None:

@@ -17,7 +17,7 @@ from assay_reports.sources import KnownOutcome
 from assay_reports.views.matrix import rule_href
 from assay_reports.views.own import Own, OwnFeature, own_views
 from assay_reports.views.pairs import Names, Pair, scenarios_of
-from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
+from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id, title_of
 
 _MACHINE_FILES = (
     ("verdicts.json", "all verdicts, for machines"),
@@ -122,7 +122,7 @@ def backend_page(pair: Pair, own: Own, site: Path) -> BackendPage:
         capabilities=tuple(sorted(begin.capabilities.items())) if begin else (),
         lacking=_lacking(run.events),
         disclosed=tuple(
-            Disclosed(scenario.rules, split_id(scenario.scenario)[1], scenario.disclosed)
+            Disclosed(scenario.rules, title_of(scenario), scenario.disclosed)
             for scenario in scenarios
             if scenario.disclosed
         ),

@@ -12,7 +12,7 @@ from assay_features import Catalogue, Family, Profile, Role, Rule
 from assay_reports.presentation import FACES, NOT_RUN, NOTHING_TO_OBSERVE, READING_ORDER, Face
 from assay_reports.views.causes import wording_of
 from assay_reports.views.pairs import Pair
-from assay_reports.views.scenarios import split_id
+from assay_reports.views.scenarios import title_of
 
 FAMILIES = {
     Family.DELAY: "Delivery delay",
@@ -195,4 +195,4 @@ def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
 def _reason(verdict: RuleVerdict) -> tuple[str, str]:
     """The reason of the first scenario with the rule's verdict that gives one, and that scenario's name."""
     told = (one for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason)
-    return next(((one.reason, split_id(one.scenario)[1]) for one in told), ("", ""))
+    return next(((one.reason, title_of(one)) for one in told), ("", ""))

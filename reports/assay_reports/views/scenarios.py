@@ -10,6 +10,7 @@ from assay_evidence.events import AnyEvent, Call, Claim, Frame, ScenarioBegin, S
 from assay_evidence.figures import duration, seconds
 from assay_evidence.names import PREFIX, token_of
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
+from assay_features.titles import titles
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import Excerpt, excerpt
 from assay_reports.presentation import FACES, Face
@@ -50,11 +51,17 @@ class FrameView(Struct, frozen=True):
 
 
 class ScenarioView(Struct, frozen=True, kw_only=True):
-    """A scenario on a rule's page."""
+    """A scenario on a rule's page.
+
+    Args:
+        name: Its name as verdicts and known outcomes have it.
+        title: Its name for a reader: that of an outline's row has the row's values in their places.
+    """
 
     anchor: str
     feature: str
     name: str
+    title: str
     face: Face
     verdict: ScenarioVerdict
     took: str
@@ -102,6 +109,7 @@ def scenario_view(
         anchor=names.unique(f"{pair.slug}--{name}"),
         feature=feature,
         name=name,
+        title=title_of(verdict),
         face=FACES[verdict.verdict],
         verdict=verdict,
         took=seconds(verdict.seconds),
@@ -134,6 +142,12 @@ def split_id(scenario: str) -> tuple[str, str]:
     """Split ``topic/file.feature::name[row]`` into feature and name."""
     feature, _, name = scenario.partition("::")
     return (feature, name) if name else ("", scenario)
+
+
+def title_of(verdict: ScenarioVerdict) -> str:
+    """Name a scenario for a reader; a scenario that is not the kit's own keeps its name."""
+    name = split_id(verdict.scenario)[1]
+    return name if verdict.foreign else titles().get(verdict.scenario, name)
 
 
 def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:

@@ -1,0 +1,54 @@
+"""The names of outlines' rows for a reader: with the row's values in the places that the outline's name leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from gherkin.parser import Parser
+
+from assay_features.folder import feature_root
+
+
+@cache
+def titles(root: Path | None = None) -> Mapping[str, str]:
+    """Name the rows of all outlines below a folder; those of this package if none is given.
+
+    Args:
+        root: The folder.
+
+    Returns:
+        ``A persistent message is there after a restart (7)`` by ``topic/file.feature::A <mode> message is there after
+        a restart[persistent, 7]``: values that the outline's name does not use follow in brackets.
+    """
+    folder = root or feature_root()
+    return MappingProxyType(dict(row for file in sorted(folder.rglob("*.feature")) for row in _rows(file, folder)))
+
+
+def _rows(file: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    document: Any = Parser().parse(file.read_text(encoding="utf-8"))
+    for outline in _scenarios(document["feature"]):
+        for examples in outline["examples"]:
+            columns = [cell["value"] for cell in examples["tableHeader"]["cells"]] if "tableHeader" in examples else []
+            for line in examples["tableBody"]:
+                values = [cell["value"] for cell in line["cells"]]
+                row = f"{file.relative_to(folder).as_posix()}::{outline['name']}[{', '.join(values)}]"
+                yield row, _filled(outline["name"], dict(zip(columns, values, strict=True)))
+
+
+def _scenarios(parent: Any) -> Iterator[Any]:
+    for child in parent["children"]:
+        if "scenario" in child:
+            yield child["scenario"]
+        elif "rule" in child:
+            yield from _scenarios(child["rule"])
+
+
+def _filled(name: str, row: Mapping[str, str]) -> str:
+    rest = [value for column, value in row.items() if f"<{column}>" not in name]
+    for column, value in row.items():
+        name = name.replace(f"<{column}>", value)
+    return f"{name} ({', '.join(rest)})" if rest else name
