@@ -66,6 +66,18 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And session "work" is closed
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
+    Scenario: Two producers of a session, each with settings of its own
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "first" of session "work" on the queue
+      And producer "second" of session "work" without a destination
+      When the priority of producer "first" is set to 9
+      And the time to live of producer "first" is set to 1 h
+      And producer "second" sends message "m1" to the queue with priority 3
+      And producer "second" is closed
+      And producer "first" sends message "m2"
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" and "m2" exactly once
     Scenario: A producer by name, of which messages of others take no notice
       Given an empty queue
       And producer "idle" on the queue
