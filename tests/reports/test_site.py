@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.reports.pages import ADDRESSES, Page, pages_of
 from tests.reports.sample import RESTART, WAITING
 
+from assay_evidence.events import Unsupported
 from assay_evidence.levels import Level
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict
 from assay_features.titles import titles
@@ -154,6 +155,18 @@ def test_a_breach_has_the_level_of_evidence_of_the_scenario_that_broke_the_rule(
     failed = replace(passed, scenario="f::b", verdict=Verdict.FAIL, levels=(Level.BLACK_BOX, Level.KILL))
     rule = RuleVerdict("QS-07", verdict, "must", "broker", "qos", (passed, failed), levels=(Level.BLACK_BOX,))
     assert breach_of(rule) == told
+
+
+def test_a_kind_of_queue_manager_that_is_lacking_is_explained(site: Path, runs: Runs, tmp_path: Path) -> None:
+    said = "(platform, level and topology of a queue manager)"
+    assert said not in Page(site / "rules" / "DD-05.html").text
+    events = tuple(
+        replace(event, capability="distributed, 7.5, single") if isinstance(event, Unsupported) else event
+        for event in runs[1].events
+    )
+    other = render_site([replace(runs[1], events=events)], tmp_path / "report").parent
+    assert f"distributed, 7.5, single {said}: " in Page(other / "rules" / "DD-05.html").text
+    assert said in Page(other / ARTEMIS).text
 
 
 def test_the_row_of_an_outline_is_named_with_its_values(runs: Runs, tmp_path: Path) -> None:
