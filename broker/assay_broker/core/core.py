@@ -59,7 +59,7 @@ class Core:
         tables: Tables = TABLES,
         group: Group | None = None,
     ) -> tuple[Core, tuple[Effect, ...]]:
-        """Start from the store's records: what was flushed exists, the rest never did.
+        """Start from the store's records; a record that was not flushed never existed.
 
         Args:
             records: The store's records, in the order in which they were stored.

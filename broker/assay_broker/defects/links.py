@@ -52,7 +52,7 @@ class Deliveries:
         return tuple(one for link in self.by_link(command).values() for one in link)
 
     def remove(self, command: Settle | Detach | Disconnect) -> None:
-        """Forget what is settled, or whose link ends."""
+        """Forget the deliveries that a command settles, or whose links it ends."""
         if isinstance(command, Settle):
             self.settle(*self.of(command))
         else:

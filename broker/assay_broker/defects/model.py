@@ -1,4 +1,4 @@
-"""What a defect is."""
+"""The type of a defect of the broker, and functions that make defects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Defect(Struct, frozen=True, kw_only=True):
         name: Its name.
         rules: Ids of the rules that it breaks.
         text: One sentence: what it does wrong.
-        apply: Makes fresh filters; what they remember is one queue manager's.
+        apply: Makes fresh filters; they keep the state of one queue manager only.
     """
 
     name: str
@@ -51,7 +51,7 @@ def made(make: Callable[[], Seams]) -> Seams:
 
 
 class Named(Protocol):
-    """What has a name."""
+    """An object with a name."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What defects ask of sends, receivers and records, and the commands that they make of them."""
+"""Questions that defects ask about sends, receivers and records, and the commands that they make of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 SHIFT = 10**9
 """Added to a number (a record's key, a parcel's), makes one that the broker has not given."""
 HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
-"""A queue of the defect's own, which nobody reads."""
+"""A queue of the defect's own, from which no client receives."""
 _OPEN: dict[str, Value] = {"PUT": "ENABLED", "MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
 NOTHING = "DEFECT.NOTHING"
 """The name of no object."""
@@ -64,7 +64,7 @@ def is_staged(record: Record) -> TypeGuard[MessageStored]:
 
 
 def change_of(command: Command) -> Change | None:
-    """What an administrator asks for; None for any other command."""
+    """The change that an administrator asks for; None for any other command."""
     return command.change if isinstance(command, Administer) else None
 
 
@@ -141,8 +141,8 @@ def accepted(
     """The command, after all wanted deliveries on the links that it ends are accepted; None if there are none.
 
     Args:
-        command: What ends the links.
-        view: What the defect sees.
+        command: The command that ends the links.
+        view: The defect's view.
         wanted: Told a receiver and a delivery.
     """
     accepts: list[Command] = []

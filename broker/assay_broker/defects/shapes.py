@@ -23,30 +23,30 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
 _NO_PRIORITY = 10
-"""JMS has priorities 0 to 9: a message with this one is refused, whatever else it is."""
+"""JMS has priorities 0 to 9: the broker refuses every message with this one."""
 
 Commands = tuple[Command, ...]
 
 Rewrite = Callable[[Command, int, View], Commands | None]
-"""A command and the time, to what passes instead; None lets it pass."""
+"""Maps a command and the time to the commands that pass instead; None lets the command pass."""
 
 PutRewrite = Callable[[Put, Address, int, View], Commands | None]
-"""A send, its destination and the time, to what passes instead; None lets it pass."""
+"""Maps a send, its destination and the time to the commands that pass instead; None lets the send pass."""
 
 Reshow = Callable[[Answer, Command, int, View], Answer]
-"""An answer, the command that it is to, and the time, to what is answered instead."""
+"""Maps an answer, the command that it is to, and the time to the answer that passes instead."""
 
 Redeliver = Callable[[Deliver, View], Deliver | None]
-"""A delivery, to what is delivered instead; None for nothing."""
+"""Maps a delivery to the delivery that passes instead; None for no delivery."""
 
 Retell = Callable[[Sent, Answer], Answer]
-"""A send and its answer, to the answer that its sender gets."""
+"""Maps a send and its answer to the answer that its sender gets."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
-"""Records that are read at a start, or written, to those that are in their place."""
+"""Maps the records that are read at a start, or written, to those that are in their place."""
 
 Judge = Callable[[Put, Address, int, View], Mqrc | None]
-"""A send, its destination and the time, to the reason for which it is refused; None lets it pass."""
+"""Maps a send, its destination and the time to the reason for which the send is refused; None lets it pass."""
 
 
 def _same_effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
@@ -122,7 +122,7 @@ def commands(rewrite: Rewrite) -> Seams:
 
 
 def puts(rewrite: PutRewrite, read: ReadRewrite = _same_records, delivery: Redeliver | None = None) -> Seams:
-    """Filters that rewrite some sends; what is read at a start and delivered, too."""
+    """Filters that rewrite some sends, and also the records read at a start and the deliveries."""
 
     def only_puts(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -187,7 +187,7 @@ def answers(retell: Retell) -> Seams:
 
 
 def retold(retell: Retell) -> Callable[[tuple[Effect, ...], int, View], tuple[Effect, ...]]:
-    """What `filters` takes for effects, to rewrite the answers to sends."""
+    """The filter of effects, for `filters`, that rewrites the answers to sends."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(told(effect, view) if isinstance(effect, Answer) else effect for effect in passing)
@@ -203,8 +203,8 @@ def refusing(judge: Judge, text: str) -> Seams:
     """Filters that refuse some sends.
 
     Args:
-        judge: Which, and for what reason.
-        text: What their senders are told.
+        judge: Chooses the sends and their reasons.
+        text: The sentence that their senders are told.
     """
     reasons: dict[tuple[int, int | None], Mqrc] = {}
 

@@ -1,4 +1,4 @@
-"""What a defect sees of the broker: one read-only view, kept from the commands, effects and starts that pass.
+"""A defect's view of the broker: read-only, and kept from the commands, effects and starts that pass.
 
 The view notes a command after the defect has seen it, in the form in which it was asked: the defect sees the broker as
 it was before that command.  The view notes effects before the defect sees them.  At a start it forgets all but
@@ -79,7 +79,7 @@ class Sent(Struct, frozen=True):
         put: The command.
         target: The destination.
         at_ms: When it was asked for, in milliseconds since the epoch.
-        user: Who sent it; None for a client that has not logged in.
+        user: The user that sent it; None for a client that has not logged in.
     """
 
     put: Put
@@ -108,7 +108,7 @@ class Unit(Struct):
 
     Args:
         xid: The branch that it belongs to; None for a local unit.
-        sent: What it has sent.
+        sent: The sends that it has made.
         taken: The deliveries that it has settled.
     """
 
@@ -118,7 +118,7 @@ class Unit(Struct):
 
 
 class View:
-    """What has passed so far; the module's head says what and when."""
+    """The facts noted so far; the module's head lists them, with the times at which they are noted."""
 
     def __init__(self) -> None:
         self.starts = 0
@@ -163,7 +163,7 @@ class View:
         return None if found is None else found.client_id
 
     def user(self, connection: int) -> str | None:
-        """Whose authority counts for a connection; None for a client that has not logged in."""
+        """The user whose authority counts for a connection; None for a client that has not logged in."""
         found = self._connections.get(connection)
         return None if found is None else found.user
 
@@ -208,7 +208,7 @@ class View:
         return self._held.by_link(of)
 
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """As `held`; what an open unit of work has settled is among them."""
+        """As `held`, with the deliveries that an open unit of work has settled."""
         return self._unsettled.of(of)
 
     def ended(self, command: Command) -> list[Unit]:
@@ -229,12 +229,12 @@ class View:
         return self._prepared.get(connection, ())
 
     def said(self, name: str) -> Mapping[str, Value]:
-        """What was said of an object since it was defined last, by keyword."""
+        """The attributes given to an object since it was defined last, by keyword."""
         return self._said.get(name, {})
 
     @property
     def objects(self) -> Mapping[str, Mapping[str, Value]]:
-        """What was said of all objects, by name."""
+        """The attributes given to all objects, by name."""
         return self._said
 
     def may(self, user: str | None, name: str) -> bool:
@@ -242,7 +242,7 @@ class View:
         return (user or "", name) in self._granted
 
     def withheld(self, name: object) -> bool:
-        """Whether an object was taken from everybody."""
+        """Whether authority to put or publish to an object was taken from a group."""
         return name in self._withheld
 
     def asked(self, answer: Answer) -> tuple[Command | None, Sent | None]:
@@ -277,7 +277,7 @@ class View:
 
         Args:
             command: The command as it was asked.
-            passed: What the defect lets pass in its place.
+            passed: The commands that the defect lets pass in its place.
             now_ms: The time in milliseconds since the epoch.
         """
         self.last, self.last_ms = command, now_ms

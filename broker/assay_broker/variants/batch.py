@@ -36,7 +36,7 @@ BATCH_VARIANTS = (
     Variant(
         name="unmarked-after-a-lost-connection",
         rules=("BT-09",),
-        text="What a lost connection had been handed comes again without the mark of redelivery.",
+        text="Messages that a lost connection had been handed come again without the mark of redelivery.",
         allowed_by="BATCH:38 says nothing of a mark, and a broker cannot know what a lost client has received.",
         apply=_unmarked_after_loss,
     ),

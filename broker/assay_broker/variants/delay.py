@@ -108,7 +108,7 @@ DELAY_VARIANTS = (
     Variant(
         name="tried-again-rarely",
         rules=("DD-57", "DD-65", "DD-71"),
-        text="What target and dead-letter queue did not take is tried again after ten seconds.",
+        text="A message that target and dead-letter queue did not take is tried again after ten seconds.",
         allowed_by="DELAY:74 says that it is tried again later.",
         apply=lambda: _with(lambda settings: replace(settings, retry_ms=10_000)),
     ),

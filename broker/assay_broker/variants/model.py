@@ -1,4 +1,4 @@
-"""What a tolerated variant of the broker is."""
+"""The type of a tolerated variant of the broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Variant(Struct, frozen=True, kw_only=True):
         rules: Ids of the rules whose scenarios it must pass, and which can tell it from the reference broker.
         text: One sentence: what it does otherwise than the reference broker.
         allowed_by: The place in a document that allows it, or leaves it open.
-        apply: Makes fresh filters; what they remember is one queue manager's.
+        apply: Makes fresh filters; they keep the state of one queue manager only.
     """
 
     name: str

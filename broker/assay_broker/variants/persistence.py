@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 
 def _keeps_non_persistent() -> Seams:
-    """Filters that write non-persistent messages to disk; they stay non-persistent for whoever receives them."""
+    """Filters that write non-persistent messages to disk; they stay non-persistent for their receivers."""
     kept: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, _view: View) -> tuple[Command, ...] | None:

@@ -119,7 +119,7 @@ QOS_VARIANTS = (
     Variant(
         name="sent-again-without-mark",
         rules=("QS-09", "QS-10", "QS-13", "QS-14"),
-        text="What is sent again to a subscriber is not marked as redelivered, and counts as a first delivery.",
+        text="A message sent again to a subscriber is not marked as redelivered, and counts as a first delivery.",
         allowed_by="AMQP:22 asks for no mark; AMQP 1.0, 3.2.1, leaves delivery-count to the broker's best effort.",
         apply=lambda: deliveries(_unmarked),
     ),
@@ -140,14 +140,14 @@ QOS_VARIANTS = (
     Variant(
         name="sent-again-in-reverse",
         rules=("QS-09", "QS-14"),
-        text="What is sent again to a subscriber comes in the reverse order.",
+        text="Messages that are sent again to a subscriber come in the reverse order.",
         allowed_by="AMQP:22 names no order.",
         apply=lambda: _reversed(lambda one: one.redelivered),
     ),
     Variant(
         name="missed-in-reverse",
         rules=("QS-21", "QS-32"),
-        text="What a subscriber has missed comes in the reverse order.",
+        text="Messages that a subscriber has missed come in the reverse order.",
         allowed_by="AMQP:31 and AMQP:39 name no order.",
         apply=lambda: _reversed(lambda one: not one.redelivered),
     ),

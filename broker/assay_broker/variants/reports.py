@@ -74,7 +74,7 @@ REPORT_VARIANTS = (
     Variant(
         name="arrivals-never-confirmed",
         rules=("DD-86",),
-        text="COA and COD bring about no report, at the arrival neither.",
+        text="COA and COD cause no report, not even at the arrival.",
         allowed_by="DELAY:88 to 93 have the options passed on, and do not say what becomes of them.",
         apply=_never_confirms,
     ),

@@ -86,7 +86,7 @@ def _moved_to(put: Put, due_ms: int) -> Commands | None:
 
 
 def _later(due: Callable[[Put], int]) -> Seams:
-    """Filters that end delays a little later; what a message shows of its delay stays as it was sent."""
+    """Filters that end delays a little later; a message still shows its delay as it was sent."""
     asked: dict[str | None, int] = {}
 
     def rewrite(put: Put, _sent: Sent, _view: View) -> Commands | None:

@@ -44,7 +44,7 @@ class ConnectKeywords(TypedDict, total=False):
     Attributes:
         login: User and password; None (the default) for an anonymous login.
         ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's.
-        runner: What runs the connection's jobs and callbacks.  By default that of the in-process broker to which the
+        runner: Runner of the connection's jobs and callbacks.  By default that of the in-process broker to which the
             URL leads, or else one I/O loop for all connections of the process.
         driver: The protocol; by default the driver that serves the URL's scheme.
         observer: Called with every event of the client.
@@ -115,7 +115,7 @@ class Caller:
     """Runs operations of the engine for a face.
 
     Args:
-        runner: What runs the operations.
+        runner: Runner of the operations.
         errors: The face's error class for each kind of refusal.
     """
 
@@ -209,7 +209,7 @@ def open_connection(
     """Connect.
 
     Returns:
-        What runs the face's operations, and the open connection.
+        The caller that runs the face's operations, and the open connection.
 
     Raises:
         JmsError: The face's own error: no driver, an unusable URL or CA file, an unreachable broker, or a refusal.

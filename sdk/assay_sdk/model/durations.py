@@ -33,7 +33,7 @@ def milliseconds(value: timedelta | int, what: str) -> int:
 
     Args:
         value: A `timedelta`, or milliseconds.
-        what: What the duration is for, as the subject of the error's sentence: ``"time_to_live"``.
+        what: Purpose of the duration, as the subject of the error's sentence: ``"time_to_live"``.
 
     Returns:
         Milliseconds, from 0 to `LONGEST_MS`.

@@ -23,7 +23,7 @@ class ImpossibleError(Exception):
     """An input that a state table does not know in this state: a mistake of the program.
 
     Args:
-        owner: What has the state.
+        owner: Words for the object that has the state.
         state: Its state.
         happened: The input.
     """

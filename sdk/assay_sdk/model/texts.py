@@ -46,7 +46,7 @@ def check_name(name: object, what: str) -> None:
 
     Args:
         name: The name.
-        what: What it names, as the subject of the error's sentence: ``client_id``.
+        what: Kind of the name, as the subject of the error's sentence: ``client_id``.
 
     Raises:
         TextError: The name is not text, or is empty or unfit.

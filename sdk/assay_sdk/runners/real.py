@@ -30,8 +30,8 @@ WRITE = selectors.EVENT_WRITE
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 _UNCERTAINTY_NS = 1_000
-"""Linux has one monotonic clock for all processors of a machine.  What remains is the difference between the counters
-of two processors and the time of the reading, both well below a microsecond."""
+"""Linux has one monotonic clock for all processors of a machine.  The remaining error is the difference between the
+counters of two processors and the time of the reading, both well below a microsecond."""
 
 _JOBS_BETWEEN_POLLS = 64
 """Most jobs between two polls of the sockets, so that jobs which schedule jobs cannot starve the sockets."""
@@ -305,7 +305,7 @@ class RealRunner:
                 return
 
     def _catch_up(self) -> None:
-        """Have the loop poll its sockets once more, so that what arrived before the deadline counts on a busy loop.
+        """Have the loop poll its sockets once more, so that data from before the deadline counts on a busy loop.
 
         This wait has a limit, because a callback may itself wait for this thread.
         """

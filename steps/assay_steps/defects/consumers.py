@@ -32,7 +32,7 @@ class ConsumerFilter:
     Args:
         behind: The right consumer.
         session: The session that it belongs to.
-        of: What it consumes.
+        of: The queue or subscription that it consumes.
         actor: Its name.
     """
 
@@ -63,7 +63,7 @@ ConsumerTwist = Callable[[ClientConsumer, ClientSession, Origin, str], ClientCon
 """Puts a misbehaving consumer in front of a right one."""
 
 Tell = Callable[[ClientEvent], tuple[ClientEvent, ...]]
-"""What observers are told instead of an event."""
+"""The events that observers are told instead of an event."""
 
 Acknowledge = Callable[[ClientSession, Seen], Outcome[None]]
 """Acknowledges a message on the right session."""

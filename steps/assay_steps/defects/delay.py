@@ -44,7 +44,7 @@ class _Remembering(ProducerFilter):
 
 
 class _ShowsNoDelay(ProducerFilter):
-    """After a send the message shows its JMSTimestamp as JMSDeliveryTime, whatever its delay is."""
+    """After a send the message shows its JMSTimestamp as JMSDeliveryTime, even if it has a delay."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -55,7 +55,7 @@ class _ShowsNoDelay(ProducerFilter):
 
 
 class _NegativeTaken(ProducerFilter):
-    """A negative delivery delay is taken without a word."""
+    """A negative delivery delay is accepted without an error."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         negative = setting is Setting.DELAY and isinstance(value, int) and value < 0
@@ -130,7 +130,7 @@ class _SwallowedAtSend(ProducerFilter):
 
 
 def _comparing(wrong: Callable[[int | None, int | None], bool]) -> type[ProducerFilter]:
-    """Refuses more pairs of time to live and delay than the rule does; None in a pair is what was never set."""
+    """Refuses more pairs of time to live and delay than the rule does; None in a pair: a value that was never set."""
 
     class Comparing(_Remembering):
         def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:

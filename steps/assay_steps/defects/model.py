@@ -1,4 +1,4 @@
-"""What a defect is."""
+"""The type of a defect of the pair, and a function that makes one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def at_port(shape: Callable[[M], Callable[[Client], Client]], wrong: M, name: st
     """Make a defect in front of the client port.
 
     Args:
-        shape: Makes a filter of what misbehaves.
+        shape: Makes a filter of the function or class that misbehaves.
         wrong: The function or class that misbehaves; its docstring's first line is the defect's text.
         name: Its name.
         rules: Ids of the rules that it breaks.

@@ -36,7 +36,7 @@ class _KnowsNoNonPersistent(ProducerFilter):
 
 
 class _AnyModeIsNonPersistent(ProducerFilter):
-    """Whatever mode is set on a producer, it sends non-persistently from then on."""
+    """After any mode is set on a producer, the producer sends non-persistently from then on."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return super().set(setting, _NON_PERSISTENT if setting is Setting.MODE else value)
@@ -125,7 +125,7 @@ class _GivenAloneResetsTheOthers(ProducerFilter):
 
 
 class _MessageObjectRemembers(ProducerFilter):
-    """A message object that is sent again is sent with what was given with its first send."""
+    """A message object that is sent again is sent with the mode, priority and time to live of its first send."""
 
     _before: Sending | None = None
 
@@ -155,7 +155,7 @@ class _MessageStaysAsItWas(ProducerFilter):
 
 
 class _ShowsUsualPriority(ProducerFilter):
-    """After a send the message shows priority 4, whatever was given with the send."""
+    """After a send the message shows priority 4, even if another one was given with the send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -210,7 +210,7 @@ PERSISTENCE_DEFECTS = (
     Defect(
         name="one-mode-for-all",
         rules=("PD-02",),
-        text="A mode set on one producer is every later producer's too.",
+        text="A mode set on one producer also holds for every later producer.",
         port=_one_mode_for_all,
     ),
     at_port(twisted, _IgnoresWhatIsGivenWithTheSend, "given-with-send-ignored", "PD-03"),

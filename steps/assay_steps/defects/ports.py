@@ -40,7 +40,7 @@ Twist = Callable[[ClientProducer], ClientProducer]
 
 
 class Sending(Struct, frozen=True, kw_only=True):
-    """A send that was asked for: what `ClientProducer.send` is given."""
+    """A send that was asked for: the arguments of `ClientProducer.send`."""
 
     message: Draft
     mode: Mode | None = None

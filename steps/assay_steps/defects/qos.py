@@ -51,7 +51,7 @@ def _marked(*, durable: bool) -> Callable[[Send], Send]:
 
 
 def _never_resends(driver: Driver) -> Driver:
-    """A message that went out once does not go out again, whatever became of it."""
+    """A message that went out once does not go out again, answered or not."""
     sent: set[str | None] = set()
 
     class Once(WireFilter):
@@ -221,7 +221,7 @@ class _Altered(LightLinks):
 
 
 class _AfterTheCallback:
-    """What is confirmed on receipt goes out when the callback has returned: noted at the port, done on the wire."""
+    """A confirmation on receipt goes out when the callback has returned: noted at the port, done on the wire."""
 
     def __init__(self) -> None:
         self._held: list[Callable[[], None]] = []
@@ -266,43 +266,43 @@ QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="at-most-once-resends",
         rules=("QS-02",),
-        text="What was sent at most once is sent again on the next connection.",
+        text="A message that was sent at most once is sent again on the next connection.",
         wire=_resends(settled=True),
     ),
     Defect(
         name="never-resends",
         rules=("QS-04", "QS-05"),
-        text="What was sent at least once and not answered is not sent again on the next connection.",
+        text="A message that was sent at least once and not answered is not sent again on the next connection.",
         wire=_never_resends,
     ),
     Defect(
         name="resends-another-body",
         rules=("QS-05",),
-        text="The body of what is sent again is another one.",
+        text="A message that is sent again has another body.",
         wire=_resends_as(lambda message: replace(message, body=f"{message.body!s} again")),
     ),
     Defect(
         name="resends-as-durable",
         rules=("QS-35",),
-        text="What is sent again is marked as durable.",
+        text="A message that is sent again is marked as durable.",
         wire=_resends_as(lambda message: replace(message, durable=True)),
     ),
     Defect(
         name="resends-answered",
         rules=("QS-05",),
-        text="What was sent at least once and answered is sent again on the next connection.",
+        text="A message that was sent at least once and answered is sent again on the next connection.",
         wire=_resends(settled=False),
     ),
     Defect(
         name="subscribes-at-least-once",
         rules=("QS-01",),
-        text="Whatever a subscriber chooses, it is sent unsettled messages.",
+        text="A subscriber is always sent unsettled messages, even if it chooses at most once.",
         wire=commands(_subscribes_as(settled=False)),
     ),
     Defect(
         name="subscribes-at-most-once",
         rules=("QS-01", "QS-13"),
-        text="Whatever a subscriber chooses, it is sent settled messages.",
+        text="A subscriber is always sent settled messages, even if it chooses at least once.",
         wire=commands(_subscribes_as(settled=True)),
     ),
     Defect(

@@ -191,7 +191,7 @@ def _counts_stale(client: Client) -> Client:
 
 
 class _DropsAtClose(ConsumingClientFilter):
-    """What the client has confirmed and not handed over when it is closed is lost."""
+    """Messages that the client has confirmed and not handed over are lost when the client is closed."""
 
     def __init__(self, behind: Client) -> None:
         super().__init__(behind, tell=self._heard)
@@ -223,7 +223,7 @@ class _Closing(ConnectionFilter):
 
 
 class _AcceptsAtDetach(LightLinks):
-    """What is not acknowledged when its consumer is closed counts as acknowledged."""
+    """Messages that are not acknowledged when their consumer is closed count as acknowledged."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -371,7 +371,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="confirmed-lost-at-close",
         rules=("QS-11",),
-        text="What the client has confirmed and not handed over when it is closed is lost.",
+        text="Messages that the client has confirmed and not handed over are lost when the client is closed.",
         port=_DropsAtClose,
     ),
 )

@@ -1,4 +1,4 @@
-"""Defects of the client in what it refuses to delay: levels, clusters, retained publications, groups."""
+"""Defects of the client in the sends that it refuses to delay: levels, clusters, retained publications, groups."""
 
 from __future__ import annotations
 

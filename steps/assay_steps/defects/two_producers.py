@@ -1,4 +1,4 @@
-"""Defects of the client in what two producers of one session, or of one client, have to do with each other."""
+"""Defects of the client in the effects that two producers of one session, or of one client, have on each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending
 
 
 class _Member(ProducerFilter):
-    """One of the producers of a client; it knows the others and what was set on each."""
+    """One of the producers of a client; it knows the others and the values that were set on each."""
 
     def __init__(self, behind: ClientProducer, members: list[_Member]) -> None:
         super().__init__(behind)

@@ -1,4 +1,4 @@
-"""Filters between the SDK's engine and its driver: what a defect of the client does to commands and events.
+"""Filters between the SDK's engine and its driver, with which a defect of the client changes commands and events.
 
 Each connection has a filter of its own.  A command that a filter keeps from the driver is answered as done, since every
 token has its answer; a command of the filter's own has a negative token, whose answer the engine never sees.
@@ -25,11 +25,11 @@ class WireFilter:
         self.line = line
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """What goes to the driver instead of a command."""
+        """The commands that go to the driver instead of a command."""
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """What goes to the engine instead of an event."""
+        """The events that go to the engine instead of an event."""
         return (event,)
 
 

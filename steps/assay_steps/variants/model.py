@@ -1,4 +1,4 @@
-"""What a tolerated variant of the pair is."""
+"""The type of a tolerated variant of the pair."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _PAUSE_NS = 2_000_000_000
 
 
 class _Pause(WireFilter):
-    """Hands what comes again to the engine after a pause, in the same order."""
+    """Hands messages that come again to the engine after a pause, in the same order."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -26,7 +26,7 @@ class _Pause(WireFilter):
 
 
 def _sends_again_twice(driver: Driver) -> Driver:
-    """What goes out again goes out twice."""
+    """A message that goes out again goes out twice."""
     sent: set[str] = set()
 
     class Twice(WireFilter):
@@ -45,14 +45,14 @@ QOS_VARIANTS = (
     Variant(
         name="sent-again-after-a-pause",
         rules=("QS-08", "QS-09", "QS-10", "QS-14"),
-        text="What is sent again reaches its subscriber two seconds later.",
+        text="A message that is sent again reaches its subscriber two seconds later.",
         allowed_by="AMQP:22 gives no time.",
         wire=wires(_Pause),
     ),
     Variant(
         name="client-sends-again-twice",
         rules=("QS-04", "QS-05"),
-        text="The client sends what was not answered twice on its next connection.",
+        text="The client sends each unanswered message twice on its next connection.",
         allowed_by="AMQP:18 does not say how often; at least once permits copies.",
         wire=_sends_again_twice,
         part="client",

@@ -218,7 +218,7 @@ def _stand_again(state: State, branch: Branch, standing: Standing) -> None:
 
 
 def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
-    """Back out a prepared branch: drop its puts; what it accepted is delivered again, marked as redelivered.
+    """Back out a prepared branch: drop its puts; the messages that it accepted are delivered again, as redelivered.
 
     Args:
         state: The queue manager.

@@ -97,7 +97,7 @@ def wait_for_end(state: State, subscription: Subscription) -> None:
 
 
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
-    """Give a subscription to a receiver, which also gets what came meanwhile (PD-25, QS-21).
+    """Give a subscription to a receiver, which also gets the messages that came meanwhile (PD-25, QS-21).
 
     The receiver sets the subscription's time to live anew; the time does not run while it has a receiver.
 

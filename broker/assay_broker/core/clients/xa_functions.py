@@ -231,7 +231,7 @@ def _apply(state: State, turn: Turn, branch: Branch) -> None:
 
 
 def _discard(state: State, turn: Turn, branch: Branch) -> None:
-    """Back out a branch's puts and return what it has accepted to the queues, whose links the caller may not have."""
+    """Back out a branch's puts and return its accepted messages to the queues, whose links the caller may not have."""
     state.branches.drop(branch)
     for pending in branch.puts:
         back_out(state, turn, branch, pending)

@@ -1,4 +1,4 @@
-"""Parcels: what the queue managers of one network send each other."""
+"""Parcels, which the queue managers of one network send each other."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Result(Enum):
 
 
 class Act(Enum):
-    """What happens to the puts planned so far."""
+    """The decision on the puts planned so far."""
 
     GO_ON = auto()
     BACK_OUT = auto()

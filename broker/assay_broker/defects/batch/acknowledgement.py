@@ -86,7 +86,7 @@ def _twentieth_loss_twice() -> Seams:
 
 @defect(commands, "unit-loses-what-it-sends-after-several", "BT-12")
 def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Commands | None:
-    """What a unit of work sends after it has received several messages is lost."""
+    """A message that a unit of work sends after it has received several messages is lost."""
     if not isinstance(command, Put) or command.unit is None:
         return None
     unit = view.units.get((command.connection, command.unit))
@@ -95,7 +95,7 @@ def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Comm
 
 @defect(commands, "acknowledges-six-at-most", "BT-16")
 def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Of more than six messages acknowledged at once only six are, and the others come again after a failure."""
+    """Of more than six messages acknowledged at once, only six count; the others come again after a failure."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
         return None
     return (replace(command, deliveries=command.deliveries[:_SIX]),)
@@ -145,7 +145,7 @@ BATCH_DEFECTS = (
     Defect(
         name="acknowledges-last-only",
         rules=("BT-16",),
-        text="Of several messages acknowledged at once only the last is, and the others come again after a failure.",
+        text="Of several messages acknowledged at once, only the last counts; the others come again after a failure.",
         apply=lambda: _last_only(in_unit=False),
     ),
     _six_at_most,

@@ -51,7 +51,7 @@ def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
 def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
     """A branch that was prepared is rolled back when the broker is killed.
 
-    What was in doubt was never prepared.
+    The start drops the record of the prepare and the messages that the branch has put.
     """
     doubtful = _prepared(records)
     return tuple(
@@ -74,18 +74,18 @@ def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "taken-in-doubt-comes-back-on-kill", "BT-13")
 def _got_forgotten(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a prepared branch has taken can be had again once the broker was killed.
+    """After a kill of the broker, another consumer gets the messages that a prepared branch has taken.
 
-    What a branch in doubt has accepted is on its queue again.
+    The messages that a branch in doubt has accepted are on their queues again.
     """
     return tuple(replace(record, got=()) if isinstance(record, UnitPrepared) else record for record in records)
 
 
 @defect(read_together, "taken-in-doubt-lost-on-kill", "BT-13")
 def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a prepared branch has taken does not come back with its rollback once the broker was killed.
+    """After a kill of the broker, the rollback of a prepared branch does not return the messages that it has taken.
 
-    What a branch in doubt has accepted is gone, however it ends.
+    The messages that a branch in doubt has accepted are gone, after a commit and after a rollback.
     """
     got = {key for record in _prepared(records).values() for key in record.got}
     return tuple(record for record in records if not (isinstance(record, MessageStored) and record.key in got))
@@ -93,9 +93,9 @@ def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "sent-in-doubt-lost-on-kill", "BT-13")
 def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a prepared branch has sent does not come with its commit once the broker was killed.
+    """After a kill of the broker, the commit of a prepared branch does not deliver the messages that it has sent.
 
-    What a branch in doubt has put is gone, however it ends.
+    The messages that a branch in doubt has put are gone, after a commit and after a rollback.
     """
     doubtful = _prepared(records)
     return tuple(record for record in records if not (isinstance(record, MessageStored) and record.unit in doubtful))
@@ -103,9 +103,9 @@ def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "delayed-in-doubt-comes-on-kill", "BT-13")
 def _delay_forgets_branch(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a prepared branch has sent with a delay comes before its commit once the broker was killed.
+    """After a kill of the broker, delayed messages that a prepared branch has sent come before its commit.
 
-    What a branch in doubt has put with a delay is staged as anything is.
+    The delayed messages that a branch in doubt has put are staged as if no branch had put them.
     """
     return tuple(
         replace(record, unit=None) if isinstance(record, MessageStored) and record.due_ms is not None else record
@@ -114,7 +114,7 @@ def _delay_forgets_branch(records: Sequence[Record]) -> tuple[Record, ...]:
 
 
 def _outcome_unwritten(records: Sequence[Record]) -> tuple[Record, ...]:
-    """How a branch that was in doubt has ended does not reach the disk."""
+    """The outcome of a branch in doubt does not reach the disk."""
     resolving = any(isinstance(record, UnitResolved) for record in records)
     return tuple(record for record in records if not (resolving and isinstance(record, UnitResolved | MessageRemoved)))
 
@@ -151,7 +151,7 @@ def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None
 def _prepare_commits() -> Seams:
     """Preparing a branch commits it.
 
-    A prepare is answered as one, and commits; what is asked for later is answered and not done.
+    The broker answers a prepare as one, and commits. It answers a later commit or rollback and does not do it.
     """
     over: set[bytes] = set()
 
@@ -171,7 +171,7 @@ def _prepare_commits() -> Seams:
 
 @defect(commands, "in-doubt-delivered", "BT-13")
 def _delivered_in_doubt(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What a branch has sent is handed out as soon as it is prepared."""
+    """Consumers get the messages that a branch has sent as soon as the branch is prepared."""
     if not isinstance(command, PrepareBranch):
         return None
     sent = (one for unit in view.ended(command) for one in unit.sent)
@@ -180,7 +180,7 @@ def _delivered_in_doubt(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(commands, "rollback-of-prepared-ignored", "BT-13")
 def _rollback_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Rolling a branch back is answered and not done."""
+    """The broker answers the rollback of a branch and does not do it."""
     if isinstance(command, BackOutBranch):
         return (RecoverBranches(command.connection, command.token),)
     return None
@@ -206,7 +206,7 @@ BRANCH_DEFECTS = (
     Defect(
         name="outcome-of-prepared-unwritten",
         rules=("BT-13",),
-        text="How a prepared branch was ended is not on disk: when the broker is killed it is in doubt again.",
+        text="The end of a prepared branch is not on disk: after a kill of the broker, the branch is in doubt again.",
         apply=lambda: Seams(written=_outcome_unwritten),
     ),
     _lost_with_connection,

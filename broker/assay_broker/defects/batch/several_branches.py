@@ -25,7 +25,7 @@ def _doubtful(records: Sequence[Record]) -> list[UnitPrepared]:
 
 @defect(read_together, "newest-in-doubt-kept", "BT-13")
 def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of several branches in doubt only the newest is when the broker is back."""
+    """When the broker is back, only the newest of several branches in doubt is still in doubt."""
     lost = {unit.number for unit in _doubtful(records)[:-1]}
     return tuple(
         record
@@ -37,7 +37,7 @@ def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "first-sent-in-doubt-kept", "BT-13")
 def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of what a branch in doubt has sent only the first message is there when the broker is back."""
+    """When the broker is back, only the first of the messages that a branch in doubt has sent is left."""
     lost = {key for unit in _doubtful(records) for key in unit.sent[1:]}
     return tuple(
         replace(record, sent=record.sent[:1]) if isinstance(record, UnitPrepared) else record
@@ -48,7 +48,7 @@ def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "first-queue-in-doubt-kept", "BT-13")
 def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has taken from its second queue can be had again when the broker is back."""
+    """When the broker is back, other consumers get the messages that a branch in doubt took from its second queue."""
     homes = {record.key: record.home for record in records if isinstance(record, MessageStored)}
 
     def first(unit: UnitPrepared) -> UnitPrepared:
@@ -59,7 +59,7 @@ def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "published-in-doubt-lost", "BT-13")
 def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What a branch in doubt has published is lost when the broker is back."""
+    """When the broker is back, the messages that a branch in doubt has published are lost."""
     lost = {
         record.key
         for record in records
@@ -139,7 +139,7 @@ def _one_phase_unwritten(records: Sequence[Record], view: View) -> tuple[Record,
 
 @defect(made, "one-phase-publishes-to-one", "BT-13")
 def _publishes_to_one() -> Seams:
-    """What a branch has published comes to one subscriber only if the branch is committed in one phase."""
+    """After a commit in one phase, each publication of the branch reaches only one subscriber."""
     first: dict[str | None, tuple[int, int] | None] = {}
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:

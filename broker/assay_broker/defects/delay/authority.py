@@ -1,4 +1,4 @@
-"""Defects of authority: whose is checked at the send, when the delay is over and on the staging queue; native puts."""
+"""Defects of authority: the checks at the send, when the delay is over and on the staging queue; native puts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _permitted(command: AttachSender | Put, user: str | None, target: Address, v
 
 @defect(commands, "delay-needs-no-authority", "DD-30")
 def _never_asked(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A delayed message may be sent by whoever likes."""
+    """A sender needs no authority to send a delayed message."""
     if isinstance(command, AttachSender) and command.address is not None:
         return _permitted(command, view.user(command.connection), command.address, view)
     sent = view.sent(command, now_ms)
@@ -65,7 +65,7 @@ def _never_asked(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(delayed_puts, "delay-needs-staging-authority", "DD-30", "DD-32")
 def _asked_on_staging(put: Put, sent: Sent, view: View) -> Commands | None:
-    """Whoever sends a delayed message needs authority to put to the staging queue."""
+    """The sender of a delayed message needs authority to put to the staging queue."""
     if sent.user is None or view.may(sent.user, STAGING_QUEUE):
         return None
     return elsewhere(replace(put, message=replace(put.message, delivery_time_ms=None)), _STAGING, view)
@@ -75,7 +75,8 @@ def _asked_on_staging(put: Put, sent: Sent, view: View) -> Commands | None:
 def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
     """A message whose sender has no authority on its target when its delay is over is dropped.
 
-    What was sent to a name is dropped once its sender may not put there, or where the name leads to, any more.
+    A message is dropped once its sender loses the authority to put to its target, or once its target, an alias, leads
+    to a queue on which the sender has no authority.
     """
     if not isinstance(command, Administer):
         return None
@@ -101,7 +102,7 @@ def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "staging-queue-open-to-all", "DD-32")
 def _open_to_all() -> Seams:
-    """The staging queue cannot be withheld from anybody."""
+    """An administrator cannot withhold the staging queue from any user."""
 
     def unheard(change: Change, _view: View) -> Change | None:
         secures = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.groups)
@@ -132,14 +133,14 @@ def _closed_to_administrators(change: Change, view: View) -> Change | None:
 
 @defect(changes, "staging-authority-never-granted", "DD-32")
 def _never_granted(change: Change, _view: View) -> Change | None:
-    """Authority on the staging queue cannot be given to anybody."""
+    """An administrator cannot give any user authority on the staging queue."""
     grants = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.principals)
     return DisplayAuthority() if grants else None
 
 
 @defect(reading, "authority-asked-after-restart", "DD-31")
 def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """After a restart, what is staged by somebody who has lost the authority is dropped."""
+    """After a restart, a staged message is dropped if its sender has lost the authority."""
 
     def may_not(record: Record) -> bool:
         sent = view.delayed.get(record.message.message_id or "") if is_staged(record) else None
@@ -150,7 +151,7 @@ def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record,
 
 @defect(delayed_puts, "dead-letters-ask-the-sender", "DD-31")
 def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
-    """What cannot be put is discarded if its sender may not use the dead-letter queue."""
+    """A delayed message that cannot be put is discarded if its sender may not use the dead-letter queue."""
     if not view.withheld(DEAD_LETTER_QUEUE) or sent.user is None or view.may(sent.user, DEAD_LETTER_QUEUE):
         return None
     asked = options(put.message) | Mqro.DISCARD_MSG

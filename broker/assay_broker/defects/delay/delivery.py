@@ -105,7 +105,7 @@ def _staged_in_order() -> Seams:
 
 @defect(puts, "never-for-late-receivers", "DD-03")
 def _only_for_waiting(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A delayed message is never released when nobody waited for it at its send."""
+    """A delayed message is never released if no receiver waited for it at its send."""
     if _due(put, now_ms) is None or is_topic(target) or view.on(target):
         return None
     return resent(put, delivery_time_ms=now_ms + _FAR_MS)
@@ -201,7 +201,7 @@ def _matched_at_release() -> Seams:
 
 @defect(commands, "unsubscribe-ignored", "DD-51", "PD-10")
 def _unsubscribe_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription that was removed goes on: who subscribes again under its name gets what came meanwhile."""
+    """A removed subscription goes on: a subscriber that uses its name again gets the messages that came meanwhile."""
     if not isinstance(command, core.Unsubscribe):
         return None
     return (Browse(command.connection, command.token, Address(AddressKind.QUEUE, NOTHING)),)
@@ -230,7 +230,7 @@ def _non_persistent_never_expires(put: Put, target: Address, now_ms: int, view: 
 
 @defect(puts, "ttl-ends-with-delay", "DD-56")
 def _expires_with_delay(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delayed message expires as soon as its delay is over, whatever time to live it has left."""
+    """A delayed message expires as soon as its delay is over, although its time to live is not over."""
     due, expiry = _due(put, now_ms), put.message.expiry_ms
     if due is None or not expiry or expiry <= due:
         return None

@@ -97,7 +97,7 @@ def _header_of_itself(described: Described) -> Described:
 
 @defect(shown, "reason-unspecific", "DD-70", "DD-72", "DD-73", "DD-83")
 def _unspecific(described: Described) -> Described:
-    """Reports and dead-letter headers give the same reason, whatever was in the way."""
+    """Reports and dead-letter headers give the same reason for every failure."""
     reason = int(Mqrc.UNEXPECTED_ERROR)
     headers = tuple({**header, "Reason": reason} if "Reason" in header else header for header in described.headers)
     fields = dict(described.descriptor)
@@ -114,7 +114,7 @@ FAILURE_DEFECTS = (
     Defect(
         name="undeliverable-discarded",
         rules=("DD-70", "DD-83", "DD-85"),
-        text="A delayed message that its target cannot take is discarded, whatever it asks for.",
+        text="A delayed message that its target cannot take is discarded, even if it does not ask for that.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED): _REPORTED}),
     ),
     Defect(
@@ -180,7 +180,7 @@ FAILURE_DEFECTS = (
     Defect(
         name="lost-report-backs-out",
         rules=("DD-75", "DD-77", "DD-83"),
-        text="What is non-persistent or was given up is processed again when its report cannot be put anywhere.",
+        text="A non-persistent or given-up message is processed again when its report cannot be put anywhere.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED): _KEPT}),
     ),
     Defect(

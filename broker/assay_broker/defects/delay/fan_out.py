@@ -46,14 +46,14 @@ _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
 
 @defect(replies, "one-staged-for-all", "DD-80")
 def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """A delayed publication is staged once, however many subscriptions it is for."""
+    """A delayed publication is staged once, and not once for each of its subscriptions."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
 
 
 def _further(put: Put, copies: int, view: View) -> Commands | None:
-    """The send, with further copies staged for a queue that nobody reads; None for no copies."""
+    """The send, with further copies staged for a queue without a receiver; None for no copies."""
     return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 
@@ -65,7 +65,7 @@ def _one_too_many(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "staged-for-each-sharer", "DD-80")
 def _for_each_sharer(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed publication is staged for each of those who share a subscription."""
+    """A delayed publication is staged for each subscriber that shares a subscription."""
     if not is_topic(sent.target):
         return None
     sharers = Counter(attach.name for attach in view.on(sent.target) if attach.shared)
@@ -102,7 +102,7 @@ def _string_is_the_name(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "topic-parents-skipped", "DD-82")
 def _parents_skipped(change: Change, view: View) -> Change | None:
-    """A topic that says ASPARENT is as the base topic says, whatever the topics between them say."""
+    """A topic with ASPARENT takes the value of the base topic, and ignores the topics between them."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC).items() if key in _REACHES}}
@@ -158,7 +158,7 @@ def _grandparents_unheard(change: Change, view: View) -> Change | None:
 
 @defect(delayed_puts, "unsaid-persistence-is-persistent", "DD-82")
 def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
-    """A publication that leaves its persistence to the topic needs PMSGDLV, whatever the topic says."""
+    """A publication that leaves its persistence to the topic needs PMSGDLV, even if the topic says non-persistent."""
     if not is_topic(sent.target) or put.message.durable is not None:
         return None
     return resent(put, durable=True)
@@ -181,7 +181,7 @@ def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | No
 
 @defect(commands, "latecomers-left-out", "DD-51")
 def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Who subscribes while a publication is delayed gets no publication of that topic at all."""
+    """A client that subscribes while a publication is delayed gets no publication of that topic at all."""
     if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
         return None
     waits = any(one.target == command.address for one in view.delayed.values())
@@ -190,7 +190,7 @@ def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "selectors-of-subscriptions-ignored", "DD-51", "DD-80", "DD-81")
 def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription gets what its selector leaves out."""
+    """A subscription also gets the messages that its selector excludes."""
     on_topic = isinstance(command, Attach) and is_topic(command.address) and command.selector is not None
     return (replace(command, selector=None),) if on_topic and isinstance(command, Attach) else None
 
@@ -234,7 +234,7 @@ def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(puts_without_destination, "reach-unchecked-without-destination", "DD-82")
 def _reach_unchecked(sent: Sent, view: View) -> Commands | None:
-    """A producer without a destination publishes with a delay whatever the topic says."""
+    """A producer without a destination publishes with a delay, even if the topic forbids that."""
     forbids = sent.delayed and is_topic(sent.target) and view.said(sent.target.name)
     return _allowed(sent.put, sent.target.name) if forbids else None
 
@@ -257,7 +257,7 @@ def _factory_allows(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "reaches-inherited-together", "DD-82")
 def _inherited_together(change: Change, _view: View) -> Change | None:
-    """A topic that says one of PMSGDLV and NPMSGDLV inherits the other from nobody: it is ALLDUR."""
+    """A topic that says one of PMSGDLV and NPMSGDLV does not inherit the other: the other is ALLDUR."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     said = change.attributes.keys() & {*_REACHES}
@@ -267,14 +267,14 @@ def _inherited_together(change: Change, _view: View) -> Change | None:
 
 @defect(delayed_puts, "persistence-not-inherited", "DD-82")
 def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A topic without an object makes delayed publications non-persistent, whatever its parents say."""
+    """A topic without an object makes delayed publications non-persistent, even if its parents say otherwise."""
     unsaid = is_topic(sent.target) and put.message.durable is None and not view.said(sent.target.name)
     return resent(put, durable=False) if unsaid else None
 
 
 @defect(read_together, "subscription-numbers-used-again", "DD-51")
 def _numbers_again(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart, a new subscription takes over what is staged for one that was removed."""
+    """After a restart, a new subscription takes over the messages that are staged for a removed one."""
     gone = {record.number for record in records if isinstance(record, SubscriptionRemoved)}
     kept = [
         record
@@ -313,13 +313,13 @@ FAN_OUT_DEFECTS = (
     Defect(
         name="any-reach-will-do",
         rules=("DD-82",),
-        text="Every topic takes delayed publications, whatever its PMSGDLV and NPMSGDLV say.",
+        text="Every topic takes delayed publications, regardless of its PMSGDLV and NPMSGDLV.",
         apply=lambda: _reaches(value="ALLAVAIL"),
     ),
     Defect(
         name="reaches-mixed-up",
         rules=("DD-82",),
-        text="PMSGDLV is asked for non-persistent delayed publications, and NPMSGDLV for persistent ones.",
+        text="PMSGDLV decides about non-persistent delayed publications, and NPMSGDLV about persistent ones.",
         apply=lambda: _reaches({"PMSGDLV": "NPMSGDLV", "NPMSGDLV": "PMSGDLV"}),
     ),
     _parents_skipped,

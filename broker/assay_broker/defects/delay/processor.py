@@ -50,7 +50,7 @@ def _not_started_again(tables: Tables, view: View) -> Tables:
 
 
 def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
-    """Sends of what is staged, or of what is due; the staged messages stay."""
+    """Sends of the staged messages, or of those that are due; the staged messages stay."""
     chosen = [one for one in view.delayed.values() if not due or one.due_ms <= now_ms]
     return tuple(
         command
@@ -60,14 +60,14 @@ def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
 
 
 def _early(view: View, now_ms: int) -> Commands:
-    """Sends of what is staged and not due, in place of the staged messages."""
+    """Sends of the messages that are staged and not due, in place of the staged messages."""
     early = [one for one in view.delayed.values() if one.due_ms > now_ms]
     unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
     return (Connect(view.agent, None), *unstaged, *_moved(view, now_ms)) if early else ()
 
 
 def _of_staging(command: Command) -> Change | None:
-    """What an administrator asks for of the staging queue; None for anything else."""
+    """An administrator's change to the staging queue, or its deletion; None for any other command."""
     change = change_of(command)
     named = isinstance(change, AlterObject | DeleteObject) and change.name == STAGING_QUEUE
     return change if named else None
@@ -75,13 +75,13 @@ def _of_staging(command: Command) -> Change | None:
 
 @defect(commands, "deleted-staging-queue-is-delivered", "DD-61")
 def _deleted_is_delivered(command: Command, now_ms: int, view: View) -> Commands | None:
-    """What is on the staging queue goes to its targets at once when the staging queue is deleted."""
+    """When the staging queue is deleted, the messages on it go to their targets at once."""
     return (command, *_moved(view, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
 
 
 @defect(commands, "early-when-enabled", "DD-62", "DD-63", "DD-64")
 def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When the staging queue is enabled for gets or puts, everything on it goes to its target at once."""
+    """When the staging queue is enabled for gets or puts, the messages on it go to their targets at once."""
     change = _of_staging(command)
     if not isinstance(change, AlterObject) or "ENABLED" not in change.attributes.values():
         return None
@@ -90,13 +90,13 @@ def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands |
 
 @defect(commands, "moved-twice-after-a-failure", "DD-65")
 def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
-    """After a failure of the store the processor moves what was due a second time."""
+    """After a failure of the store, the processor moves the due messages a second time."""
     return (command, *_moved(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
 @defect(commands, "early-after-a-death", "DD-65")
 def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When the processor's worker dies, everything that is staged goes to its target at once."""
+    """When the processor's worker dies, all staged messages go to their targets at once."""
     return (*_early(view, now_ms), command) if isinstance(command, WorkerDied) else None
 
 

@@ -83,7 +83,7 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(commands, "staged-goes-with-one-sharer", "DD-51", "DD-76")
 def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When one of several leaves a shared subscription, what is staged for it is dropped."""
+    """When one of several subscribers leaves a shared subscription, the subscription's staged messages are dropped."""
     left = {attach.address for attach in view.leaving(command) if attach.shared}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None
@@ -94,7 +94,7 @@ def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(read, "expired-while-down-unreported", "DD-57")
 def _expired_while_down(record: Record) -> tuple[Record, ...]:
-    """What expires on the staging queue after a restart is not reported."""
+    """A message that expires on the staging queue after a restart is not reported."""
     return _without(record, Mqro.EXPIRATION_WITH_FULL_DATA, expiring=True)
 
 
@@ -106,7 +106,7 @@ def _discard_forgotten(record: Record) -> tuple[Record, ...]:
 
 @defect(changes, "alias-never-shut", "DD-70")
 def _alias_never_shut(change: Change, view: View) -> Change | None:
-    """An alias for which something is staged cannot be disabled for puts."""
+    """An alias cannot be disabled for puts while a message is staged for it."""
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS or "PUT" not in change.attributes:
         return None
     staged = any(one.target.name == change.name for one in view.delayed.values())

@@ -153,7 +153,7 @@ REPORT_DEFECTS = (
     Defect(
         name="ids-always-passed",
         rules=("DD-57", "DD-85"),
-        text="A report on a delayed message has both ids of that, whatever it asks for.",
+        text="A report on a delayed message has both ids of that message, even if the message does not ask for it.",
         apply=lambda: _understood(lambda asked, _: _always(asked, _PASSED)),
     ),
     Defect(

@@ -41,20 +41,20 @@ _UNRESOLVED: dict[str, Value] = {"Priority": -1, "Persistence": 2}
 
 
 def _base(name: str, view: View) -> str | None:
-    """What an alias stands for; None for any other queue."""
+    """The target of an alias; None for any other queue."""
     target = view.said(name).get("TARGET")
     return target if isinstance(target, str) else None
 
 
 @defect(delayed_puts, "alias-resolved-once", "DD-50")
 def _once(put: Put, sent: Sent, view: View) -> Commands | None:
-    """What an alias stands for is found out at the send, for good."""
+    """The broker resolves an alias at the send, for good."""
     return _once_resolved(put, sent, view)
 
 
 @defect(commands, "arrived-follows-alias", "DD-50")
 def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | None:
-    """What has come to a queue through an alias moves on to another one when the alias is re-pointed."""
+    """When an alias is re-pointed, the messages that came to a queue through it move on to the new queue."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS:
         return None
@@ -70,7 +70,7 @@ def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | No
 
 @defect(delayed_puts, "alias-not-looked-through", "DD-50")
 def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
-    """At a delayed send an alias is not looked through: it may stand for a queue that takes nothing."""
+    """A delayed send through an alias is accepted although the target of the alias is disabled for puts."""
     base = _base(sent.target.name, view)
     shut = base is not None and view.said(base).get("PUT") == "DISABLED"
     return elsewhere(put, HOLD, view) if shut else None
@@ -78,7 +78,7 @@ def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(read_together, "alias-resolved-at-restart", "DD-50")
 def _at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """What an alias stands for is found out for good when the broker starts again."""
+    """The broker resolves an alias for good when it starts again."""
     defined = (record.definition for record in records if isinstance(record, ObjectDefined))
     bases = {one.name: one.text("TARGET") for one in defined if one.kind is Kind.QALIAS}
     return tuple(_at_base(record, bases) if isinstance(record, MessageStored) else record for record in records)
@@ -91,7 +91,7 @@ def _at_base(stored: MessageStored, bases: dict[str, str]) -> MessageStored:
 
 @defect(commands, "staged-lost-with-queue", "DD-50")
 def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a queue is deleted, what is staged for its name goes with it."""
+    """When a queue is deleted, the messages that are staged for its name are dropped."""
     if not isinstance(command, Administer) or not isinstance(command.change, DeleteObject):
         return None
     name = command.change.name
@@ -162,7 +162,7 @@ def _once_resolved(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_messages, "definition-outweighs-sender", "DD-52")
 def _outweighed(message: Message) -> Message:
-    """The queue's definition decides persistence and priority of a delayed message, whatever its sender says."""
+    """The queue's definition decides persistence and priority of a delayed message, even if its sender sets them."""
     return replace(message, durable=None, priority=None)
 
 
@@ -199,19 +199,19 @@ RESOLUTION_DEFECTS = (
     Defect(
         name="light-alias-resolved-once",
         rules=("DD-50",),
-        text="For a non-persistent message, what an alias stands for is found out at the send, for good.",
+        text="For a non-persistent message, the broker resolves an alias at the send, for good.",
         apply=lambda: _once_if(lambda put, _view: put.message.durable is False),
     ),
     Defect(
         name="alias-resolved-once-behind-others",
         rules=("DD-50",),
-        text="While other messages are staged, what an alias stands for is found out at the send, for good.",
+        text="While other messages are staged, the broker resolves an alias at the send, for good.",
         apply=lambda: _once_if(lambda _put, view: bool(view.delayed)),
     ),
     Defect(
         name="alias-resolved-once-in-unit",
         rules=("DD-50",),
-        text="In a unit of work, what an alias stands for is found out at the send, for good.",
+        text="In a unit of work, the broker resolves an alias at the send, for good.",
         apply=lambda: _once_if(lambda put, _view: put.unit is not None),
     ),
     _once,

@@ -57,7 +57,7 @@ def _old_level_delays(put: Put, _target: Address, now_ms: int, view: View) -> Co
 
 @defect(puts, "clustered-delays", "DD-11")
 def _clustered_delays(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A clustered queue takes delayed messages whatever its DEFBIND, and delivers them at once."""
+    """A clustered queue takes delayed messages with any DEFBIND, and delivers them at once."""
     return undelayed(put) if is_delayed(put, now_ms) and view.said(target.name).get("CLUSTER") else None
 
 
@@ -142,7 +142,7 @@ def _staging_ignored(_sent: Sent, answer: Answer) -> Answer:
 
 @defect(answers, "target-always-full", "DD-78")
 def _always_full(sent: Sent, answer: Answer) -> Answer:
-    """Whatever keeps the target from taking a delayed message, its sender is told that it is full."""
+    """If the target cannot take a delayed message, its sender is always told that the target is full."""
     why = answer.refused
     if sent.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
         return answer
@@ -279,7 +279,7 @@ def _places_free(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "places-of-units-free", "DD-78")
 def _queue_places_free(put: Put, sent: Sent, view: View) -> Commands | None:
-    """For a delayed message, a queue is not full of what open units of work have put there."""
+    """For a delayed message, messages that open units of work have put to a queue do not make it full."""
     taken = put.unit is None and _open_unit_sent(view, lambda one: one.target == sent.target)
     return unlimited(put, sent.target.name, view) if taken else None
 

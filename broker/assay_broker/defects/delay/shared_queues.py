@@ -45,9 +45,9 @@ def _immortal(put: Put, _now_ms: int) -> Put:
 
 @defect(made, "handed-over-at-shutdown", "DD-46", "DD-47")
 def _handed_over() -> Seams:
-    """A queue manager that shuts down puts what it has staged for shared queues there before its time.
+    """A queue manager that shuts down puts its messages staged for shared queues there before their delay is over.
 
-    What is staged for a shared queue goes there when the connection of its sender ends, as at a shutdown.
+    When the connection of a sender ends, as at a shutdown, its messages staged for a shared queue go there.
     """
     staged: dict[int, list[tuple[Address, Message]]] = {}
 
@@ -66,7 +66,7 @@ def _handed_over() -> Seams:
 
 @defect(commands, "shared-queue-goes-with-member", "DD-47")
 def _cleared(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What is on a shared queue goes when the queue manager shuts down at which the queue was defined."""
+    """A shared queue loses its messages when the queue manager at which the queue was defined shuts down."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     clears = (Administer(view.agent, None, ClearQueue(name)) for name in _shared(view))
@@ -100,7 +100,7 @@ def _was_delayed(message: Message) -> bool:
 
 
 def _carried(rewrite: Callable[[FromMember, Carry], Commands]) -> Seams:
-    """Filters that rewrite what another queue manager sends and has delayed."""
+    """Filters that rewrite delayed messages that another queue manager sends."""
 
     def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
         parcel = command.parcel if isinstance(command, FromMember) else None
@@ -117,7 +117,7 @@ def _twice(command: FromMember, parcel: Carry) -> Commands:
 
 @defect(commands, "proxy-for-everything", "DD-81")
 def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Publications are staged for another queue manager although nobody is subscribed there."""
+    """Publications are staged for another queue manager although it has no subscriber."""
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Bulletin):
         return None
@@ -131,7 +131,7 @@ def _is_greeting(command: Command) -> bool:
 
 @defect(made, "not-sent-again-to-member", "DD-81")
 def _not_sent_again() -> Seams:
-    """What was sent to a queue manager while it was down is not sent again when it is back."""
+    """Messages that were sent to a queue manager while it was down are not sent again when it is back."""
     greeted = False
 
     def asked(command: Command, _now_ms: int, _view: View) -> None:

@@ -1,4 +1,4 @@
-"""Defects of taking staged messages back, and of what staging does to a message."""
+"""Defects of taking staged messages back, and of the changes that staging makes to a message."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(puts, "released-twice", "DD-03")
 def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A message delayed by a second or less is released twice, where somebody waited for it at the send."""
+    """A message delayed by a second or less is released twice if a receiver waited for it at the send."""
     awaited = put.unit is None and bool(view.on(target))
     return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
 
@@ -196,7 +196,7 @@ def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) ->
 
 @defect(made, "delayed-not-to-returning", "DD-51")
 def _not_to_returning() -> Seams:
-    """Subscribers who come back during or after the delay do not get what was published before."""
+    """Subscribers that come back during or after the delay do not get the delayed publications from before."""
     delayed: set[str | None] = set()
     started: dict[tuple[int, int], set[str | None]] = {}
 
@@ -227,7 +227,7 @@ def _durable_twice(put: Put, target: Address, now_ms: int, view: View) -> Comman
 
 @defect(puts, "delayed-twice-to-shared", "DD-51")
 def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """Those who share a subscription get delayed publications twice between them."""
+    """The subscribers that share a subscription get delayed publications twice between them."""
     shared = any(attach.shared for attach in view.on(target))
     return twice(put) if is_topic(target) and shared and left_ms(put.message, now_ms) else None
 
@@ -254,7 +254,7 @@ def _expiry_forgotten(record: Record) -> tuple[Record, ...]:
 def _edge_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """A message whose time to live ends with its delay is handed over twice.
 
-    The clean-up of expired messages and the release both hand over what is due at the same moment.
+    The clean-up of expired messages and the release both hand over messages that are due at the same moment.
     """
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
     if not left_ms(put.message, now_ms) or due is None or not expiry or abs(expiry - due) > 1:

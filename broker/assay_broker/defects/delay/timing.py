@@ -45,13 +45,13 @@ def _early_if_light(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 @defect(puts, "delay-in-31-bits", "DD-02")
 def _in_31_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delay from 2^31 milliseconds on is taken for one below 0, and is none."""
+    """A delay of 2^31 milliseconds or more counts as a delay below 0, so the message is not delayed."""
     return _due(put, None) if _BITS_31 <= left_ms(put.message, now_ms) < _BITS_32 else None
 
 
 @defect(made, "moved-along", "DD-02")
 def _moved_along() -> Seams:
-    """What is due up to half a second after another message is moved with that one."""
+    """A message that is due up to half a second after another message is moved with that one."""
     known: list[int] = []
 
     def join(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

@@ -22,19 +22,19 @@ _LATER_MS = 15_000
 
 @defect(commands, "uncommitted-from-own-hidden", "DD-25")
 def _hidden_from_own(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A unit of work cannot get what it has put itself before its commit."""
+    """Before its commit, a unit of work cannot get the messages that it has put itself."""
     return (replace(command, session=None),) if isinstance(command, Attach) else None
 
 
 @defect(commands, "uncommitted-for-connection", "DD-25")
 def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """What a unit of work has put and not committed is there for every session of its connection."""
+    """Messages that a unit of work has put and not committed are there for every session of its connection."""
     return (replace(command, session=0),) if isinstance(command, Attach | Begin) else None
 
 
 @defect(puts, "put-leaves-unit", "DD-25")
 def _at_once(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A send without a delay takes no part in its unit of work: everybody gets it at once."""
+    """A send without a delay takes no part in its unit of work: any receiver gets the message at once."""
     if put.unit is None or is_topic(target) or is_delayed(put, now_ms):
         return None
     return (replace(put, unit=None),)
@@ -42,12 +42,12 @@ def _at_once(put: Put, target: Address, now_ms: int, _view: View) -> Commands | 
 
 @defect(puts, "lost-at-commit", "DD-25", "DD-26")
 def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """What a unit of work has sent is lost."""
+    """Messages that a unit of work has sent are lost."""
     return None if put.unit is None else (dropped(put, now_ms),)
 
 
 def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
-    """Filters that hand in again what a unit of work has sent to queues when it is backed out."""
+    """Filters that hand in again the messages that a unit of work has sent to queues when it is backed out."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Backout | Disconnect):
@@ -65,7 +65,7 @@ def _handed_in_again(command: Command, view: View, wanted: Callable[[Sent], bool
 
 @defect(commands, "consumed-in-own-unit-stays", "DD-25")
 def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What a unit of work has both sent and consumed is there after its commit."""
+    """A message that a unit of work has both sent and consumed is there after its commit."""
     if not isinstance(command, Commit):
         return None
     consumed = {delivery.message.message_id for unit in view.ended(command) for delivery in unit.taken}
@@ -128,7 +128,7 @@ def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(made, "unit-consumes-at-once", "BT-12")
 def _consumes_at_once() -> Seams:
-    """What a unit of work has taken and not committed is gone when the broker is killed."""
+    """After a kill of the broker, messages that a unit of work has taken and not committed are gone."""
     gone: set[str | None] = set()
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -168,7 +168,7 @@ def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...
 
 @defect(commands, "own-uncommitted-unselected", "DD-25")
 def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A receiver on a queue gets what its selector leaves out."""
+    """A receiver on a queue also gets the messages that its selector excludes."""
     on_queue = isinstance(command, Attach) and command.address.kind is AddressKind.QUEUE
     return (replace(command, selector=None),) if on_queue and isinstance(command, Attach) else None
 
@@ -295,7 +295,7 @@ UNIT_DEFECTS = (
     Defect(
         name="ttl-from-commit",
         rules=("DD-56",),
-        text="The time to live of what a unit of work sends counts from the commit and not from the send.",
+        text="The time to live of messages that a unit of work sends counts from the commit and not from the send.",
         apply=lambda: _sent_at_commit(lambda sent: bool(sent.message.expiry_ms), _expires_later),
     ),
     Defect(
@@ -313,7 +313,7 @@ UNIT_DEFECTS = (
     Defect(
         name="stays-after-backout",
         rules=("DD-25",),
-        text="What a unit of work has sent without a delay stays although it was backed out.",
+        text="Messages that a unit of work has sent without a delay stay although the unit was backed out.",
         apply=lambda: _after_backout(lambda sent: sent.message.delivery_time_ms is None),
     ),
     Defect(

@@ -94,7 +94,7 @@ def _take_in_vain(change: Change, view: View) -> Change | None:
 
 @defect(made, "marooned-for-good", "DD-43")
 def _marooned_for_good() -> Seams:
-    """What was staged before a migration back is gone once the queue manager is at its later level again."""
+    """Messages staged before a migration back are gone once the queue manager is at its later level again."""
     been_back = False
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -126,7 +126,7 @@ def _made_at_restart(records: Sequence[Record], view: View) -> tuple[Record, ...
 
 @defect(commands, "lower-level-heeds-enabling", "DD-43")
 def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """At a level without delays, enabling the staging queue delivers what is on it."""
+    """At a level without delays, enabling the staging queue delivers the messages on it."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE or view.settings.delays:
         return None
@@ -153,7 +153,7 @@ ZOS_DEFECTS = (
     Defect(
         name="migrated-back-and-delivered",
         rules=("DD-43",),
-        text="A queue manager of an earlier level delivers what a later one has staged.",
+        text="A queue manager of an earlier level delivers the messages that a later one has staged.",
         apply=lambda: Seams(settings=_delivers_at_any_level),
     ),
     _take_in_vain,

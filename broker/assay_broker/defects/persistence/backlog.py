@@ -54,7 +54,7 @@ def _selective_dropped() -> Seams:
 
 @defect(read, "backlog-reversed-by-restart", "PD-15")
 def _newest_first(record: Record) -> tuple[Record, ...]:
-    """What a durable subscription gathered comes in reverse order after a restart.
+    """After a restart, the messages that a durable subscription has gathered come in reverse order.
 
     The start puts messages in the order of their arrivals; keys grow with them.
     """

@@ -1,4 +1,4 @@
-"""Defects of ends: of subscriptions, of units of work and connections, and of what is left of them."""
+"""Defects at the end of subscriptions, units of work and connections, and after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.model.message import Address, AddressKind
 
 @defect(made, "non-durable-never-deleted", "PD-12")
 def _never_deleted() -> Seams:
-    """A non-durable subscription is never deleted: it collects messages that nobody will get.
+    """A non-durable subscription is never deleted: it collects messages that no consumer will get.
 
     A receiver of the defect's own takes the place of each that leaves, and never asks for a message.
     """
@@ -46,13 +46,13 @@ def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach]
 
 @defect(commands, "shared-ends-with-first", "PD-12")
 def _shared_ends_with_first(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A shared non-durable subscription ends for all with the first who leaves it."""
+    """A shared non-durable subscription ends for all its subscribers when the first of them leaves."""
     return _takes_along(command, view, lambda gone, stays: gone.shared and stays.shared and stays.name == gone.name)
 
 
 @defect(commands, "closing-one-closes-its-neighbours", "PD-12")
 def _neighbours_close(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A non-durable subscriber that is closed takes those of the same connection along."""
+    """Closing a non-durable subscriber also closes the others of the same connection."""
     return _takes_along(command, view, lambda gone, stays: stays.connection == gone.connection)
 
 
@@ -67,7 +67,7 @@ def _rolled_back_consumed(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "own-publications-left-out", "PD-11")
 def _own_left_out(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscriber gets nothing of what its own connection publishes, although it did not ask for that."""
+    """A subscriber does not get the publications of its own connection, although it did not ask for that."""
     if not isinstance(command, Attach) or not is_topic(command.address) or command.shared:
         return None
     return (replace(command, no_local=True),)

@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "recovered-removals-unwritten", "PD-20", "PD-24")
 def _recovered_removals_unwritten() -> Seams:
-    """That a message was taken is not written if it was there before the last restart, so it is back after the next."""
+    """The removal of a message from before the last restart is not written, so the message is back after the next."""
     old: set[int] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -54,7 +54,7 @@ def _second_restart_loses() -> Seams:
 
 @defect(made, "unit-loses-what-it-took-at-restart", "PD-20")
 def _unit_loses_taken() -> Seams:
-    """A restart loses what a unit of work had received and not committed, rolled back or not."""
+    """A restart loses messages that a unit of work had received and not committed, rolled back or not."""
     taken: set[str | None] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -74,7 +74,7 @@ def _unit_loses_taken() -> Seams:
 
 @defect(read, "expiry-lost-at-restart", "PD-20", "PD-25")
 def _expiry_lost(record: Record) -> tuple[Record, ...]:
-    """A stored message lives for ever after a restart."""
+    """After a restart, a stored message never expires."""
     if not isinstance(record, MessageStored) or record.expires_ms is None:
         return (record,)
     lasting = replace(opened(record.message), ttl_ms=None, expiry_ms=None)
@@ -99,14 +99,14 @@ def _unused_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(puts, "mixed-publication-not-on-disk", "PD-23")
 def _mixed_not_on_disk(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A publication that a non-durable subscriber gets too is on disk for nobody."""
+    """A publication that a non-durable subscriber gets too is on disk for no subscriber."""
     live = [attach for attach in view.on(target) if not is_durable(attach)] if is_topic(target) else []
     return resent(put, durable=False) if live and put.message.durable and not is_delayed(put, now_ms) else None
 
 
 @defect(commands, "rolled-back-publication-kept", "PD-21", "PD-23")
 def _rolled_back_kept(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What a unit of work sent comes although the unit is rolled back."""
+    """Messages that a unit of work sent come although the unit is rolled back."""
     if not isinstance(command, Backout) or not any(unit.sent for unit in view.ended(command)):
         return None
     return (Commit(command.connection, command.token, command.unit),)

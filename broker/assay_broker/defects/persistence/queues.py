@@ -1,4 +1,4 @@
-"""Defects of queues, and of what is kept on them."""
+"""Defects of queues, and of the messages that are kept on them."""
 
 from __future__ import annotations
 

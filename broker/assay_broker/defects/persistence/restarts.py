@@ -59,19 +59,19 @@ def _sent_anew(message: Message) -> Message:
 
 @defect(written, "unsubscribing-unwritten", "PD-10")
 def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
-    """That a durable subscription was removed is not written, so it is back after a restart."""
+    """The removal of a durable subscription is not written, so the subscription is back after a restart."""
     return () if isinstance(record, SubscriptionRemoved) else (record,)
 
 
 @defect(read, "selector-lost-at-restart", "PD-25")
 def _selector_lost(record: Record) -> tuple[Record, ...]:
-    """A durable subscription selects nothing any more after a restart: it gets every message."""
+    """After a restart, a durable subscription has no selector any more: it gets every message."""
     return (replace(record, selector=None),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
 @defect(read, "kind-swapped-at-restart", "PD-25")
 def _kind_swapped(record: Record) -> tuple[Record, ...]:
-    """A restart makes shared durable subscriptions unshared and the others shared, so nobody can open them again."""
+    """A restart makes shared durable subscriptions unshared and the others shared, so no client can open them again."""
     return (replace(record, shared=not record.shared),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
@@ -103,7 +103,7 @@ def _unmarked(record: Record) -> tuple[Record, ...]:
 
 @defect(read, "queued-never-expire-after-restart", "DD-56")
 def _unwatched(record: Record) -> tuple[Record, ...]:
-    """After a restart, what is on a queue does not expire any more."""
+    """After a restart, messages on a queue do not expire any more."""
     queued = isinstance(record, MessageStored) and record.due_ms is None
     return (replace(record, expires_ms=None),) if queued and isinstance(record, MessageStored) else (record,)
 

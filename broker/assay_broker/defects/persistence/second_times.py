@@ -17,7 +17,7 @@ from assay_broker.seams import Seams
 
 @defect(made, "second-queue-of-unit-unwritten", "PD-20")
 def _second_queue_unwritten() -> Seams:
-    """Of what a unit of work took from two queues, only the first queue's messages stay gone after a restart."""
+    """After a restart, of the messages that a unit of work took from two queues, those of the second are back."""
     homes: dict[int, str] = {}
 
     def learn(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -40,7 +40,7 @@ def _second_queue_unwritten() -> Seams:
 
 @defect(made, "removal-of-returned-unwritten", "PD-20")
 def _returned_unwritten() -> Seams:
-    """That a message was taken is not written if it had come back before, so it is there again after a restart."""
+    """The removal of a message that had come back before is not written, so it is there again after a restart."""
     returned: set[int] = set()
 
     def learn(records: Sequence[Record], _view: View) -> tuple[Record, ...]:

@@ -67,7 +67,7 @@ STORE_DEFECTS = (
     Defect(
         name="flush-forgotten",
         rules=("PD-20", "PD-23"),
-        text="The store says that it has flushed, and has not.",
+        text="The store reports a flush that it has not done.",
         apply=lambda: Seams(store=_Unflushed),
     ),
     Defect(

@@ -1,4 +1,4 @@
-"""Defects of subscribers' identities, and of what one subscription does to another."""
+"""Defects of subscribers' identities, and of the effects of one subscription on another."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(commands, "shared-non-durable-goes-on", "PD-12", "PD-27")
 def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A shared non-durable subscription goes on when nobody shares it any more."""
+    """A shared non-durable subscription goes on after its last subscriber has left."""
     if isinstance(command, Attach) and command.shared and not is_durable(command):
         return (replace(command, durability=Durability.DURABLE),)
     return None
@@ -80,7 +80,7 @@ def _is_anonymous_shared(command: Command, view: View) -> bool:
 
 @defect(commands, "anonymous-shared-ends", "PD-17")
 def _anonymous_shared_ends(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A shared durable subscription of clients without an id ends when nobody shares it any more."""
+    """A shared durable subscription of clients without an id ends when its last subscriber has left."""
     if isinstance(command, Attach) and _is_anonymous_shared(command, view):
         return (replace(command, durability=Durability.NON_DURABLE),)
     return None

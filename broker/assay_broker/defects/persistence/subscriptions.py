@@ -1,4 +1,4 @@
-"""Defects of subscriptions, and of what is kept for them."""
+"""Defects of subscriptions, and of the messages that are kept for them."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Co
 
 @defect(made, "closed-subscription-goes-on", "PD-10", "PD-12", "PD-14", "PD-27")
 def _never_ends() -> Seams:
-    """A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.
+    """A non-durable subscription goes on after its close, and the next subscriber gets the messages it gathered.
 
-    Non-durable subscriptions are durable behind the scenes, one for each place among a topic's subscribers.
+    The defect makes non-durable subscriptions durable, one for each place among a topic's subscribers.
     """
     places: dict[tuple[int, int], tuple[Address, int]] = {}
 
@@ -180,7 +180,7 @@ def _replays_unclaimed() -> Seams:
 
 @defect(made, "missed-out-of-order", "PD-15")
 def _missed_out_of_order() -> Seams:
-    """What a durable subscription gathered while inactive comes in another order.
+    """Messages that a durable subscription gathered while inactive come in another order.
 
     Every second publication that a topic's absent subscribers miss is put in front of the others.
     """
@@ -347,7 +347,7 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="missed-non-persistent-twice",
         rules=("PD-29",),
-        text="A non-persistent publication comes twice to those who were inactive.",
+        text="A non-persistent publication comes twice to subscribers that were inactive.",
         apply=lambda: puts(non_persistent_twice(topic=True, watched=False)),
     ),
     _empty_subscriptions_lost,

@@ -17,7 +17,7 @@ from assay_broker.seams import Seams
 
 @defect(made, "rolled-back-there-after-restart", "PD-20")
 def _undone_there_after_restart() -> Seams:
-    """What a unit of work sent to a queue and did not commit is there after a restart.
+    """Messages that a unit of work sent to a queue and did not commit are there after a restart.
 
     The messages wait on the defect's own queue, with their destinations as reply-to, until the restart.
     """
@@ -40,7 +40,7 @@ def _undone_there_after_restart() -> Seams:
 
 @defect(commands, "uncommitted-from-queue-consumed", "PD-18")
 def _uncommitted_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What a unit of work received from a queue is gone although the unit is never committed."""
+    """Messages that a unit of work received from a queue are gone although the unit is never committed."""
     if not isinstance(command, Backout | Disconnect):
         return None
     return _committed(command, view, topics=False)
@@ -58,9 +58,9 @@ def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Co
     """The command, after the commits of the open units of its connection that have received something.
 
     Args:
-        command: What ends the units.
-        view: What the defect sees.
-        topics: Whether publications count, and not what came from queues.
+        command: The command that ends the units.
+        view: The defect's view.
+        topics: Whether publications count, and not messages from queues.
     """
     units = [
         number

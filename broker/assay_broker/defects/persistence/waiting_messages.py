@@ -100,7 +100,7 @@ def _lone_stuck() -> Seams:
 
 @defect(puts, "impatient", "PD-20", "PD-25")
 def _impatient(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A persistent message that nobody takes within half a second is dropped."""
+    """A persistent message that no consumer takes within half a second is dropped."""
     message = put.message
     if not message.durable or message.expiry_ms or view.on(target) or is_delayed(put, now_ms):
         return None
@@ -174,7 +174,7 @@ def _late(put: Put, target: Address, now_ms: int, view: View) -> Commands | None
 
 @defect(puts, "parked-non-persistent-altered", "PD-29", "PD-32")
 def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """The body of a non-persistent message is altered while it waits for somebody to take it."""
+    """The body of a non-persistent message is altered while the message waits for a consumer."""
     if put.message.durable or view.on(target):
         return None
     return (replace(put, message=_altered(put.message)),)

@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(commands, "withdrawn-credit-kept", "QS-10")
 def _keeps_credit(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A receiver that has taken its credit back is still sent what comes."""
+    """A receiver that has taken its credit back is still sent the messages that come."""
     if isinstance(command, Flow) and command.drain and lasts(view.receivers.get((command.connection, command.link))):
         return (replace(command, drain=False),)
     return None
@@ -71,7 +71,7 @@ def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "share-as-its-first", "QS-30")
 def _as_the_first() -> Seams:
-    """A non-durable share has the quality of service of its first subscriber, whatever the others choose."""
+    """A non-durable share has the quality of service of its first subscriber, even if the others choose another."""
     first: dict[tuple[Address, str | None], bool] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -104,13 +104,13 @@ DELIVERING_DEFECTS = (
     Defect(
         name="first-again-comes-last",
         rules=("QS-09",),
-        text="Of what comes again to a subscriber, the first message comes last.",
+        text="Of the messages that come again to a subscriber, the first comes last.",
         apply=lambda: _first_comes_last(lambda one: one.redelivered),
     ),
     Defect(
         name="first-missed-comes-last",
         rules=("QS-21",),
-        text="Of what a subscriber has missed, the first message comes last.",
+        text="Of the messages that a subscriber has missed, the first comes last.",
         apply=lambda: _first_comes_last(lambda one: not one.redelivered),
     ),
 )

@@ -1,4 +1,4 @@
-"""Defects of what makes a message persistent on a subscriber's queue: header, topic, quality, kind of subscription."""
+"""Defects of a message's persistence on a subscriber's queue: header, topic, quality, kind of subscription."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(made, "qos0-upside-down", "QS-30", "QS-36")
 def _upside_down() -> Seams:
-    """At most once on a non-durable subscription, a message is persistent, whatever sender and topic say."""
+    """At most once on a non-durable subscription, a message is persistent, even if sender and topic say otherwise."""
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -79,7 +79,7 @@ def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Comma
 
 
 def _above(topic: Address, view: View) -> list[bool]:
-    """What the levels above a topic say of DEFPSIST if the topic says nothing itself, the topmost first."""
+    """The values of DEFPSIST at the levels above a topic that has none itself, the topmost first."""
     says = {
         said.get("TOPICSTR"): said["DEFPSIST"] == "YES"
         for said in view.objects.values()
@@ -96,8 +96,8 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
     """Filters that make publications without a header persistent, or not, as `choose` says.
 
     Args:
-        choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first;
-            None leaves the publication alone.
+        choose: Told a topic that is subscribed or published to, and the values of the levels above it, the topmost
+            first; None leaves the publication alone.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -114,7 +114,7 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
 
 @defect(made, "defpsist-above-remembered", "QS-33")
 def _remembered() -> Seams:
-    """DEFPSIST of a level above is what it was when the topic was first subscribed to."""
+    """DEFPSIST of a level above keeps the value that it had when the topic was first subscribed to."""
     first: dict[Address, bool] = {}
     return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
 
@@ -131,7 +131,7 @@ QOS_PERSISTENCE_DEFECTS = (
     Defect(
         name="qos0-persistent",
         rules=("QS-30", "QS-36"),
-        text="At most once on a non-durable subscription, a message is as its sender says.",
+        text="At most once on a non-durable subscription, a message has the persistence that its sender says.",
         apply=lambda: commands(_never_lossy),
     ),
     _upside_down,
@@ -144,7 +144,7 @@ QOS_PERSISTENCE_DEFECTS = (
     Defect(
         name="qos1-nondurable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
-        text="On a non-durable subscription a message is non-persistent at least once, too.",
+        text="At least once, too, a message is non-persistent on a non-durable subscription.",
         apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not is_durable(attach)),
     ),
     _survives,
@@ -170,13 +170,13 @@ QOS_PERSISTENCE_DEFECTS = (
     Defect(
         name="defpsist-ignored",
         rules=("QS-33", "QS-34", "QS-36"),
-        text="A message without a durable header is non-persistent, whatever the topic says.",
+        text="A message without a durable header is non-persistent, even if the topic says otherwise.",
         apply=lambda: _says(given=None, instead=False),
     ),
     Defect(
         name="headerless-persistent",
         rules=("QS-33", "QS-34", "QS-36"),
-        text="A message without a durable header is persistent, whatever the topic says.",
+        text="A message without a durable header is persistent, even if the topic says otherwise.",
         apply=lambda: _says(given=None, instead=True),
     ),
     _not_inherited,

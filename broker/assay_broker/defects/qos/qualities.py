@@ -101,7 +101,7 @@ def _queued_later() -> Seams:
 
 @defect(commands, "at-most-once-redelivered", "QS-06", "QS-07")
 def _kept_though_sent(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """What was delivered at most once is kept until it is acknowledged, and comes again."""
+    """A message that was delivered at most once is kept until it is acknowledged, and comes again."""
     return (replace(command, settled=False),) if isinstance(command, Attach) and lasts(command) else None
 
 
@@ -171,7 +171,7 @@ def _sent_again_once(command: Command, _now_ms: int, view: View) -> Commands | N
 
 @defect(made, "unacknowledged-gone-at-restart", "QS-08", "QS-09")
 def _gone_at_restart() -> Seams:
-    """What a subscriber holds unacknowledged is gone once the broker has been down."""
+    """Messages that a subscriber holds unacknowledged are gone once the broker has been down."""
     handed: dict[tuple[int, int, int], str | None] = {}
 
     def note(command: Command, _now_ms: int, _view: View) -> None:
@@ -206,7 +206,7 @@ QOS_DEFECTS = (
     Defect(
         name="unacknowledged-dropped-on-cut",
         rules=("QS-08", "QS-09", "QS-10", "QS-14", "QS-21"),
-        text="What a subscriber holds unacknowledged when its connection ends counts as acknowledged.",
+        text="Messages that a subscriber holds unacknowledged when its connection ends count as acknowledged.",
         apply=lambda: commands(_accepts_when_cut(lambda _attach: True)),
     ),
     _gone_at_restart,
@@ -226,20 +226,20 @@ QOS_DEFECTS = (
     Defect(
         name="sent-again-unmarked",
         rules=("QS-09", "QS-10", "QS-14"),
-        text="What is sent again is not marked as redelivered.",
+        text="A message that is sent again is not marked as redelivered.",
         apply=lambda: deliveries(_marked(redelivered=False)),
     ),
     Defect(
         name="first-sending-marked",
         rules=("QS-09",),
-        text="What is sent for the first time is marked as redelivered.",
+        text="A message that is sent for the first time is marked as redelivered.",
         apply=lambda: deliveries(_marked(redelivered=True)),
     ),
     _sent_again_once,
     Defect(
         name="shared-not-handed-on",
         rules=("QS-10",),
-        text="What one sharer of a subscription held is not handed to another one.",
+        text="A message that one sharer of a subscription held is not handed to another one.",
         apply=lambda: commands(_accepts_when_cut(lambda attach: attach.shared)),
     ),
 )

@@ -100,7 +100,7 @@ def _given_up(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(deliveries, "shared-handed-on-once", "QS-10")
 def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
-    """What a second sharer has not acknowledged either is not handed to a third."""
+    """A message that a second sharer has not acknowledged either is not handed to a third."""
     attach = view.receiver(delivery)
     return None if delivery.count > 1 and attach is not None and attach.everybodys else delivery
 
@@ -115,7 +115,7 @@ def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "shared-bound-at-restart", "QS-10")
 def _bound_at_restart() -> Seams:
-    """Once the broker was down, what one sharer had held does not go to another one."""
+    """Once the broker was down, a message that one sharer had held does not go to another one."""
     first: dict[str | None, str | None] = {}
 
     def bind(delivery: Deliver, view: View) -> Deliver | None:
@@ -130,7 +130,7 @@ def _bound_at_restart() -> Seams:
 
 @defect(commands, "closed-sharer-acknowledges", "QS-08")
 def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What a sharer holds unacknowledged when it closes its connection counts as acknowledged."""
+    """Messages that a sharer holds unacknowledged when it closes its connection count as acknowledged."""
     if not isinstance(command, Detach | Disconnect) or (isinstance(command, Disconnect) and not command.clean):
         return None
     return accepted(command, view, lambda attach, _one: attach.everybodys and not attach.settled)
@@ -138,7 +138,7 @@ def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | Non
 
 @defect(made, "acknowledged-for-all-subscribers", "QS-08")
 def _for_all_subscribers() -> Seams:
-    """What one subscriber has acknowledged does not come to others who come later."""
+    """A message that one subscriber has acknowledged does not come to subscribers that come later."""
     by: dict[str | None, str | None] = {}
 
     def note(command: Command, _now_ms: int, view: View) -> None:
@@ -156,7 +156,7 @@ def _for_all_subscribers() -> Seams:
 
 @defect(commands, "qos0-shared-persistent", "QS-30")
 def _shared_keeps(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """At most once on a non-durable subscription that is shared, a message is as its sender says."""
+    """At most once on a shared non-durable subscription, a message has the persistence that its sender says."""
     if isinstance(command, Attach) and command.settled and command.shared and not is_durable(command):
         return (replace(command, settled=False),)
     return None

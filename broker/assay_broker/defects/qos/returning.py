@@ -1,4 +1,4 @@
-"""Defects of what a subscriber finds when it comes back, and of subscriptions after a start of the broker."""
+"""Defects that a subscriber finds when it comes back, and defects of subscriptions after a start of the broker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "resumption-unwritten", "QS-21")
 def _resumption_unwritten() -> Seams:
-    """That a subscription was resumed is not on disk: a start ends it when its earlier time is over."""
+    """The resumption of a subscription is not on disk: after a start, the subscription ends at its earlier time."""
     left: set[int] = set()
 
     def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:

@@ -35,7 +35,7 @@ class Who(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str | None, str | None]:
-        """What identifies the subscription."""
+        """The identity of the subscription."""
         return (None if self.attach.everybodys else self.client_id), self.attach.name
 
 
@@ -150,7 +150,7 @@ def _ends_once() -> Seams:
 
 @defect(made, "shared-resumed-by-the-last-only", "QS-21")
 def _of_one_sharer() -> Seams:
-    """A shared subscription that all have left is not resumed by another client than the last."""
+    """A shared subscription that all have left can be resumed only by the client that left last."""
     last: dict[tuple[str | None, str | None], Who] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -243,7 +243,7 @@ def _runs_on() -> Seams:
 
 @defect(made, "ttl-keeps-messages", "QS-22")
 def _messages_kept() -> Seams:
-    """Who comes back past the time to live finds the persistent messages of the old subscription."""
+    """A subscriber that comes back past the time to live finds the persistent messages of the old subscription."""
     missed: dict[Address, list[Message]] = {}
     left: dict[tuple[str | None, str | None], int] = {}
 
@@ -266,7 +266,7 @@ def _messages_kept() -> Seams:
 
 @defect(made, "missed-by-lasting-twice", "QS-20", "QS-21")
 def _missed_twice() -> Seams:
-    """What a subscriber misses while its subscription outlives it comes twice."""
+    """Messages that a subscriber misses while its subscription outlives it come twice."""
     known: set[Address] = set()
 
     def twice(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -290,7 +290,7 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-from-subscribe",
         rules=("QS-20", "QS-21"),
-        text="The time to live of a subscription counts from when it was made.",
+        text="The time to live of a subscription counts from the creation of the subscription.",
         apply=lambda: _from(_subscribing),
     ),
     Defect(

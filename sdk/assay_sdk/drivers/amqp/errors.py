@@ -60,7 +60,7 @@ def refusal(
 
     Args:
         condition: Error condition; None without one.
-        doing: What the peer refused, in words that follow "the broker refused".
+        doing: Action that the peer refused, in words that follow "the broker refused".
         objects: Names of the objects that caused the refusal, unless the peer names them.
         otherwise: Error kind without a condition, or for an unknown one.
     """

@@ -52,7 +52,7 @@ class PoisonLimit(Struct, frozen=True):
     Args:
         deliveries: Most deliveries of a message; 0 for no limit.
         targets: Destinations for poison messages, in the order in which they are tried.
-        unmoved: What happens to a message that no target accepts.
+        unmoved: Treatment of a message that no target accepts.
     """
 
     deliveries: int = 0

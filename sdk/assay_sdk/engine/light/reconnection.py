@@ -119,7 +119,7 @@ class Reconnecting:
         """Number of attempts to connect."""
         self.on_change: Callable[[Service, Refused | None], None] = lambda _state, _why: None
         self.on_trouble: Callable[[Refused], None] = lambda _why: None
-        """Called with what goes to a connection's exception listener."""
+        """Called with each refusal that goes to a connection's exception listener."""
         self._services = tuple(services)
         self._make_connection = make_connection
         self._observer = observer

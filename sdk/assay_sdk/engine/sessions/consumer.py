@@ -28,7 +28,7 @@ class EngineConsumer:
     Args:
         session: Session of the consumer.
         number: Number of the link.
-        source: What the consumer consumes.
+        source: Queue or subscription that the consumer consumes.
     """
 
     def __init__(self, session: SessionPort, number: int, source: Source) -> None:

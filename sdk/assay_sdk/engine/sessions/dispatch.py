@@ -56,7 +56,7 @@ class Dispatcher:
         """Refuse a close that a listener calls, because it would wait for that listener (JMS 2.0, 6.2.15).
 
         Args:
-            what: What the listener closes.
+            what: Words for the object that the listener closes.
             caller: Thread that calls.
 
         Raises:

@@ -29,7 +29,7 @@ def _first_of_enlisted(command: DriverCommand) -> tuple[DriverCommand, ...] | No
 
 
 def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """What waits for the rest of its batch is acknowledged when its consumer is closed or stopped."""
+    """Messages that wait for the rest of their batch are acknowledged when their consumer is closed or stopped."""
     if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
         return (replace(command, outcome=Outcome.ACCEPTED),)
     return None
@@ -83,7 +83,7 @@ class _WithTheNext(WireFilter):
 
 
 class _ForOthers(WireFilter):
-    """With a batch of one consumer, what waits for the rest of another's batch is acknowledged."""
+    """With a batch of one consumer, messages that wait for the rest of another consumer's batch are acknowledged."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -210,7 +210,7 @@ class _OneByOne:
 
 
 class _Sized(WireFilter):
-    """Knows the size of each batch listener, and what has arrived for it and is not settled."""
+    """Knows the size of each batch listener, and the messages that have arrived for it and are not settled."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -232,7 +232,7 @@ class _Sized(WireFilter):
         return (event,)
 
     def settling(self, command: Settle | Enlist) -> tuple[DriverCommand, ...]:
-        """What goes to the driver instead of the settlement of a batch."""
+        """The commands that go to the driver instead of the settlement of a batch."""
         return (command,)
 
 
@@ -254,7 +254,7 @@ class _WithTheNextFull(_Sized):
 
 
 class _WhatWaitsBehind(_Sized):
-    """With a batch, what waits for the rest of the next one is acknowledged, or becomes part of the unit of work."""
+    """With a batch, messages that wait for the rest of the next one are acknowledged, or join the unit of work."""
 
     def settling(self, command: Settle | Enlist) -> tuple[DriverCommand, ...]:
         if isinstance(command, Settle) and command.outcome is not Outcome.ACCEPTED:

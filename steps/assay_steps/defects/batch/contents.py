@@ -1,4 +1,4 @@
-"""Defects of the client in what is in a batch, in which order and when (BT-01, BT-04, BT-05, BT-07, BT-15)."""
+"""Defects of the client in the contents of a batch, their order and their time (BT-01, BT-04, BT-05, BT-07, BT-15)."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class _WaitsForSilence(_Holding):
 
 
 class _BatchesForgetDelays:
-    """What is sent to a destination that is taken in batches loses its delay: noted at the port, done on the wire."""
+    """Messages to a destination that is taken in batches lose their delay: noted at the port, done on the wire."""
 
     def __init__(self) -> None:
         self._batched: set[Address] = set()
@@ -201,12 +201,12 @@ def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] |
 
 
 def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
-    """What expires while it waits on the client's side is handed over all the same."""
+    """A message that expires while it waits on the client's side is handed over all the same."""
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
 class _OfBatches(WireFilter):
-    """Sees what arrives for batch listeners, and may swallow it."""
+    """Sees messages that arrive for batch listeners, and may swallow them."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -223,7 +223,7 @@ class _OfBatches(WireFilter):
         return self.arrived(event)
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
-        """What goes to the engine instead of a message for a batch listener."""
+        """The events that go to the engine instead of a message for a batch listener."""
         return (event,)
 
     def swallow(self, event: Arrived) -> None:

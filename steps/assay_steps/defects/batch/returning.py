@@ -1,4 +1,4 @@
-"""Defects of the client in what comes back of batches, and in what becomes of it (BT-08, BT-11, BT-12)."""
+"""Defects of the client in messages that come back from batches, and in their later fate (BT-08, BT-11, BT-12)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Holds(WireFilter):
 
 
 class _RestStays(_Holds):
-    """What waits for the rest of its batch stays with a closed receiver that has handed over other messages."""
+    """A closed receiver that has handed over other messages keeps those that wait for the rest of their batch."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         passed = super().command(command)

@@ -78,7 +78,7 @@ class _DupsOk:
 
 
 class _OnArrival(WireFilter):
-    """What arrives is accepted at once, and nothing that is said of it later counts."""
+    """A message is accepted when it arrives, and no later settlement of it counts."""
 
     def __init__(self, line: FilteredWire, links: set[int]) -> None:
         super().__init__(line)
@@ -95,7 +95,7 @@ class _OnArrival(WireFilter):
 
 
 class _FailedAccepted(WireFilter):
-    """What a callback that failed was handed counts as acknowledged."""
+    """Messages that were handed to a callback that failed count as acknowledged."""
 
     def __init__(self, line: FilteredWire, links: set[int]) -> None:
         super().__init__(line)
@@ -148,7 +148,7 @@ def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | Non
 
 
 class _SendsOutside(WireFilter):
-    """What is sent in a branch of a global unit of work does not belong to it."""
+    """A message that is sent in a branch of a global unit of work does not belong to the branch."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -163,7 +163,7 @@ class _SendsOutside(WireFilter):
 
 
 class _TakesOutside(WireFilter):
-    """What is received in a branch of a global unit of work does not belong to it."""
+    """A message that is received in a branch of a global unit of work does not belong to the branch."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -188,7 +188,7 @@ SESSION_DEFECTS = (
     Defect(
         name="dups-ok-fails-for-good",
         rules=("BT-10",),
-        text="With dups-ok acknowledgement a callback that fails has acknowledged what it was handed.",
+        text="With dups-ok acknowledgement a callback that fails has acknowledged the messages it was handed.",
         port=_FAILED.port,
         wire=_FAILED.wire,
     ),

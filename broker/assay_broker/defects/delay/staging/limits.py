@@ -40,7 +40,7 @@ def _units_unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "open-units-not-counted", "DD-36")
 def _open_units_forgotten(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """What open units of work are going to stage does not count towards MAXDEPTH."""
+    """Messages that open units of work are going to stage do not count towards MAXDEPTH."""
     waiting = sum(one.delayed for unit in view.units.values() for one in unit.sent)
     return _with_limit(put, view, "MAXDEPTH", waiting)
 
@@ -99,7 +99,7 @@ _SWAPPED = {Mqrc.Q_FULL: Mqrc.MSG_TOO_BIG_FOR_Q, Mqrc.MSG_TOO_BIG_FOR_Q: Mqrc.Q_
 
 @defect(replies, "staging-reasons-swapped", "DD-36")
 def _swapped(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
-    """A full staging queue is told as a message too long, and the other way round."""
+    """A full staging queue is reported as a message too long, and a message too long as a full staging queue."""
     told = answer.refused
     _, sent = view.asked(answer)
     if told is None or sent is None or not sent.delayed or told.mqrc not in _SWAPPED:

@@ -96,7 +96,7 @@ def _stopped_by_stuck(command: Command, now_ms: int, view: View) -> Commands | N
 
 @defect(delayed_puts, "discard-needs-a-report", "DD-70")
 def _discard_with_report_only(put: Put, _sent: Sent, _view: View) -> Commands | None:
-    """A message that asks to be discarded is not, unless it asks for an exception report, too."""
+    """A message that asks to be discarded is discarded only if it asks for an exception report, too."""
     asked = options(put.message)
     if Mqro.DISCARD_MSG not in asked or Mqro.EXCEPTION in asked:
         return None
@@ -154,7 +154,7 @@ def _unasked(record: Record) -> tuple[Record, ...]:
 
 @defect(shown, "reports-in-ascii", "DD-57", "DD-72")
 def _in_ascii(row: Described) -> Described:
-    """A report brings of a body its ASCII characters only."""
+    """A report has only the ASCII characters of the body."""
     body = body_of(row.message)
     if row.descriptor.get("MsgType") != MQMT_REPORT or not isinstance(body, str) or body.isascii():
         return row
@@ -205,13 +205,13 @@ PROCESSING_DEFECTS = (
     Defect(
         name="shut-queue-loses-non-persistent",
         rules=("DD-62", "DD-64"),
-        text="When the staging queue is disabled, what is on it and not persistent is lost.",
+        text="When the staging queue is disabled, the non-persistent messages on it are lost.",
         apply=lambda: _lost_when_shut(lambda one: one.message.durable is False),
     ),
     Defect(
         name="shut-queue-loses-mortal",
         rules=("DD-57",),
-        text="When the staging queue is disabled, what is on it and has a time to live is lost.",
+        text="When the staging queue is disabled, the messages with a time to live on it are lost.",
         apply=lambda: _lost_when_shut(lambda one: bool(one.message.expiry_ms)),
     ),
     _stopped_by_stuck,

@@ -1,4 +1,4 @@
-"""Defects of what several producers of one connection send with delays."""
+"""Defects of delayed messages that several producers of one connection send."""
 
 from __future__ import annotations
 

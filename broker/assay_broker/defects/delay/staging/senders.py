@@ -1,4 +1,4 @@
-"""Defects of delayed sends that depend on their sender, its unit of work, or who is subscribed."""
+"""Defects of delayed sends that depend on their sender, its unit of work, or the subscribers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _mortal_refused(put: Put, _target: Address, now_ms: int, _view: View) -> Mqr
 
 @defect(commands, "staged-goes-with-sender", "DD-03")
 def _goes_with_sender(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What is staged goes when the connection of its sender ends."""
+    """When the connection of a sender ends, its staged messages are dropped."""
     if not isinstance(command, Disconnect):
         return None
     lost = [id_ for id_, one in view.delayed.items() if one.put.connection == command.connection]
@@ -118,7 +118,7 @@ def _lost_for_the_inactive() -> Seams:
 
 @defect(commands, "staged-goes-with-the-durable", "DD-76")
 def _goes_with_durable(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """What is staged for a durable subscription goes when its consumer leaves."""
+    """When the consumer of a durable subscription leaves, the messages staged for the subscription are dropped."""
     left = {attach.address for attach in view.leaving(command) if is_durable(attach)}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None
@@ -126,7 +126,7 @@ def _goes_with_durable(command: Command, _now_ms: int, view: View) -> Commands |
 
 @defect(delayed_puts, "global-unit-delayed-lost", "DD-03", "DD-37")
 def _global_lost(put: Put, sent: Sent, view: View) -> Commands | None:
-    """What a global unit of work sends with a delay is lost."""
+    """Delayed messages that a global unit of work sends are lost."""
     unit = None if put.unit is None else view.units.get((put.connection, put.unit))
     return None if unit is None or unit.xid is None else (dropped(put, sent.at_ms),)
 
@@ -145,7 +145,7 @@ def _cut_to_a_day(put: Put, sent: Sent, _view: View) -> Commands | None:
 
 @defect(commands, "cleared-with-target", "DD-06")
 def _cleared_too(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a queue is cleared, what is staged for it goes too."""
+    """When a queue is cleared, the messages staged for it are dropped, too."""
     change = change_of(command)
     if not isinstance(change, ClearQueue):
         return None
@@ -182,7 +182,7 @@ def _longest_lost(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(made, "lowered-limit-empties", "DD-36")
 def _lowered_limit() -> Seams:
-    """What no longer fits is lost when a limit of the staging queue is lowered."""
+    """When a limit of the staging queue is lowered, messages that no longer fit are lost."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         change = change_of(command)
@@ -197,7 +197,7 @@ def _lowered_limit() -> Seams:
 
 @defect(made, "delayed-without-rank", "DD-39")
 def _without_rank() -> Seams:
-    """On its target a message that was delayed has its place by a middle priority, whatever it shows."""
+    """A queue orders a message that was delayed by a middle priority, and not by the priority that it shows."""
     own: dict[str | None, int | None] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:

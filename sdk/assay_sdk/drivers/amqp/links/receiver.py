@@ -1,4 +1,4 @@
-"""Receivers: what consumers and browsers share, and consumers."""
+"""Receivers: the common part of consumers and browsers, and consumers."""
 
 from __future__ import annotations
 

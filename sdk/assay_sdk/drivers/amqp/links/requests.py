@@ -26,7 +26,7 @@ class RequestLink(LinkEnd):
         context: Connection of the link.
         engine: Proton's link.
         session: Number of the session.
-        what: What the requests are for, in error texts.
+        what: Purpose of the requests, in error texts.
         rejected: Error kind of a rejection without a reason code.
     """
 
