@@ -138,7 +138,7 @@ def test_who_finds_no_file_left_is_turned_away_and_nobody_else_notices(tmp_path:
     assert "Too many open files" not in log
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_an_orderly_end_keeps_what_was_taken_and_clients_hear_of_it(
     tmp_path: Path, dial: Dial, number: signal.Signals
 ) -> None:
@@ -152,7 +152,9 @@ def test_an_orderly_end_keeps_what_was_taken_and_clients_hear_of_it(
         assert time.monotonic() - begin < 10
         with pytest.raises(JmsError):
             context.create_producer(ORDERS).send("too late")
+        assert "stopped" in log
         assert "Traceback" not in log
+        assert not (tmp_path / "ready.json").exists()
     with running(tmp_path, "--data", data) as server, dial(server.amqp) as context:
         assert data.name in server.first_line
         with context.create_consumer(ORDERS) as consumer:
@@ -208,6 +210,21 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         while "stopping" not in server.process.stderr.readline():
             assert server.process.poll() is None
         assert server.end(signal.SIGTERM)[0] == 128 + signal.SIGTERM
+
+
+def test_a_second_hangup_lets_it_stop_in_order(tmp_path: Path) -> None:
+    """When a terminal is closed, the shell and the system each send one."""
+    config = tmp_path / "broker.toml"
+    config.write_text("drain-ms = 2000\n[amqp-limits]\nclose-ms = 1000\n")
+    with running(tmp_path, "--config", config) as server, deaf_client(server.amqp):
+        server.process.send_signal(signal.SIGHUP)
+        assert server.process.stderr is not None
+        while "stopping" not in server.process.stderr.readline():
+            assert server.process.poll() is None
+        code, _, log = server.end(signal.SIGHUP)
+    assert code == 0
+    assert "stopped" in log
+    assert not (tmp_path / "ready.json").exists()
 
 
 @contextmanager
@@ -358,7 +375,7 @@ def test_a_user_is_written_and_can_then_log_in_and_no_secret_stands_in_the_log(
         monkeypatch.setattr(sys, "stdin", io.StringIO(f"{word}\n"))
         ended = assay("broker", "--users", users, "--add-user", "alice")
         assert ended.code is Exit.AS_EXPECTED
-    assert ended.out == f"alice has another password in {users}.\n"
+    assert ended.out == f"alice has another password in {users}. A running server reads the file at its next start.\n"
     assert Users.read(users).check("alice", "opensesame-7231")
 
     with running(tmp_path, "--users", users, "--log", "json") as server:

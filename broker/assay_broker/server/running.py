@@ -25,7 +25,7 @@ from assay_broker.server.server import BrokerServer, open_store
 from assay_broker.stores import Store
 
 _LOG = logging.getLogger(__name__)
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _YOUNG = 50_000
 """The garbage collector's threshold: objects created less objects freed."""
 _FILES = 256
@@ -69,7 +69,9 @@ async def run(
     parts: Parts | None = None,
     store: Callable[[ServerOptions], Store] = open_store,
 ) -> None:
-    """Run a server until SIGTERM or SIGINT, which stop it in order. A second one ends the process at once.
+    """Run a server until SIGTERM, SIGINT or SIGHUP, which stop it in order.
+
+    A second SIGTERM or SIGINT ends the process at once.
 
     Args:
         launch: What to run.
@@ -84,6 +86,8 @@ async def run(
 
     def signalled(number: int) -> None:
         if leave.is_set():
+            if number == signal.SIGHUP:
+                return  # shell and system both send it when a terminal is closed
             os._exit(_KILLED + number)
         leave.set()
 

@@ -48,7 +48,7 @@ def broker(
         str | None, typer.Option(metavar="NAME", help="Write a user and a password into the users' file, and end.")
     ] = None,
 ) -> Exit:
-    """Run the reference broker as a server, until SIGTERM or Ctrl-C."""
+    """Run the reference broker as a server, until SIGTERM, SIGHUP or Ctrl-C."""
     flags = {
         "data": data,
         "amqp": amqp,
@@ -126,7 +126,7 @@ def _add_user(name: str, file: str | None) -> Exit:
     path = Path(file)
     replaced = add_user(path, name, _password(name))
     verb = "has another password in" if replaced else "is in"
-    sys.stdout.write(f"{name} {verb} {path}.\n")
+    sys.stdout.write(f"{name} {verb} {path}. A running server reads the file at its next start.\n")
     return Exit.AS_EXPECTED
 
 
