@@ -7,6 +7,7 @@ sleeps.  Hours of delay therefore take no time, and a run with the same jobs rep
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Callable
 
 from assay_sdk.time import StalledError
@@ -81,6 +82,8 @@ class VirtualRunner:
         self._heap: list[tuple[int, int, _Entry]] = []
         self._seq = 0
         self._taken_back = 0
+        self._thread: threading.Thread | None = None
+        """The thread that is in `run_until`."""
         self.waited_ns = 0
         """Virtual time that has passed during waits, in nanoseconds."""
 
@@ -116,14 +119,32 @@ class VirtualRunner:
 
         Raises:
             StalledError: `done()` is not true, no deadline was given, and no job is scheduled.
+            RuntimeError: Another thread is in this method.
         """
+        self._check_thread()
+        outer, self._thread = self._thread, threading.current_thread()
+        try:
+            return self._run_until(done, deadline_ns)
+        finally:
+            self._thread = outer
+
+    def swept(self) -> None:
+        """Count a cancelled job, and remove cancelled jobs from the heap when they are many."""
+        self._taken_back += 1
+        if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
+            self._heap = [item for item in self._heap if item[2].job is not None]
+            heapq.heapify(self._heap)
+            self._taken_back = 0
+
+    def _run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
         while not done():
             self._drop_taken_back()
             if not self._heap or (deadline_ns is not None and self._heap[0][0] > deadline_ns):
                 if deadline_ns is None:
                     raise StalledError(
                         "this wait would never end: it has no timeout, and nothing is scheduled in this broker's "
-                        "virtual time that could end it; give a timeout, or send first"
+                        "virtual time that could end it; give a timeout, or send first (on this thread: virtual time "
+                        "has one thread)"
                     )
                 self._pass_to(deadline_ns)
                 return False
@@ -134,15 +155,15 @@ class VirtualRunner:
                 job()
         return True
 
-    def swept(self) -> None:
-        """Count a cancelled job, and remove cancelled jobs from the heap when they are many."""
-        self._taken_back += 1
-        if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
-            self._heap = [item for item in self._heap if item[2].job is not None]
-            heapq.heapify(self._heap)
-            self._taken_back = 0
+    def _check_thread(self) -> None:
+        if self._thread is not None and self._thread.ident != threading.get_ident():
+            raise RuntimeError(
+                f"thread {threading.current_thread().name!r} uses an in-process broker in which thread "
+                f"{self._thread.name!r} is waiting: use it from one thread only"
+            )
 
     def _push(self, due_ns: int, job: Job) -> _Entry:
+        self._check_thread()
         entry = _Entry(self, job)
         self._seq += 1
         heapq.heappush(self._heap, (due_ns, self._seq, entry))

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,3 +131,43 @@ def test_an_exception_of_a_job_reaches_who_turned_the_crank_and_the_world_goes_o
 def test_it_is_a_runner() -> None:
     runner: Runner = VirtualRunner()
     assert runner.clock.boot == "virtual:0"
+
+
+USES: dict[str, Callable[[VirtualRunner], object]] = {
+    "call_soon": lambda runner: runner.call_soon(lambda: None),
+    "call_at": lambda runner: runner.call_at(5, lambda: None),
+    "run_until": lambda runner: runner.run_until(never, 5),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_second_thread_is_refused_while_the_first_waits(use: Callable[[VirtualRunner], object]) -> None:
+    runner = VirtualRunner()
+    errors: list[str] = []
+
+    def beside() -> None:
+        with pytest.raises(RuntimeError) as caught:
+            use(runner)
+        errors.append(str(caught.value))
+
+    def job() -> None:
+        runner.run_until(never, 3)  # a wait within the wait, whose end does not end the outer one
+        thread = threading.Thread(target=beside, name="second")
+        thread.start()
+        thread.join()
+
+    runner.call_soon(job)
+    runner.run_until(lambda: bool(errors), 10)
+    first = threading.current_thread().name
+    assert errors == [
+        f"thread 'second' uses an in-process broker in which thread '{first}' is waiting: use it from one thread only"
+    ]
+
+
+def test_another_thread_can_go_on_when_no_wait_is_left() -> None:
+    runner = VirtualRunner()
+    runner.run_until(never, 3)
+    thread = threading.Thread(target=lambda: runner.run_until(never, 5))
+    thread.start()
+    thread.join()
+    assert runner.clock.monotonic_ns() == 5
