@@ -15,6 +15,7 @@ from assay_sdk import (
     DeliveryMode,
     Message,
     MessageFormatError,
+    MessageFormatRuntimeError,
     MessagingRuntimeError,
     Queue,
 )
@@ -98,6 +99,70 @@ class PoisonContract(ABC):  # noqa: B024  a part of `DriverContract`, which defi
             with pytest.raises(MessageFormatError):
                 _ = parked.body
             assert (parked.raw_body, read) == ("no JSON", [])
+
+    @pytest.mark.parametrize("prefetch", [0, 10])
+    @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
+    def test_a_body_that_receive_body_cannot_read_stays_the_next_one(
+        self, world: World, mode: AckMode, prefetch: int
+    ) -> None:
+        with world.connect(mode=mode, prefetch=prefetch) as ctx:
+            producer = ctx.create_producer(world.queue())
+            for text in ("no JSON", '{"n": 1}', '{"n": 2}'):
+                producer.send(text)
+            consumer = ctx.create_consumer(Queue(world.queue().name, dict))
+            for _ in range(2):
+                with pytest.raises(MessageFormatRuntimeError):
+                    consumer.receive_body(SOON_MS)
+            message = consumer.receive(SOON_MS)
+            assert message is not None
+            assert (message.raw_body, message.redelivered, message.delivery_count) == ("no JSON", False, 1)
+            assert [consumer.receive_body(SOON_MS) for _ in range(2)] == [{"n": 1}, {"n": 2}]
+            assert consumer.receive_body(QUIET_MS) is None
+
+    @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
+    def test_a_body_that_receive_body_cannot_read_is_on_the_queue_after_the_close(
+        self, world: World, mode: AckMode
+    ) -> None:
+        with world.connect(mode=mode) as ctx:
+            ctx.create_producer(world.queue()).send("no JSON")
+            consumer = ctx.create_consumer(Queue(world.queue().name, dict))
+            with pytest.raises(MessageFormatRuntimeError):
+                consumer.receive_body(SOON_MS)
+            consumer.close()
+            message = ctx.create_consumer(world.queue()).receive(SOON_MS)
+            assert message is not None
+            assert (message.body, message.redelivered, message.delivery_count) == ("no JSON", False, 1)
+
+    def test_a_body_that_receive_body_cannot_read_goes_to_the_listener_and_its_limit(self, world: World) -> None:
+        with world.connect() as ctx:
+            ctx.set_exception_listener(lambda _error: None)
+            ctx.create_producer(world.queue()).send("no JSON")
+            orders, parked = Queue(world.queue().name, dict), world.queue("parked")
+            consumer = ctx.create_consumer(orders, max_delivery_count=2, on_poison=parked)
+            with pytest.raises(MessageFormatRuntimeError):
+                consumer.receive_body(SOON_MS)
+            counts: list[int] = []
+
+            def listener(message: Message[Any]) -> None:
+                counts.append(message.delivery_count)
+                _ = message.body
+
+            consumer.set_message_listener(listener)
+            assert ctx.create_consumer(parked).receive_body(SOON_MS) == "no JSON"
+            assert counts == [1, 2]
+
+    def test_a_body_that_receive_body_cannot_read_counts_as_received_where_the_application_settles(
+        self, world: World
+    ) -> None:
+        with world.connect(mode=AckMode.TRANSACTED) as ctx:
+            ctx.create_producer(world.queue()).send("no JSON")
+            ctx.commit()
+            consumer = ctx.create_consumer(Queue(world.queue().name, dict))
+            for settle in (ctx.rollback, ctx.commit):
+                with pytest.raises(MessageFormatRuntimeError):
+                    consumer.receive_body(SOON_MS)
+                settle()
+            assert consumer.receive(QUIET_MS) is None
 
     def test_a_listener_that_always_raises_rests_longer_each_time(self, world: World) -> None:
         calls: list[float] = []

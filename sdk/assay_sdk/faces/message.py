@@ -134,7 +134,8 @@ class Message(Generic[T]):
         """Body, decoded at the first access.
 
         Raises:
-            MessageFormatError: The body is not of the destination's type; the message can still be acknowledged.
+            MessageFormatError: The body is not of the destination's type; `raw_body` has it as it came.  With automatic
+                acknowledgement, `receive` has acknowledged the message already.
         """
         if self._undecoded is not None:
             message, converter = self._undecoded

@@ -16,8 +16,9 @@ class PoisonOptions(TypedDict, total=False):
 
     Attributes:
         max_delivery_count: Most deliveries of a message, in place of the queue's BOTHRESH; 0 for no limit.
-        on_poison: Queue for such a message, in place of the queue's BOQNAME.  With `max_delivery_count` alone the
-            client rejects the message, and most brokers then move it to a dead-letter queue.
+        on_poison: Queue for such a message, in place of the queue's BOQNAME.  Without `max_delivery_count` it has an
+            effect only if the queue has a BOTHRESH.  With `max_delivery_count` alone the client rejects the message,
+            and most brokers then move it to a dead-letter queue.
     """
 
     max_delivery_count: int

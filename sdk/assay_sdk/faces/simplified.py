@@ -16,7 +16,7 @@ from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.errors import RUNTIME, JmsError, MessagingRuntimeError
+from assay_sdk.errors import RUNTIME, MessageFormatError, MessagingRuntimeError
 from assay_sdk.faces.caller import (
     Caller,
     ConnectSettings,
@@ -87,16 +87,20 @@ class Consumer(ConsumerBase[T]):
     def receive_body(self, timeout: Duration | None = None) -> T | None:
         """Wait for a message and return its body; None when none came.
 
+        If the body cannot be read in a session with `AckMode.AUTO` or `DUPS_OK`, it is as if the call had not happened:
+        the message is the next one, and not marked as redelivered.  `receive` returns it, and `Message.raw_body` is its
+        body.  In another mode the message counts as received (JMS 2.0, `receiveBody`).
+
         Raises:
             MessagingRuntimeError: As `receive`, or the body is not of the destination's type.
         """
-        message = self.receive(timeout)
-        if message is None:
-            return None
+        bodies: list[T] = []
+        timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
         try:
-            return message.body
-        except JmsError as error:
+            self._caller(self._engine.receive(timeout_ms, lambda delivery: bodies.append(self._message(delivery).body)))
+        except MessageFormatError as error:
             raise self._caller.error(error.refused) from error
+        return bodies[0] if bodies else None
 
 
 class _SharedConnection:

@@ -51,8 +51,9 @@ class Behaviour(Struct, frozen=True, kw_only=True):
 
     Args:
         settling: When a message is settled after a receive call, or after a listener has returned.
-        raise_redelivers: Whether messages of a listener that raised are delivered again at once (JMS 2.0, 8.7).
-            Otherwise they stay with the application, which recovers or rolls back.
+        raise_redelivers: Whether messages of a listener that raised are delivered again at once (JMS 2.0, 8.7), and a
+            message whose body could not be read by a `receive_body` call.  Otherwise they stay with the application,
+            which recovers or rolls back.
         acknowledges: Whether `acknowledge` has an effect (JMS 2.0, 3.6.5: ignored in other modes).
         recovers: Whether `recover` is allowed (JMS 2.0, 6.2.11: not in a transacted session).
         leaving: The fate of delivered, unsettled messages at a close.

@@ -84,7 +84,9 @@ class EngineConsumer:
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def receive(self, timeout_ms: int | None) -> Operation[EngineDelivery | None]:
+    def receive(
+        self, timeout_ms: int | None, read: Callable[[EngineDelivery], None] | None = None
+    ) -> Operation[EngineDelivery | None]:
         """Wait for one message.
 
         Without prefetch, the broker may send one message.  At the deadline the client asks it to send that message now
@@ -92,6 +94,9 @@ class EngineConsumer:
 
         Args:
             timeout_ms: Milliseconds; None waits without limit, 0 does not wait.
+            read: Called with the message before it is delivered.  If it raises, a session that gives back a failed
+                listener's messages takes the message back, as if the call had not happened (JMS 2.0, `receiveBody`);
+                in another session the message counts as delivered.
 
         Returns:
             The message, settled as the session's mode says; None when none came or the consumer was closed during the
@@ -99,6 +104,7 @@ class EngineConsumer:
 
         Raises:
             RefusedError: The consumer has a listener (BT-03), or is closed or lost.
+            Exception: What `read` raised.
         """
         self._ask()
         if self.session.behaviour.branching:
@@ -115,6 +121,8 @@ class EngineConsumer:
             except RefusedError:
                 self.put_back((delivery,))
                 raise
+            if read is not None:
+                self._read(delivery, read)
             self.session.hand_over((delivery,))
         finally:
             self._use.take(UseEvent.RECEIVED)
@@ -357,6 +365,16 @@ class EngineConsumer:
             if self._is_over():
                 return None
         return self.take() if self._connection.started else None
+
+    def _read(self, delivery: EngineDelivery, read: Callable[[EngineDelivery], None]) -> None:
+        try:
+            read(delivery)
+        except BaseException:
+            if self.session.behaviour.raise_redelivers:
+                self.put_back((delivery,))
+            else:
+                self.session.hand_over((delivery,))
+            raise
 
     def _is_over(self) -> bool:
         """Whether the consumer was closed during a receive call; raises for a lost connection."""
