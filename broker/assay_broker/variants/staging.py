@@ -16,7 +16,7 @@ from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.delay.processor import with_cells
-from assay_broker.defects.sends import asks_for_reports, is_delayed, left_ms, resent
+from assay_broker.defects.sends import asks_for_reports, is_delayed, is_topic, left_ms, resent
 from assay_broker.defects.shapes import Commands, delayed_puts, filters, puts, replies, reshown, shown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
@@ -180,10 +180,16 @@ def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
 
 
 def _keeps_delayed() -> Seams:
-    """Filters that keep non-persistent delayed messages through a restart, but those that ask for reports (DD-75)."""
+    """Filters that keep non-persistent delayed messages through a restart.
 
-    def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-        if put.message.durable is not False or not is_delayed(put, now_ms) or asks_for_reports(put.message):
+    They make the messages persistent for the broker, so they leave out what depends on that: publications (PMSGDLV and
+    NPMSGDLV, DD-82), and messages that ask for reports (DD-75).
+    """
+
+    def rewrite(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+        if put.message.durable is not False or not is_delayed(put, now_ms):
+            return None
+        if is_topic(target) or asks_for_reports(put.message):
             return None
         return resent(put, durable=True, properties={**put.message.properties, _KEPT: True})
 
@@ -312,7 +318,7 @@ STAGING_VARIANTS = (
     Variant(
         name="delayed-non-persistent-kept-through-restart",
         rules=("DD-47", "DD-48"),
-        text="Non-persistent delayed messages that ask for no report outlive a restart.",
+        text="Non-persistent messages for queues that are delayed and ask for no report outlive a restart.",
         allowed_by="DELAY:50 says that they are more likely to be lost.",
         apply=_keeps_delayed,
     ),
