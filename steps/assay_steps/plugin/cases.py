@@ -25,6 +25,7 @@ from assay_evidence.figures import counted
 from assay_features import Catalogue, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
+from assay_steps.plugin.lost_steps import lost_arguments, lost_steps
 from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX, SHAPED_LIKE_OURS, meant_tag, of_placeholders, of_tags
 
 ROLE_TAGS: tuple[str, ...] = tuple(Role)
@@ -158,6 +159,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
     found += _misspelt(template, tags, catalogue)
     found += of_placeholders(template)
+    found += lost_arguments(template, speaks)
     if len(template.steps) == len(template.all_background_steps):
         found.append(
             f"scenario {template.name!r} has no steps of its own, so it tries nothing; write them, or delete it."
@@ -167,7 +169,8 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
             needs_of(tags)
         except ValueError as problem:
             found = [str(problem)]
-    return [f"{place}: {sentence}" for sentence in found]
+    lost = lost_steps(template, feature_of(template))
+    return [*lost, *(f"{place}: {sentence}" for sentence in found)]
 
 
 def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:
