@@ -471,7 +471,7 @@ def test_a_run_in_two_faces_counts_them_in_summary_verdicts_and_report(assay: As
         f"face mqlight ({ran['mqlight']} scenarios), simplified ({ran['simplified']} scenarios that mqlight cannot run)"
     )
     assert told in ended.out
-    assert f"On reference: {told}." in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert f"Run in {told};" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     rule = (tmp_path / "report" / "rules" / "QS-03.html").read_text(encoding="utf-8")
     assert "(mqlight)" in rule
     assert "simplified" not in rule

@@ -200,7 +200,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And a receiver starts to wait on the queue
       Then the receiver sees "stuck" exactly once
 
-    @needs-admin @own-instance
+    @kit @needs-admin @own-instance
     Scenario: The staging queue is disabled for gets and for puts, and enabled for gets alone
       Given an empty queue
       And a receiver is waiting on the queue
