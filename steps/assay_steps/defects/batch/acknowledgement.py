@@ -10,7 +10,7 @@ from assay_adapters.clients.keys import KID
 from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, ClientSession, Script, Seen
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
-from assay_steps.defects.batch.contents import is_batch_window
+from assay_steps.defects.batch.contents import OfBatches, is_batch_window
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
@@ -46,22 +46,15 @@ class _HalfOfAFailedBatch(WireFilter):
         return (done, replace(command, deliveries=command.deliveries[half:]))
 
 
-class _OnArrival(WireFilter):
+class _OnArrival(OfBatches):
     """The messages of a batch are acknowledged when they arrive."""
 
-    def __init__(self, line: FilteredWire) -> None:
-        super().__init__(line)
-        self._batches: set[int] = set()
-
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, Credit) and is_batch_window(command.credit):
-            self._batches.add(command.link)
-        return () if isinstance(command, Settle | Enlist) and command.link in self._batches else (command,)
+        passed = super().command(command)
+        return () if isinstance(command, Settle | Enlist) and command.link in self.batches else passed
 
-    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        if isinstance(event, Arrived) and event.link in self._batches:
-            accepted = Settle(self.line.own_token(), event.link, (event.delivery,), Outcome.ACCEPTED)
-            self.line.wire.submit(accepted)
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        self.accept(event)
         return (event,)
 
 

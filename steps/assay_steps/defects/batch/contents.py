@@ -37,6 +37,35 @@ def is_batch_window(credit: int) -> bool:
     return credit not in {1, LISTENER_WINDOW}
 
 
+class OfBatches(WireFilter):
+    """Knows the links of batch listeners; sees the messages that arrive on them, and may acknowledge them itself."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self.batches: set[int] = set()
+        """The links."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        """Note the link of a batch listener by its credit."""
+        if isinstance(command, Credit) and is_batch_window(command.credit):
+            self.batches.add(command.link)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        """Hand messages of batch listeners to `arrived`."""
+        if not isinstance(event, Arrived) or event.link not in self.batches:
+            return (event,)
+        return self.arrived(event)
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        """The events that go to the engine instead of a message for a batch listener."""
+        return (event,)
+
+    def accept(self, event: Arrived) -> None:
+        """Acknowledge a message, whether it is handed over or not."""
+        self.line.wire.submit(Settle(self.line.own_token(), event.link, (event.delivery,), Settlement.ACCEPTED))
+
+
 def _remainders_swallowed(client: Client) -> Client:
     """Keep a batch's events until its callback, and drop them if the batch is not full."""
     sizes: dict[str, int] = {}
@@ -97,27 +126,22 @@ def _empty_before_the_first(client: Client) -> Client:
     return ConsumingClientFilter(client, tell=tell)
 
 
-class _Holding(WireFilter):
-    """Holds what arrives for batch listeners, and hands it over later."""
+class _Holding(OfBatches):
+    """Holds the messages of batch listeners, and hands them over later."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
-        self._batches: set[int] = set()
         self._held: dict[int, list[Arrived]] = {}
 
-    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, Credit) and is_batch_window(command.credit):
-            self._batches.add(command.link)
-        return (command,)
-
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        if isinstance(event, Arrived) and event.link in self._batches:
-            self._held.setdefault(event.link, []).append(event)
-            self.came(event.link)
-            return ()
         if isinstance(event, Drained):
             return (*self.ordered(self._held.pop(event.link, [])), event)
-        return (event,)
+        return super().event(event)
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        self._held.setdefault(event.link, []).append(event)
+        self.came(event.link)
+        return ()
 
     def came(self, link: int) -> None:
         """Another message is held."""
@@ -205,33 +229,7 @@ def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
-class _OfBatches(WireFilter):
-    """Sees messages that arrive for batch listeners, and may swallow them."""
-
-    def __init__(self, line: FilteredWire) -> None:
-        super().__init__(line)
-        self._batches: set[int] = set()
-
-    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, Credit) and is_batch_window(command.credit):
-            self._batches.add(command.link)
-        return (command,)
-
-    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        if not isinstance(event, Arrived) or event.link not in self._batches:
-            return (event,)
-        return self.arrived(event)
-
-    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
-        """The events that go to the engine instead of a message for a batch listener."""
-        return (event,)
-
-    def swallow(self, event: Arrived) -> None:
-        """Acknowledge a message that is not handed over."""
-        self.line.wire.submit(Settle(self.line.own_token(), event.link, (event.delivery,), Settlement.ACCEPTED))
-
-
-class _OneBody(_OfBatches):
+class _OneBody(OfBatches):
     """All messages of a batch listener have the body of its first one."""
 
     _first: Arrived | None = None
@@ -241,17 +239,17 @@ class _OneBody(_OfBatches):
         return (replace(event, message=replace(event.message, body=self._first.message.body, encoded=None)),)
 
 
-class _PersistentOnly(_OfBatches):
+class _PersistentOnly(OfBatches):
     """Batches leave out non-persistent messages."""
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
         if event.message.durable:
             return (event,)
-        self.swallow(event)
+        self.accept(event)
         return ()
 
 
-class _OneCopyForAll(_OfBatches):
+class _OneCopyForAll(OfBatches):
     """Of the copies of a publication that several batch listeners of a connection get only the first is handed over."""
 
     def __init__(self, line: FilteredWire) -> None:
@@ -261,7 +259,7 @@ class _OneCopyForAll(_OfBatches):
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
         if self._handed.setdefault(event.message.message_id, event.link) == event.link:
             return (event,)
-        self.swallow(event)
+        self.accept(event)
         return ()
 
 

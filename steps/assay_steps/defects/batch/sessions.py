@@ -147,34 +147,38 @@ def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | Non
     return () if isinstance(command, port.CommitXa) and not command.one_phase else None
 
 
-class _SendsOutside(WireFilter):
+class _InBranches(WireFilter):
+    """Knows the units of work that are branches of global ones."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._branches: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, port.Begin) and command.xid is not None:
+            self._branches.add(command.unit)
+        is_work = isinstance(command, port.Send | port.Enlist) and command.unit in self._branches
+        return (self.work(command) if is_work else command,)
+
+    def work(self, command: DriverCommand) -> DriverCommand:
+        """The command that goes to the driver instead of a send or a receive in a branch."""
+        return command
+
+
+class _SendsOutside(_InBranches):
     """A message that is sent in a branch of a global unit of work does not belong to the branch."""
 
-    def __init__(self, line: FilteredWire) -> None:
-        super().__init__(line)
-        self._branches: set[int] = set()
-
-    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, port.Begin) and command.xid is not None:
-            self._branches.add(command.unit)
-        if isinstance(command, port.Send) and command.unit in self._branches:
-            return (replace(command, unit=None),)
-        return (command,)
+    def work(self, command: DriverCommand) -> DriverCommand:
+        return replace(command, unit=None) if isinstance(command, port.Send) else command
 
 
-class _TakesOutside(WireFilter):
+class _TakesOutside(_InBranches):
     """A message that is received in a branch of a global unit of work does not belong to the branch."""
 
-    def __init__(self, line: FilteredWire) -> None:
-        super().__init__(line)
-        self._branches: set[int] = set()
-
-    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, port.Begin) and command.xid is not None:
-            self._branches.add(command.unit)
-        if isinstance(command, port.Enlist) and command.unit in self._branches:
-            return (port.Settle(command.token, command.link, command.deliveries, port.Outcome.ACCEPTED),)
-        return (command,)
+    def work(self, command: DriverCommand) -> DriverCommand:
+        if not isinstance(command, port.Enlist):
+            return command
+        return port.Settle(command.token, command.link, command.deliveries, port.Outcome.ACCEPTED)
 
 
 SESSION_DEFECTS = (
