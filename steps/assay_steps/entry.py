@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from assay_steps.plugin.reference_broker import ReferenceBroker
 
 
-def _late(text: str) -> int:
-    """Parse the limit for lateness, in milliseconds."""
-    from argparse import ArgumentTypeError
-
-    from assay_sdk.model.durations import DurationError, parse_duration
-
-    try:
-        late_ms = int(text) if text.isascii() and text.isdecimal() else parse_duration(text)
-    except DurationError as error:
-        raise ArgumentTypeError(str(error)) from error
-    if not late_ms:
-        raise ArgumentTypeError("no broker delivers in no time; give a second or more, as in '5 s'.")
-    return late_ms
-
-
 OPTIONS = (
     ("--assay-backend", {"metavar": "NAME", "help": "the broker to try the rules on (default: reference)"}),
     ("--assay-profile", {"metavar": "PROFILE", "help": "only rules of this profile"}),
@@ -41,7 +26,7 @@ OPTIONS = (
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
     ("--assay-variant", {"metavar": "NAME", "help": "let the reference broker be this tolerated variant"}),
-    ("--assay-late", {"metavar": "TIME", "type": _late, "help": "how late a delayed message may come (default: 5 s)"}),
+    ("--assay-late", {"metavar": "MS", "type": int, "help": "how late a delayed message may come (default: 5000)"}),
     ("--assay-no-probes", {"action": "store_true", "help": "do not look for capabilities by probes"}),
     ("--assay-forks", {"metavar": "N", "type": int, "help": "processes forked from this one, for a broker within it"}),
     ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),

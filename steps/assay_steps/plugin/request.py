@@ -67,9 +67,13 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
         Raises:
             LookupError: Unknown backend, rule, profile, face, store, defect or variant; says which, and names the
-                nearest. Or both a defect and a variant are given.
+                nearest. Or both a defect and a variant are given, or no time for lateness.
             BackendUnavailableError: The backend cannot be started here.
         """
+        if self.late_ms is not None and self.late_ms < 1:
+            raise LookupError(
+                f"A message may be late by {self.late_ms} ms, and no broker delivers in no time: give more, as 5 s."
+            )
         rules = load_catalogue().select(profile=self.profile, ids=self.rules)
         defect = find_defect(self.defect) if self.defect is not None else None
         variant = find_variant(self.variant) if self.variant is not None else None
