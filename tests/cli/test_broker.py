@@ -201,14 +201,19 @@ def commit_until_it_fails(context: Context, many: int) -> int:
     raise AssertionError
 
 
+def begins_to_stop(server: Running, number: signal.Signals) -> None:
+    """Send a signal, and wait until the server says that it stops."""
+    server.process.send_signal(number)
+    assert server.process.stderr is not None
+    while "stopping" not in server.process.stderr.readline():
+        assert server.process.poll() is None
+
+
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     config = tmp_path / "broker.toml"
     config.write_text("drain-ms = 600000\n[amqp-limits]\nclose-ms = 600000\n")
     with running(tmp_path, "--config", config) as server, deaf_client(server.amqp):
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.stderr is not None
-        while "stopping" not in server.process.stderr.readline():
-            assert server.process.poll() is None
+        begins_to_stop(server, signal.SIGTERM)
         assert server.end(signal.SIGTERM)[0] == 128 + signal.SIGTERM
 
 
@@ -217,10 +222,7 @@ def test_a_second_hangup_lets_it_stop_in_order(tmp_path: Path) -> None:
     config = tmp_path / "broker.toml"
     config.write_text("drain-ms = 2000\n[amqp-limits]\nclose-ms = 1000\n")
     with running(tmp_path, "--config", config) as server, deaf_client(server.amqp):
-        server.process.send_signal(signal.SIGHUP)
-        assert server.process.stderr is not None
-        while "stopping" not in server.process.stderr.readline():
-            assert server.process.poll() is None
+        begins_to_stop(server, signal.SIGHUP)
         code, _, log = server.end(signal.SIGHUP)
     assert code == 0
     assert "stopped" in log

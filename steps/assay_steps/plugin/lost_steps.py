@@ -39,7 +39,7 @@ class _Line(Struct, frozen=True):
 
     @property
     def rest(self) -> str:
-        """What follows the first word."""
+        """The text without its first word."""
         return self.text.partition(" ")[2].strip()
 
 
