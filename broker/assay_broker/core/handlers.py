@@ -6,6 +6,7 @@ Every handler checks before it changes anything, so a refused command has no eff
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from assay_broker.core import commands
@@ -13,7 +14,13 @@ from assay_broker.core.administration.authority_checks import check_cancel, chec
 from assay_broker.core.administration.command_authority import check_administration, shown_to
 from assay_broker.core.administration.dispatch import administer
 from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.completion import batch_failed, batch_stored, end_connection, end_unit
+from assay_broker.core.clients.completion import (
+    batch_failed,
+    batch_stored,
+    close_for_store,
+    end_connection,
+    end_unit,
+)
 from assay_broker.core.clients.links import attach, attach_sender, close_link, delete_temporary, parse_selector
 from assay_broker.core.clients.subscription_lifetime import end_subscriptions, find_subscription, unsubscribe
 from assay_broker.core.clients.units import Unit, Work
@@ -159,6 +166,8 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
         for delivery in deliveries:
             del receiver.unsettled[delivery.number]
             settle(state, turn, delivery, command.outcome, command.leave_out, command.annotations)
+        if command.token is None and turn.recorded:
+            turn.if_refused(partial(close_for_store, state, receiver))
     turn.answer(command.connection, command.token)
 
 

@@ -7,6 +7,7 @@ that batch (PD-20, PD-24).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 
@@ -174,6 +175,10 @@ class Turn:
         """
         self._follows.append(job)
 
+    def if_refused(self, job: Callable[[Turn], None]) -> None:
+        """Run a job if the store refuses the turn's records, after all refused batches are undone."""
+        self.batch.undo.append(partial(_once_undone, job))
+
     def all_undone(self) -> None:
         """Run the jobs that wait for the end of the undoing."""
         for job in self._follows:
@@ -222,3 +227,7 @@ class Turn:
         if self._records:
             return (Persist(self.number, tuple(self._records)), *self._effects)
         return tuple(self._effects)
+
+
+def _once_undone(job: Callable[[Turn], None], failed: Turn) -> None:
+    failed.once_undone(job)

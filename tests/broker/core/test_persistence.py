@@ -287,6 +287,30 @@ def test_an_at_most_once_receiver_is_closed_when_the_store_fails_and_its_message
     assert bench.browse() == ["a"]
 
 
+@pytest.mark.parametrize("outcome", [Outcome.ACCEPTED, Outcome.REJECTED])
+def test_a_receiver_whose_client_waits_for_no_answer_is_closed_when_its_removal_cannot_be_stored(
+    bench: Bench, outcome: Outcome
+) -> None:
+    bench.receiver(1, 3, credit=10)
+    bench.put(1, 1, message("a"))
+    bench.flush()
+    bench.handle(commands.Settle(1, None, 3, (1,), outcome))
+    bench.fail()
+    assert [(one.connection, one.link) for one in bench.closed] == [(1, 3)]
+    assert bench.bodies() == ["a"], "it is not delivered again and again"
+    bench.auto = True
+    assert bench.browse() == ["a"]
+
+
+def test_a_volatile_settlement_without_an_answer_needs_no_store(bench: Bench) -> None:
+    bench.receiver(1, 3, credit=10)
+    bench.put(1, 1, message("a", durable=False))
+    bench.put(1, 1, message("b"))
+    bench.handle(commands.Settle(1, None, 3, (1,), Outcome.ACCEPTED))
+    bench.fail()
+    assert bench.closed == []
+
+
 def test_nobody_is_told_that_a_durable_subscription_is_there_before_it_is_stored() -> None:
     bench = Bench(auto=False)
     for number in (1, 2):

@@ -89,9 +89,11 @@ class SettlingEnd(LinkEnd):
 
         self._settling[number] = delivery
 
-        def stored(_answer: Answer) -> None:
+        def stored(answer: Answer) -> None:
             found = self._settling.pop(number, None)  # None if the client has settled it meanwhile
-            if found is not None and self.engine.alive:
+            if answer.refused is not None:
+                self.expel(condition(answer.refused))  # else the message would come, and need the store, again at once
+            elif found is not None and self.engine.alive:
                 engine.settle(found)
 
         self._settle_alone(self.context.expect(stored), number, said)

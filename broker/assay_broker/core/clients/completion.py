@@ -85,7 +85,7 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 def batch_stored(state: State, number: int) -> None:
     """Note that a batch and all earlier ones are durable."""
     ledger = state.ledger
-    ledger.refused = False
+    ledger.refusal = ""
     ledger.stored = max(ledger.stored, number)
     for done in [pending for pending in ledger.pending if pending <= number]:
         _unit_over(state, ledger.pending.pop(done).unit, stored=True)
@@ -96,9 +96,9 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
 
     The first failure is logged; further ones are not until the store has taken a batch again.
     """
-    if not state.ledger.refused:
-        state.ledger.refused = True
+    if not state.ledger.refusal:
         turn.trace(f"The store could not take a batch of records: {why}", state.settings.name)
+    state.ledger.refusal = why
     batch = state.ledger.pending.pop(number, None)
     if batch is None:
         return
@@ -106,14 +106,14 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
         for link in connection.links.values():
             if isinstance(link, Receiver):
                 link.gate = min(link.gate, number - 1)
-    text = f"the store of {state.settings.name} could not take it: {why}"
     for delivery in batch.deliveries:
         take_back_unsent(state, turn, delivery)
         if delivery.link.settled:
-            turn.once_undone(partial(_revoke, state, delivery.link, text))
+            turn.once_undone(partial(close_for_store, state, delivery.link))
     for undo in reversed(batch.undo):
         undo(turn)
     reason = Mqrc.BACKED_OUT if isinstance(batch.unit, Unit) else Mqrc.STORAGE_MEDIUM_FULL
+    text = _not_taken(state, why)
     why_not = refused(reason, f"{reason.label}: {text}", state.settings.name)
     code = FAILURES.get(batch.unit.state) if isinstance(batch.unit, Branch) else None
     _unit_over(state, batch.unit, stored=False)
@@ -121,10 +121,21 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
         turn.answer(*asker, xa_refused(code, f"{text}.") if code is not None and asker == batch.asker else why_not)
 
 
-def _revoke(state: State, receiver: Receiver, text: str, turn: Turn) -> None:
-    """Close a settled receiver: with its credit back it would get the message, and need the store, again at once."""
+def _not_taken(state: State, why: str) -> str:
+    return f"the store of {state.settings.name} could not take it: {why}"
+
+
+def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
+    """Close a receiver whose client waits for no answer: it would get the message, and need the store, again at once.
+
+    Args:
+        state: The queue manager.
+        receiver: The receiver: its deliveries are settled as they leave, or its client has settled one itself.
+        turn: The turn in which the store's refusal is known.
+    """
     if receiver.state is LinkState.RECEIVING:
-        full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
+        why = f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {_not_taken(state, state.ledger.refusal)}"
+        full = refused(Mqrc.STORAGE_MEDIUM_FULL, why, state.settings.name)
         connection = state.connections.anywhere(receiver.connection)
         close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
 

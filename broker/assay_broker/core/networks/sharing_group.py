@@ -29,8 +29,8 @@ class Ledger:
         """The newest durable batch; no earlier one is pending."""
         self.pending: dict[int, Batch] = {}
         """The batches that are not stored yet, by number."""
-        self.refused = False
-        """Whether the store refused the last batch."""
+        self.refusal = ""
+        """Why the store refused the last batch; empty if it took it."""
 
     def gate(self, batch: int) -> int:
         """Return the batch to wait for: this one, or after its failure the newest before it; 0 if none is pending."""
