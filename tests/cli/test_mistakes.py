@@ -108,6 +108,11 @@ def test_a_feature_that_does_not_exist_is_named(assay: Assay, tmp_path: Path, na
         (b"Feature: x\n  Scenario: b\n    Then c\n    Whn d\n", "own.feature:4: Gherkin expects no 'Whn d' there"),
         (b"Feture: x\n", "own.feature:1: Gherkin expects no 'Feture: x' there"),
         (b"\xff", "is not UTF-8 at byte 0; save it as UTF-8."),
+        (b"\xef\xbb\xbfFeature: x\n", "begins with a byte order mark, which Gherkin does not know"),
+        (
+            b"Feature: x\n  Scenario: b\n    And c\n",
+            "own.feature:3: First step in a scenario or background must start",
+        ),
     ],
 )
 @pytest.mark.parametrize("workers", [0, 2])
@@ -126,6 +131,20 @@ def test_a_folder_without_a_feature_is_not_passed_over(assay: Assay, tmp_path: P
     ended = assay("run", "--out", tmp_path / "out", "--", tmp_path)
     assert ended.code is Exit.USAGE
     assert f"{tmp_path} holds no feature file: name a folder with .feature files" in sentence(ended.err)
+
+
+def test_a_scenario_that_is_tagged_skip_is_left_out(assay: Assay, tmp_path: Path) -> None:
+    own = tmp_path / "own.feature"
+    steps = '    When message "a" is sent to the queue\n    Then the queue holds "a"\n'
+    own.write_text(f"Feature: x\n  @skip\n  Scenario: left out\n{steps}\n  Scenario: tried\n{steps}")
+    ended = assay("run", "--out", tmp_path / "out", "--", own)
+    assert ended.code is Exit.AS_EXPECTED
+    assert "1 scenario of your own (1 pass)" in ended.out
+    none = tmp_path / "none.feature"
+    none.write_text(f"Feature: x\n  @skip\n  Scenario: left out\n{steps}")
+    ended = assay("run", "--out", tmp_path / "none", "--", none)
+    assert ended.code is Exit.USAGE
+    assert "No scenario was selected" in ended.err
 
 
 def test_a_kill_matrix_that_has_no_place_is_refused_before_the_work(assay: Assay, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from gherkin.errors import CompositeParserException
 from gherkin.parser import Parser
 from pytest_bdd import scenario
+from pytest_bdd.exceptions import GherkinParseError
 from pytest_bdd.feature import get_features
 from pytest_bdd.parser import ScenarioTemplate
 
@@ -29,7 +30,13 @@ class FeatureFile(pytest.Module):
         if mistake is not None:
             raise self.CollectError(mistake)
         module = ModuleType(self.path.stem)
-        for feature in get_features([str(self.path)]):
+        try:
+            features = get_features([str(self.path)])
+        except GherkinParseError as error:
+            raise self.CollectError(
+                f"{self.path}:{error.line}: {error.message.rstrip('.')} ({error.line_content!r})."
+            ) from error
+        for feature in features:
             tags = {tag for template in feature.scenarios.values() for tag in written_tags(template)}
             for tag in sorted(tags):  # a feature may have tags of its own, also with --strict-markers
                 self.config.addinivalue_line("markers", f"{tag}: a tag of {self.path.name}")
@@ -51,6 +58,8 @@ def mistake_in(path: Path) -> str | None:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         return f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8."
+    if text.startswith("\ufeff"):
+        return f"{path} begins with a byte order mark, which Gherkin does not know; save it as UTF-8 without one."
     try:
         document: Mapping[str, object] = Parser().parse(text)
     except CompositeParserException as error:

@@ -149,7 +149,7 @@ class AssayPlugin:
                 item.add_marker(case.profile)
             if case.probe is not None:
                 self._probes.append(item)
-            elif self.run.selects(case):
+            elif self.run.selects(case) and item.get_closest_marker("skip") is None:
                 self._selected[item.nodeid] = case
                 kept.append(item)
             else:
