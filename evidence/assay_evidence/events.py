@@ -132,6 +132,10 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=T
         return f"{self.writer}:{self.seq}"
 
 
+LATENESS = "a message may be late by"
+"""The entry of `Begin.environment` for the run's own limit for lateness; without it, the default holds."""
+
+
 class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     """The first line of a file: what runs, where, with which catalogue and seed.
 

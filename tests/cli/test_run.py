@@ -23,13 +23,12 @@ from assay.commands.run import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, de
 from assay.exits import Exit
 from assay.outcome import ending
 from assay.tables import rules_table
-from assay_evidence.events import Begin, Claim, Step
+from assay_evidence.events import LATENESS, Begin, Claim, Step
 from assay_evidence.lines import decode_line, encode_line
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts, load_verdicts
 from assay_features import feature_root, load_catalogue
 from assay_steps.plugin.checks import rule_counts
-from assay_steps.plugin.run import LATENESS
 
 RULES = ("--rule", "DD-02", "--rule", "PD-22", "--rule", "PD-17")
 """Delays, restarts and both faces."""
@@ -490,6 +489,8 @@ def test_how_late_a_message_may_come_is_the_runs_choice_and_is_recorded(
     events = read_journals(tmp_path / "journals").events
     recorded = {event.environment[LATENESS] for event in events if isinstance(event, Begin)}
     assert recorded == {late.replace("s", " s")}
+    report = (tmp_path / "report" / "index.html").read_text()
+    assert f"the tolerated variant released-late is switched on. A message may be late by {late[0]} s." in report
 
 
 @pytest.mark.parametrize(("late", "told"), [("0", "no broker delivers in no time"), ("soon", "'soon' is no duration")])

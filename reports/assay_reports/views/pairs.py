@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from assay_evidence.clients import client_title, faces_sentence
-from assay_evidence.events import AnyEvent, Plan
+from assay_evidence.events import LATENESS, AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, Judged, UnknownRuleError
 from assay_reports.errors import SourceError
@@ -18,6 +18,13 @@ from assay_reports.readable import readable
 from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
 from assay_reports.views.claims import Claims, claims_of
+
+_ASKED_FOR = {
+    "defect": "The pair breaks rules on purpose: the defect {} is switched on.",
+    "variant": "The pair behaves otherwise on purpose: the tolerated variant {} is switched on.",
+    LATENESS: "A message may be late by {}.",
+}
+"""What a run can be asked for that its verdicts depend on, by the entry of the journal's environment."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -109,8 +116,18 @@ class Pair(Struct, frozen=True, kw_only=True):
     @property
     def product(self) -> str:
         """Name and version of the product, as the journal tells them; empty if it does not."""
-        told = self.evidence.begin.environment if self.evidence.begin else {}
+        told = self._environment
         return " ".join(filter(None, (told.get("product"), told.get("version"))))
+
+    @property
+    def asked_for(self) -> str:
+        """The defect, variant and limit for lateness that the run was asked for, a sentence each; mostly empty."""
+        told = self._environment
+        return " ".join(sentence.format(told[name]) for name, sentence in _ASKED_FOR.items() if name in told)
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return self.evidence.begin.environment if self.evidence.begin else {}
 
 
 def _passed(judged: Collection[RuleVerdict] | Collection[ScenarioVerdict]) -> str:

@@ -57,9 +57,6 @@ REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
 """The number of rounds that "many" means; few on real brokers, because each kill takes seconds."""
 
-LATENESS = "a message may be late by"
-"""The name of the run's own limit for lateness, beside the broker's version in journals and reports."""
-
 PLUGIN = "assay-run"
 """The name under which pytest knows the plugin."""
 MAIN = "main"
@@ -281,7 +278,7 @@ class Run:
     def _lateness(self) -> dict[str, str]:
         """The run's own limit for lateness, which whoever reads its verdicts must know."""
         late_ms = self.options.late_ms
-        return {} if late_ms is None else {LATENESS: format_duration(late_ms)}
+        return {} if late_ms is None else {events.LATENESS: format_duration(late_ms)}
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
