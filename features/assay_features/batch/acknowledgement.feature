@@ -431,6 +431,77 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
+    Scenario Outline: Called on <called> after "first" was closed, it acknowledges what both receivers of the session were handed
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in client mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And "first" is closed
+      And "<caller>" acknowledges message "<called>"
+      And "second"'s connection is closed
+      And receiver "after one" starts to wait on queue "one"
+      And receiver "after two" starts to wait on queue "two"
+      And message "control one" is sent to queue "one"
+      And message "control two" is sent to queue "two"
+      Then "after one" sees "control one" exactly once
+      And "after two" sees "control two" exactly once
+      And "after one" never sees "a1" to "a3"
+      And "after two" never sees "b1" to "b3"
+
+      Examples:
+        | caller | called |
+        | first  | a1     |
+        | first  | a3     |
+        | second | b3     |
+
+    @evidence
+    Scenario: A recovery after the receiver was closed brings back what the receiver was handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And session "s" is recovered
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+    Scenario: A call after the listener was set again acknowledges what both listeners were handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" starts to take batches of at most 2 within 500 ms
+      And messages "m4" to "m5" are sent to the queue
+      And "receiver" has seen "m4" to "m5"
+      And "receiver" acknowledges message "m2"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m5"
+
+    @evidence @needs-non-persistent
+    Scenario: Non-persistent messages too come again when they were not acknowledged
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And session "s" is recovered
+      Then "receiver" sees "m1" to "m6" again
+
     Scenario: What waits for the rest of its batch comes to another receiver when its own is closed before the call
       Given an empty queue
       And session "s" in client mode
@@ -735,6 +806,45 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "reply"
       And "receiver" sees "m1" to "m3" again
+
+    @evidence @needs-non-persistent
+    Scenario: A rollback brings non-persistent messages back too
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m6" again
+
+    @evidence @needs-topic
+    Scenario: A rollback brings back the batches of each subscriber of the session
+      Given a topic
+      And session "s" in transacted mode
+      And receiver "first" of session "s" on the topic
+      And receiver "second" of session "s" on the topic
+      And "first" takes batches of at most 2 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m6" are sent to the topic
+      And "first" has seen "m1" to "m6"
+      And "second" has seen "m1" to "m6"
+      And session "s" is rolled back
+      Then "first" sees "m1" to "m6" again
+      And "second" sees "m1" to "m6" again
+
+    Scenario: A rollback after the listener was set again brings back what both listeners were handed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" starts to take batches of at most 2 within 500 ms
+      And messages "m4" to "m5" are sent to the queue
+      And "receiver" has seen "m4" to "m5"
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m5" again
 
     Scenario: A rollback leaves what an earlier commit acknowledged
       Given an empty queue

@@ -100,6 +100,53 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "second" is started in session "s"
       Then "receiver" sees "m1" to "m6" again
 
+    @evidence @needs-non-persistent
+    Scenario: Prepare and rollback bring three batches of non-persistent messages back
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then it is accepted
+      And "after" sees "m1" to "m6" exactly once
+
+    @evidence @needs-non-persistent
+    Scenario: A rollback without prepare brings three batches of non-persistent messages back
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then it is accepted
+      And "after" sees "m1" to "m6" exactly once
+
+    @evidence
+    Scenario: What a producer without a destination has sent in a branch never comes when the branch is rolled back
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "s" in xa mode
+      And producer "any" of session "s" without a destination
+      And branch "b" has been started in session "s"
+      When producer "any" sends message "m1" to the queue
+      And branch "b" is ended
+      And branch "b" is rolled back
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
     @kit
     Scenario: What was rolled back after prepare comes again in order, marked as redelivered
       Given an empty queue

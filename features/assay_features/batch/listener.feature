@@ -245,6 +245,25 @@ Feature: A consumer can be given a listener that takes batches
       Then "other" sees "m1" to "m3" exactly once
       And the receiver never sees "m1" to "m3"
 
+    @kit
+    Scenario: Taking away a message listener that is not there leaves the batch listener
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 500 ms
+      When the message listener of "receiver" is removed
+      And messages "m1" to "m4" are sent to the queue
+      Then the receiver sees "m1" to "m4" exactly once
+      And the receiver's batches hold at most 3 messages
+
+    @kit
+    Scenario: Taking away a batch listener that is not there leaves the message listener
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When the batch listener of "receiver" is removed
+      And messages "m1" to "m4" are sent to the queue
+      Then the receiver sees "m1" to "m4" exactly once
+      And the receiver sees "m1" outside any batch
+
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused
     The document leaves open what such values mean.  Our client refuses them, and stays as it was.

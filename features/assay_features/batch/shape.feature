@@ -324,3 +324,51 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       When messages "m1" to "m7" are sent to the queue
       Then the receiver sees "m1" to "m7" in that order
       And the receiver sees "m1" to "m7" exactly once
+
+    @kit @judges-client
+    Scenario Outline: What a session in <mode> mode has <undone> comes before what waits for the rest of its batch, with each receiver
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in <mode> mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 4 within 10 min
+      And "second" takes batches of at most 4 within 10 min
+      When messages "a1" to "a6" are sent to queue "one"
+      And messages "b1" to "b6" are sent to queue "two"
+      And "first" has seen "a1" to "a4"
+      And "second" has seen "b1" to "b4"
+      And 1 s pass
+      And session "s" is <undone>
+      Then batch 2 of "first" holds "a1" to "a4" again
+      And batch 2 of "second" holds "b1" to "b4" again
+
+      Examples:
+        | mode   | undone    |
+        | client | recovered |
+
+      @needs-local-transaction
+      Examples: In a local transaction
+        | mode       | undone      |
+        | transacted | rolled back |
+
+    @kit @judges-client @needs-xa
+    Scenario: What a branch that is rolled back has taken comes before what waits for the rest of its batch, with each receiver
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in xa mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 4 within 10 min
+      And "second" takes batches of at most 4 within 10 min
+      And branch "before" has been started in session "s"
+      When messages "a1" to "a6" are sent to queue "one"
+      And messages "b1" to "b6" are sent to queue "two"
+      And "first" has seen "a1" to "a4"
+      And "second" has seen "b1" to "b4"
+      And 1 s pass
+      And branch "before" is ended
+      And branch "before" is rolled back
+      And branch "after" is started in session "s"
+      Then batch 2 of "first" holds "a1" to "a4" again
+      And batch 2 of "second" holds "b1" to "b4" again

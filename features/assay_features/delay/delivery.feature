@@ -525,6 +525,31 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" no earlier than 12 s after its send
       And the receiver sees "fast" within 6 s after session "work" was committed
 
+    Scenario: Each message that one producer without a destination sends in a unit of work counts from its own send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "slow" of session "work" without a destination
+      And the delivery delay of producer "slow" is 20 s
+      When producer "slow" sends message "first" to the queue
+      And 10 s have passed since "first" was sent
+      And producer "slow" sends message "second" to the queue
+      And session "work" is committed
+      Then the receiver sees "first" in time, 20 s after its send
+      And the receiver sees "second" no earlier than 20 s after its send
+
+    Scenario: Each message that one producer on the queue sends in a unit of work counts from its own send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "slow" of session "work" on the queue with a delivery delay of 20 s
+      When producer "slow" sends message "first"
+      And 10 s have passed since "first" was sent
+      And producer "slow" sends message "second"
+      And session "work" is committed
+      Then the receiver sees "first" in time, 20 s after its send
+      And the receiver sees "second" no earlier than 20 s after its send
+
     Scenario: Each message of a unit of work counts from its own send
       Given an empty queue
       And a receiver is waiting on the queue

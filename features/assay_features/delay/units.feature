@@ -100,6 +100,25 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
+    Scenario: What a producer without a destination has put is gone after backing out
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "any" of session "work" without a destination
+      When producer "any" sends message "m1" to the queue
+      And session "work" is rolled back
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+    Scenario: Nobody else gets what a producer without a destination has put before the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "any" of session "work" without a destination
+      When producer "any" sends message "m1" to the queue
+      Then the receiver sees nothing of "m1" for 1500 ms
+
     @evidence @needs-own-uncommitted
     Scenario: What was put and got is gone when the connection is lost
       Given an empty queue
@@ -250,6 +269,16 @@ Feature: What is put in a unit of work and not committed
       And session "work" is rolled back
       Then the receiver sees nothing of "one" for 3 s
       And the receiver sees nothing of "two" for 3 s
+
+    Scenario: Nobody sees what a producer without a destination sent in a unit of work that is rolled back
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "any" of session "work" without a destination
+      And the delivery delay of producer "any" is 1 s
+      When producer "any" sends message "one" to the queue
+      And session "work" is rolled back
+      Then the receiver sees nothing of "one" for 3 s
 
     @evidence @needs-admin @needs-restart
     Scenario: What was not committed before a restart is not staged after it

@@ -107,6 +107,8 @@ class Consumer:
         self.listening = False
         self._recorder = recorder
         self._port = port
+        self._kind: str | None = None
+        """The call that set the listener: the call of the other kind takes no listener away (BT-03)."""
         self._watch: str | None = None
         # The thread that reads the socket reports a lost connection, even between a watch's number and its first
         # line.
@@ -177,11 +179,12 @@ class Consumer:
         self, op: str, args: dict[str, Scalar], action: Callable[[], Outcome[None]], *, on: bool
     ) -> Answer[None]:
         answer = self._recorder.record(self.name, op, action, args=args, destination=self.destination)
-        if answer.accepted:
+        if answer.accepted and (on or self._kind in {op, None}):
             self.stop_watching()
             if on and self.session.hands_over:
                 self.start_watching()
             self.listening = on
+            self._kind = op if on else None
         return answer
 
     def listen(self, script: Script | None) -> Answer[None]:

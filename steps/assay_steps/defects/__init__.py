@@ -20,12 +20,14 @@ from assay_steps.defects.qos import QOS_DEFECTS
 from assay_steps.defects.qos_returning import RETURNING_QOS_DEFECTS
 from assay_steps.defects.refusals import REFUSAL_DEFECTS
 from assay_steps.defects.two_producers import TWO_PRODUCERS_DEFECTS
+from assay_steps.defects.unit_senders import UNIT_SENDER_DEFECTS
 
 CLIENT_DEFECTS: tuple[Defect, ...] = (
     *PERSISTENCE_DEFECTS,
     *DELAY_DEFECTS,
     *PRODUCER_DEFECTS,
     *TWO_PRODUCERS_DEFECTS,
+    *UNIT_SENDER_DEFECTS,
     *REFUSAL_DEFECTS,
     *BATCH_DEFECTS,
     *QOS_DEFECTS,

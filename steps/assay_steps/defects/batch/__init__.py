@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from assay_steps.defects.batch.acknowledgement import ACKNOWLEDGEMENT_DEFECTS
 from assay_steps.defects.batch.contents import CONTENT_DEFECTS
+from assay_steps.defects.batch.forgotten import FORGOTTEN_DEFECTS
 from assay_steps.defects.batch.listeners import LISTENER_DEFECTS
 from assay_steps.defects.batch.returning import RETURNING_DEFECTS
 from assay_steps.defects.batch.sessions import SESSION_DEFECTS
 
-BATCH_DEFECTS = (*LISTENER_DEFECTS, *CONTENT_DEFECTS, *ACKNOWLEDGEMENT_DEFECTS, *SESSION_DEFECTS, *RETURNING_DEFECTS)
+BATCH_DEFECTS = (
+    *LISTENER_DEFECTS,
+    *CONTENT_DEFECTS,
+    *ACKNOWLEDGEMENT_DEFECTS,
+    *SESSION_DEFECTS,
+    *RETURNING_DEFECTS,
+    *FORGOTTEN_DEFECTS,
+)

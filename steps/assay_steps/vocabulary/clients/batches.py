@@ -183,6 +183,14 @@ def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("equal-fields", {"kid": key, "actor": RECEIVER, "field.batch": "0"})
 
 
+@then(phrase("batch {number:Number} of {name:Name} holds {labels:Names} again"))
+def _(world: World, evidence: Evidence, number: int, name: str, labels: tuple[str, ...]) -> None:
+    keys = world.keys(labels)
+    world.observe((name,), keys, 2)
+    for key in keys:
+        evidence.claim("equal-fields", {"kid": key, "actor": name, "which": "last", "field.batch": str(number - 1)})
+
+
 @then(phrase("the receiver sees {label:Name} outside any batch"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     key = world.key(label)

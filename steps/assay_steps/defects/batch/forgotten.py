@@ -1,0 +1,159 @@
+"""Defects of the client that forgets some of what a session was handed: by receiver, listener, message or source."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_adapters.ports.client import Client, Script
+from assay_adapters.ports.outcome import Outcome as Answer
+from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, DriverEvent, Enlist, OpenReceiver, Settle
+from assay_sdk.driver import Outcome as Said
+from assay_sdk.model.message import AddressKind
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
+from assay_steps.defects.model import Defect, at_port, on_wire
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+
+class _ClosedUnacknowledged:
+    """A call acknowledges nothing of a receiver that was closed: noted at the port, done on the wire."""
+
+    def __init__(self) -> None:
+        self._closing: list[str] = []
+
+    def port(self, client: Client) -> Client:
+        closing = self._closing
+
+        class NotesClose(ConsumerFilter):
+            def close(self) -> Answer[None]:
+                closing.append(self.actor)
+                try:
+                    return super().close()
+                finally:
+                    closing.clear()
+
+        return ConsumingClientFilter(client, NotesClose)
+
+    def wire(self, driver: Driver) -> Driver:
+        closing = self._closing
+
+        class LeavesOut(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._closed: set[int] = set()
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if isinstance(command, Drain) and closing:
+                    self._closed.add(command.link)
+                mine = isinstance(command, Settle) and command.link in self._closed
+                return (
+                    (replace(command, outcome=Said.RELEASED),) if mine and isinstance(command, Settle) else (command,)
+                )
+
+        return wires(LeavesOut)(driver)
+
+
+class _SetAgainCommits(ConsumerFilter):
+    """A batch listener that is set again commits what the one before it was handed."""
+
+    _set = False
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
+        if self._set and script is not None:
+            self.session.commit()
+        self._set = script is not None
+        return super().listen_batch(script, size, timeout_ms)
+
+
+class _EitherKind(ConsumerFilter):
+    """Taking a listener of one kind away takes away a listener of the other kind."""
+
+    def listen(self, script: Script | None) -> Answer[None]:
+        if script is None:
+            super().listen_batch(None, 1, 0)
+        return super().listen(script)
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
+        if script is None:
+            super().listen(None)
+        return super().listen_batch(script, size, timeout_ms)
+
+
+class _NonPersistentOutside(WireFilter):
+    """Non-persistent messages that are received in a unit of work do not belong to it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._light: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Enlist) or not self._light & set(command.deliveries):
+            return (command,)
+        return (Settle(command.token, command.link, command.deliveries, Said.ACCEPTED),)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and not event.message.durable:
+            self._light.add(event.delivery)
+        return (event,)
+
+
+class _TopicsOutside(WireFilter):
+    """Messages of a topic that are received in a unit of work do not belong to it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._topics: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver) and command.address.kind in _TOPICS:
+            self._topics.add(command.link)
+        if isinstance(command, Enlist) and command.link in self._topics:
+            return (Settle(command.token, command.link, command.deliveries, Said.ACCEPTED),)
+        return (command,)
+
+
+class _WaitingOvertakes(WireFilter):
+    """What waits for the rest of its batch is handed over before what comes back."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._arrived: dict[int, dict[int, Arrived]] = {}
+        self._kept: dict[int, list[Arrived]] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Settle) and command.outcome is Said.RELEASED:
+            arrived = self._arrived.get(command.link, {})
+            self._kept.setdefault(command.link, []).extend(arrived[one] for one in command.deliveries if one in arrived)
+            return ()
+        if isinstance(command, Credit) and (kept := self._kept.pop(command.link, [])):
+            self.line.runner.call_soon(lambda: self._hand_over(kept))
+            return (replace(command, credit=max(command.credit - len(kept), 1)),)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived):
+            self._arrived.setdefault(event.link, {})[event.delivery] = event
+        return (event,)
+
+    def _hand_over(self, kept: list[Arrived]) -> None:
+        for one in kept:
+            self.line.emit(one)
+
+
+_CLOSED = _ClosedUnacknowledged()
+
+FORGOTTEN_DEFECTS = (
+    Defect(
+        name="call-leaves-closed-receivers-out",
+        rules=("BT-11",),
+        text="A call acknowledges nothing of a receiver that was closed since.",
+        port=_CLOSED.port,
+        wire=_CLOSED.wire,
+    ),
+    at_port(consuming, _SetAgainCommits, "listener-set-again-commits", "BT-12"),
+    at_port(consuming, _EitherKind, "listeners-of-either-kind-taken-away", "BT-03"),
+    on_wire(wires, _NonPersistentOutside, "takes-non-persistent-outside-unit", "BT-12", "BT-13"),
+    on_wire(wires, _TopicsOutside, "takes-from-topics-outside-unit", "BT-12"),
+    on_wire(wires, _WaitingOvertakes, "what-waits-overtakes-what-comes-back", "BT-07"),
+)

@@ -1,0 +1,48 @@
+"""Defects of the client in what one producer sends in a unit of work (DD-25 to DD-27, BT-13)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_sdk.driver import DriverCommand, OpenSender, Send
+from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+
+class _AnywhereOutside(WireFilter):
+    """What a producer without a destination sends does not belong to the unit of work."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._anywhere: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenSender) and command.address is None:
+            self._anywhere.add(command.link)
+        if isinstance(command, Send) and command.link in self._anywhere:
+            return (replace(command, unit=None),)
+        return (command,)
+
+
+class _FirstSendCounts(WireFilter):
+    """All delays of one producer in a unit of work count from the producer's first send in it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._first: dict[tuple[int, int], int] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Send) or command.unit is None:
+            return (command,)
+        message = command.message
+        if message.creation_ms is None or message.delivery_time_ms is None:
+            return (command,)
+        first_ms = self._first.setdefault((command.link, command.unit), message.creation_ms)
+        early_ms = message.delivery_time_ms - (message.creation_ms - first_ms)
+        return (replace(command, message=replace(message, delivery_time_ms=early_ms)),)
+
+
+UNIT_SENDER_DEFECTS: tuple[Defect, ...] = (
+    on_wire(wires, _AnywhereOutside, "sends-anywhere-outside-unit", "DD-25", "DD-26", "BT-13"),
+    on_wire(wires, _FirstSendCounts, "delays-count-from-first-send-in-unit", "DD-27"),
+)
