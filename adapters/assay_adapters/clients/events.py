@@ -33,6 +33,7 @@ def fields_of(message: Message[str]) -> Fields:
         "JMSMessageID": message.message_id,
         "JMSTimestamp": message.timestamp,
         "JMSCorrelationID": message.correlation_id,
+        "JMSType": message.jms_type,
         "JMSReplyTo": None if message.reply_to is None else str(message.reply_to),
         "JMSDeliveryMode": DeliveryMode(message.delivery_mode).name,
         "JMSPriority": message.priority,

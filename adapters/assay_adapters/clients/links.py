@@ -109,6 +109,7 @@ class SdkProducer:
                 draft.text,
                 properties=properties,
                 correlation_id=draft.correlation_id,
+                jms_type=draft.jms_type,
                 reply_to=None if draft.reply_to is None else destination(draft.reply_to),
                 group_id=draft.group_id,
                 group_sequence=draft.group_sequence,

@@ -154,6 +154,7 @@ class LightProducer:
             "delivery mode": mode is not None or message.own_mode is not None,
             "priority": priority is not None,
             "correlation id": message.correlation_id is not None,
+            "message type": message.jms_type is not None,
             "reply-to": message.reply_to is not None,
             "message groups": message.group_id is not None or message.group_sequence is not None,
         }

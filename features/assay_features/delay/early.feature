@@ -266,6 +266,25 @@ Feature: A delayed message cannot be had before its delay is over
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: The broker <event> during a delay of <delay>, which is not cut to whole seconds
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of <delay>
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" no earlier than <delay> after its send
+
+      @needs-restart
+      Examples: In order
+        | event        | delay    |
+        | is restarted | 24500 ms |
+        | is restarted | 24999 ms |
+
+      @needs-kill
+      Examples: At once
+        | event                    | delay    |
+        | is killed and comes back | 24500 ms |
+        | is killed and comes back | 24999 ms |
+
     @needs-non-persistent
     Scenario Outline: A waiting receiver sees a non-persistent message no earlier than its delay of <delay>
       Given an empty queue

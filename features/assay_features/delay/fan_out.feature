@@ -49,6 +49,34 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 3 copies of "news"
 
+    Scenario Outline: Two subscriptions of one connection have a copy each, in <where>
+      Given a topic
+      And session "one" in auto mode on connection "shared"
+      And session "other" in auto mode on connection "shared"
+      And receiver "left" of session "one" on the topic
+      And receiver "right" of session "<second>" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then "left" sees "news" exactly once
+      And "right" sees "news" exactly once
+
+      Examples:
+        | where        | second |
+        | one session  | one    |
+        | two sessions | other  |
+
+    @needs-durable-subscription
+    Scenario: Two durable subscriptions of one client have a copy each
+      Given a topic
+      And subscriber "left" with durable subscription "left news" of client "twice" on the topic
+      And subscriber "left" is inactive
+      And subscriber "right" with durable subscription "right news" of client "twice" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 2 copies of "news"
+      And "right" sees "news" exactly once
+      When subscriber "right" goes away
+      And subscriber "left" comes back
+      Then "left" sees "news" exactly once
+
     Scenario Outline: A subscription to <pattern> has one copy staged
       Given a non-durable subscriber "reader" on topic "<pattern>"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s

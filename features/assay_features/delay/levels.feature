@@ -140,6 +140,12 @@ Feature: Delivery delay came with level 8.0
         | 9.4   | classic    | 5 s   |
         | 9.4   | simplified | 5 s   |
 
+      @level-10.0
+      Examples: A number that is later, and not when compared as text
+        | level | style      | delay |
+        | 10.0  | classic    | 1 ms  |
+        | 10.0  | simplified | 1 ms  |
+
     @evidence @needs-restart-at-level
     Scenario: A queue manager that has gone back to level 7.5 refuses a delay
       Given an empty queue

@@ -65,6 +65,16 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And subscriber "steady" comes back
       Then "steady" sees "news" exactly once
 
+    @needs-durable-subscription @needs-non-persistent
+    Scenario: A durable subscriber who goes away during the delay gets a non-persistent one exactly once when back
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
+      And subscriber "steady" goes away
+      And 3 s have passed since "news" was sent
+      And subscriber "steady" comes back
+      Then "steady" sees "news" exactly once
+
     @needs-durable-subscription
     Scenario: A durable subscriber who goes away during the delay gets it exactly once when back
       Given a topic
@@ -74,6 +84,16 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And 3 s have passed since "news" was sent
       And subscriber "steady" comes back
       Then "steady" sees "news" exactly once
+
+    @evidence
+    Scenario: A subscription without its own connection's messages does not match them (JMS 3.1, 8.3.2)
+      Given a topic
+      And session "work" in auto mode
+      And receiver "own" of session "work" on the topic without its own connection's messages
+      When message "mine" is sent in session "work" to the topic with a delivery delay of 1 s
+      And message "other" is sent to the topic with a delivery delay of 2 s
+      Then "own" sees "other" exactly once
+      And "own" never sees "mine"
 
     @needs-durable-subscription
     Scenario: Who unsubscribes and subscribes again during the delay gets nothing

@@ -138,6 +138,60 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees the refused "slow"
 
     @evidence
+    Scenario: A send that failed because the queue was full takes no place on the staging queue
+      Given a queue with MAXDEPTH(1)
+      And an empty queue "other"
+      And the staging queue has been altered to MAXDEPTH(1)
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 h
+      And message "next" is sent to queue "other" with a delivery delay of 1 h
+      Then sending "slow" is refused
+      And sending "next" is accepted
+
+    @evidence
+    Scenario: A send that failed because the staging queue was full takes no place there when one is free again
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And message "control" is sent to the queue with a delivery delay of 10 s
+      When message "slow" is sent to the queue with a delivery delay of 1 h
+      Then sending "slow" is refused
+      And the receiver sees "control" exactly once
+      When message "next" is sent to the queue with a delivery delay of 1 h
+      Then sending "next" is accepted
+
+    @evidence @needs-local-transaction
+    Scenario Outline: Nor does one in a unit of work that is then <ended>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And session "work" in transacted mode
+      And message "control" is sent to the queue with a delivery delay of 10 s
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      And session "work" is <ended>
+      Then sending "slow" is refused
+      And the receiver sees "control" exactly once
+      When message "next" is sent to the queue with a delivery delay of 1 h
+      Then sending "next" is accepted
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
+
+    @evidence @needs-topic
+    Scenario: A publication for two that failed because the staging queue has a place for one takes none
+      Given a topic
+      And an empty queue
+      And a non-durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      And the staging queue has been altered to MAXDEPTH(1)
+      When message "news" is sent to the topic with a delivery delay of 1 h
+      And message "next" is sent to the queue with a delivery delay of 1 h
+      Then sending "news" is refused
+      And sending "next" is accepted
+
+    @evidence
     Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
       Given an empty queue
       And a receiver is waiting on the queue

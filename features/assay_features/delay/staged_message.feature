@@ -270,6 +270,8 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
         | reply-to queue "replies"                      |
+        | JMSType "order"                               |
+        | a time to live of 1 h                         |
 
     @kit @needs-non-persistent @needs-priority
     Scenario Outline: A receiver sees a message with <option> as it was sent
@@ -287,11 +289,13 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
         | reply-to queue "replies"                      |
+        | JMSType "order"                               |
+        | a time to live of 1 h                         |
 
     @kit
     Scenario Outline: After a restart during the delay everything is as it was sent (it <event>)
       Given an empty queue
-      When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies" and a body of 4 KB
+      When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies", JMSType "order" and a body of 4 KB
       And the broker <event>
       Then "m1" on the queue is as it was sent
 
@@ -327,6 +331,8 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
         | reply-to queue "replies"                      |
+        | JMSType "order"                               |
+        | a time to live of 1 h                         |
 
     @kit
     Scenario: That it was staged does not count as a delivery

@@ -397,6 +397,61 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @needs-topic
+    @needs-xa
+    Scenario: A branch that is rolled back after its prepare takes no place
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And branch "b1" is rolled back
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And the staging queue holds "m2"
+      And the staging queue does not hold "m1"
+
+    @needs-xa
+    Scenario Outline: A branch in doubt that is <decided> after a restart <takes> (the broker <event>)
+      Given the staging queue has been altered to MAXDEPTH(2)
+      And an empty queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And the broker <event>
+      And branch "b1" is <decided>
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      And message "m3" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And sending "m3" is <answered>
+
+      @needs-restart
+      Examples: In order
+        | event        | decided     | takes          | answered |
+        | is restarted | committed   | takes a place  | refused  |
+        | is restarted | rolled back | takes no place | accepted |
+
+      @needs-kill
+      Examples: At once
+        | event                    | decided     | takes          | answered |
+        | is killed and comes back | committed   | takes a place  | refused  |
+        | is killed and comes back | rolled back | takes no place | accepted |
+
+    @needs-non-persistent
+    Scenario: A message of a unit of work takes no place once it was moved
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      And session "work" is committed
+      Then the receiver sees "m1" exactly once
+      When message "m2" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+
     Scenario: Each copy of a publication takes a place
       Given the staging queue has been altered to MAXDEPTH(2)
       And a topic

@@ -365,6 +365,85 @@ Feature: What is put in a unit of work and not committed
       And the receiver sees "now" and "slow" in that order
 
     @evidence @needs-xa
+    Scenario Outline: The broker <event> while a branch is in doubt, and nothing comes before its commit
+      Given an empty queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 5 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      And "slow" is overdue
+      And message "now" is sent to the queue
+      And branch "b1" is committed
+      Then the receiver sees "now" and "slow" exactly once
+      And the receiver sees "now" and "slow" in that order
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-xa @needs-topic @needs-durable-subscription
+    Scenario Outline: The broker <event> while a branch is in doubt, and its publication does not come before the commit
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the topic with a delivery delay of 5 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And subscriber "steady" goes away
+      And the broker <event>
+      And subscriber "steady" comes back
+      And "slow" is overdue
+      And message "now" is sent to the topic
+      And branch "b1" is committed
+      Then "steady" sees "now" and "slow" exactly once
+      And "steady" sees "now" and "slow" in that order
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-xa
+    Scenario Outline: The broker <event> while a branch is in doubt that is then rolled back, and nothing comes
+      Given an empty queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 1 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      And branch "b1" is rolled back
+      And message "control" is sent to the queue with a delivery delay of 3 s
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "slow"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-xa
     Scenario: A branch of a global unit of work that is rolled back delivers nothing
       Given an empty queue
       And a receiver is waiting on the queue

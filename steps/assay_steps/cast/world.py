@@ -335,6 +335,7 @@ class World(Waiting):
             bare=options.bare,
             properties=dict(options.properties),
             correlation_id=options.correlation_id,
+            jms_type=options.jms_type,
             own_mode=options.own_mode,
             reused=options.reused,
             reply_to=self.address(options.reply_to) if options.reply_to else None,

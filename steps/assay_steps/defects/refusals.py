@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Draft, Mode, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
-from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, Done, DriverEvent
+from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, LEVEL_PROPERTY, Done, DriverEvent, Opened
 from assay_sdk.model.message import Address
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ProducerFilter, twisted
 from assay_steps.defects.wires import events
+
+_SINCE = "8.0"
 
 
 class _OldLevelSwallowed(ProducerFilter):
@@ -24,6 +26,13 @@ class _OldLevelSwallowed(ProducerFilter):
         answer = self.behind.set(setting, value)
         unknown = isinstance(answer, Refused) and answer.mqrc == Mqrc.FUNCTION_NOT_SUPPORTED
         return Ok(None) if unknown and setting is Setting.DELAY else answer
+
+
+def _level_as_text(event: DriverEvent) -> DriverEvent:
+    """The client compares the queue manager's level as text, so that 10.0 is older than 8.0."""
+    if not isinstance(event, Opened) or str(event.properties.get(LEVEL_PROPERTY, _SINCE)) >= _SINCE:
+        return event
+    return replace(event, properties={**event.properties, LEVEL_PROPERTY: "7.5"})
 
 
 def _is_retained(draft: Draft) -> bool:
@@ -70,6 +79,7 @@ def _not_fixed_misread(event: DriverEvent) -> DriverEvent:
 
 REFUSAL_DEFECTS: tuple[Defect, ...] = (
     at_port(twisted, _OldLevelSwallowed, "old-level-delay-ignored", "DD-10"),
+    on_wire(events, _level_as_text, "level-compared-as-text", "DD-10"),
     Defect(
         name="clustered-sent-at-once",
         rules=("DD-11",),

@@ -38,8 +38,8 @@ OWN_INSTANCE = "own-instance"
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
 TOPOLOGIES: tuple[str, ...] = get_args(Topology)
-LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4")
-"""Levels of IBM MQ; delivery delay came with 8.0 (DD-10)."""
+LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4", "10.0")
+"""Levels of IBM MQ, and a later one of two digits; delivery delay came with 8.0 (DD-10)."""
 FAULT_CAPABILITIES = frozenset(
     {
         Capability.RESTART,

@@ -41,6 +41,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         bare: Whether the message has no properties at all, not even the kit's own.
         reply_to: JMSReplyTo.
         correlation_id: JMSCorrelationID.
+        jms_type: JMSType.
         group_id: JMSXGroupID.
         group_sequence: JMSXGroupSeq.
         qos: Quality of service, for clients that can choose it.
@@ -62,6 +63,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     bare: bool = False
     reply_to: Place | None = None
     correlation_id: str | None = None
+    jms_type: str | None = None
     group_id: str | None = None
     group_sequence: int | None = None
     qos: Qos | None = None
@@ -102,6 +104,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"no properties", lambda _: {"bare": True}),
     (rf"reply-to ({PLACE})", lambda match: {"reply_to": read_place(match[1])}),
     (r'correlation id "([^"]+)"', lambda match: {"correlation_id": match[1]}),
+    (r'JMSType "([^"]+)"', lambda match: {"jms_type": match[1]}),
     (r'group "([^"]+)"', lambda match: {"group_id": match[1]}),
     (r"group sequence (\d+)", lambda match: {"group_sequence": int(match[1])}),
     (r"the last-in-group flag", lambda _: {"properties": {LAST_IN_GROUP: True}}),

@@ -42,6 +42,7 @@ class Draft(Struct, frozen=True, kw_only=True):
         bare: Whether the message has no properties at all; it is then known by its body alone.
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
+        jms_type: JMSType.
         own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
         reused: Whether to send the message object of the producer's send before, with this key and body; a client
             without message objects ignores it.
@@ -56,6 +57,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     bare: bool = False
     properties: dict[str, Property] = {}
     correlation_id: str | None = None
+    jms_type: str | None = None
     own_mode: Mode | None = None
     reused: bool = False
     reply_to: Address | None = None

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject
 from assay_broker.core.commands import Administer, Attach, Command, Detach, Disconnect, Put
-from assay_broker.core.effects import Answer
+from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.records import Record, SubscriptionDefined, SubscriptionRemoved
-from assay_broker.defects.model import Defect, defect
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
     HOLD,
     NOTHING,
@@ -32,6 +32,7 @@ from assay_broker.defects.shapes import (
     changes,
     commands,
     delayed_puts,
+    deliveries,
     puts_without_destination,
     read_together,
     replies,
@@ -179,6 +180,15 @@ def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | No
     return None
 
 
+@defect(commands, "light-away-forgotten", "DD-51")
+def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Non-persistent delayed publications are dropped when a durable subscriber goes away during the delay."""
+    if not isinstance(command, Detach | Disconnect) or not any(map(is_durable, view.leaving(command))):
+        return None
+    light = [id_ for id_, one in view.delayed.items() if is_topic(one.target) and one.message.durable is False]
+    return (*cancelled(view, *light), command) if light else None
+
+
 @defect(commands, "latecomers-left-out", "DD-51")
 def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
     """A client that subscribes while a publication is delayed gets no publication of that topic at all."""
@@ -272,6 +282,29 @@ def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
     return resent(put, durable=False) if unsaid else None
 
 
+@defect(made, "one-copy-for-each-client", "DD-80")
+def _one_for_each_client() -> Seams:
+    """Of the subscriptions of one connection, or of one client, one gets a delayed publication."""
+    given: dict[tuple[int | str, str | None], tuple[int, str | None]] = {}
+
+    def first(delivery: Deliver, view: View) -> Deliver | None:
+        receiver = view.receiver(delivery)
+        if receiver is None or receiver.shared or not is_topic(receiver.address) or not delivery.message.delivery_time_ms:
+            return delivery
+        whose = view.client_id(delivery.connection) or delivery.connection
+        subscription = (0 if receiver.name else receiver.link, receiver.name)
+        holder = given.setdefault((whose, delivery.message.message_id), subscription)
+        return delivery if holder == subscription else None
+
+    return deliveries(first)
+
+
+@defect(commands, "own-messages-not-left-out", "DD-51")
+def _own_messages(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscription that leaves out what its own connection sends gets that, too."""
+    return (replace(command, no_local=False),) if isinstance(command, Attach) and command.no_local else None
+
+
 @defect(read_together, "subscription-numbers-used-again", "DD-51")
 def _numbers_again(records: Sequence[Record]) -> tuple[Record, ...]:
     """After a restart, a new subscription takes over the messages that are staged for a removed one."""
@@ -286,6 +319,7 @@ def _numbers_again(records: Sequence[Record]) -> tuple[Record, ...]:
 
 FAN_OUT_DEFECTS = (
     _away_forgotten,
+    _light_away_forgotten,
     _latecomers,
     _unselected,
     Defect(
@@ -329,4 +363,6 @@ FAN_OUT_DEFECTS = (
     _grandparents_unheard,
     _unsaid_is_persistent,
     _numbers_again,
+    _one_for_each_client,
+    _own_messages,
 )

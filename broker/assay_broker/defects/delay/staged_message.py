@@ -153,6 +153,22 @@ def _cut(message: Message) -> Message:
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
+@defect(delayed_messages, "staged-type-lost", "DD-39")
+def _no_type(message: Message) -> Message:
+    """A delay takes the message type (JMSType) away."""
+    return replace(message, subject=None)
+
+
+@defect(deliveries, "expiration-shown-from-release", "DD-39")
+def _expiration_from_release(delivery: Deliver, _view: View) -> Deliver:
+    """A delayed message shows an expiration that counts from the end of its delay."""
+    message = delivery.message
+    if message.delivery_time_ms is None or not message.expiry_ms:
+        return delivery
+    later_ms = message.expiry_ms + message.delivery_time_ms - (message.creation_ms or 0)
+    return replace(delivery, message=replace(opened(message), expiry_ms=later_ms))
+
+
 @defect(deliveries, "publication-has-staging-ids", "DD-39")
 def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
     """Subscribers see a delayed publication's message id as its correlation id."""
@@ -190,6 +206,8 @@ STAGED_MESSAGE_DEFECTS = (
     _persistent,
     _plain_priority,
     _cut,
+    _no_type,
+    _expiration_from_release,
     _staging_ids,
     _counted,
 )

@@ -21,6 +21,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import Mqrc
 
 _BITS_31, _BITS_32 = 2**31, 2**32
+_SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
 _LATE_MS = 8_000
 """More than a run in real time lets pass."""
@@ -94,6 +95,14 @@ def _publication_due(record: Record) -> tuple[Record, ...]:
     if not isinstance(record, MessageStored) or not is_staged(record):
         return (record,)
     return (replace(record, due_ms=0) if record.home.startswith(SUBSCRIPTION_HOME) else record,)
+
+
+@defect(read, "due-in-seconds-after-restart", "DD-02")
+def _due_in_seconds(record: Record) -> tuple[Record, ...]:
+    """After a restart only the whole seconds of a delay count."""
+    if not isinstance(record, MessageStored) or record.due_ms is None:
+        return (record,)
+    return (replace(record, due_ms=record.due_ms - (record.due_ms - record.arrived_ms) % _SECOND_MS),)
 
 
 @defect(puts, "one-delay-for-the-unit", "DD-02", "DD-27")
@@ -193,6 +202,7 @@ TIMING_DEFECTS = (
     _early_when_many_wait,
     _early_through_topic_alias,
     _publication_due,
+    _due_in_seconds,
     _one_delay_for_all,
     _anew_after_restart,
     _one_moved_after_restart,

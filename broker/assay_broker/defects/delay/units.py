@@ -6,12 +6,23 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Backout, Begin, Cancel, Command, Commit, Disconnect, Put
+from assay_broker.core.commands import (
+    Attach,
+    Backout,
+    BackOutBranch,
+    Begin,
+    Cancel,
+    Command,
+    Commit,
+    Disconnect,
+    PrepareBranch,
+    Put,
+)
 from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, puts, reading
+from assay_broker.defects.sends import HOLD, SHIFT, dropped, handed_in, is_delayed, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, puts, read, reading
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -192,7 +203,39 @@ def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record,
     return (*records, *ghosts)
 
 
+# DD-36
+
+
+@defect(made, "backed-out-branch-keeps-places", "DD-36")
+def _branch_keeps_places() -> Seams:
+    """The delayed messages of a branch that is backed out after its prepare keep their places on the staging queue."""
+    prepared: dict[bytes, list[Message]] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, PrepareBranch):
+            prepared[command.xid] = [one.message for unit in view.ended(command) for one in unit.sent if one.delayed]
+        if not isinstance(command, BackOutBranch):
+            return None
+        kept = prepared.pop(command.xid, [])
+        return (command, *handed_in(view, HOLD, *kept)) if kept else None
+
+    return commands(rewrite)
+
+
 # DD-26
+
+
+@defect(read, "in-doubt-delayed-lost-at-restart", "DD-26", "DD-36")
+def _in_doubt_lost(record: Record) -> tuple[Record, ...]:
+    """After a restart, a branch in doubt has no delayed messages any more."""
+    lost = isinstance(record, MessageStored) and record.due_ms is not None and record.unit is not None
+    return () if lost else (record,)
+
+
+@defect(read, "in-doubt-staged-at-restart", "DD-26")
+def _in_doubt_staged(record: Record) -> tuple[Record, ...]:
+    """After a restart, delayed messages of a branch in doubt are staged before its commit."""
+    return (replace(record, unit=None) if isinstance(record, MessageStored) and record.due_ms is not None else record,)
 
 
 def _leaves_unit(wanted: Callable[[Sent], bool]) -> Seams:
@@ -305,6 +348,9 @@ UNIT_DEFECTS = (
         apply=lambda: Seams(written=_first_of_unit_on_disk),
     ),
     _consumes_at_once,
+    _in_doubt_staged,
+    _in_doubt_lost,
+    _branch_keeps_places,
     _hidden_from_own,
     _one_session,
     _at_once,

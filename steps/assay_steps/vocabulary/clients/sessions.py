@@ -25,6 +25,12 @@ def _(world: World, name: str, session: str, place: Place, selector: str | None 
     world.consumer(name, origin, session=world.sessions[session]).needed()
 
 
+@given(phrase("receiver {name:Name} of session {session:Name} on {place:Place} without its own connection's messages"))
+def _(world: World, name: str, session: str, place: Place) -> None:
+    origin = Origin(address=world.address(place), no_local=True)
+    world.consumer(name, origin, session=world.sessions[session]).needed()
+
+
 @when(phrase("session {name:Name} is committed"))
 def _(world: World, name: str) -> None:
     answer = world.sessions[name].commit()
