@@ -122,6 +122,24 @@ def lasting_subscriptions(story: Story) -> None:
     story.run(1_000)
 
 
+def light_own_and_typed(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, TOPIC, "durable", "steady")
+    one.put("for one who goes away", 2, durable=False, delay_ms=500)
+    one.close(3)
+    story.run(1_000)
+    one.listen(4, TOPIC, "durable", "steady")
+    one.submit(
+        driver.OpenReceiver(token=one.token(), session=1, link=5, address=TOPIC, no_local=True),
+        driver.Credit(one.token(), 5, 9),
+    )
+    one.put("own", 2, durable=False, delay_ms=500)
+    one.listen(6, Q)
+    typed = Message(message_id="typed", body="typed", subject="order", delivery_time_ms=_now_ms(story) + 500)
+    one.submit(driver.Send(one.token(), 1, typed))
+    story.run(1_000)
+
+
 def failing_over_a_restart(story: Story) -> None:
     office, one = Office(story), story.client("one")
     office.define("Q", "OTHER", "REPLIES", "DLQ")
@@ -192,6 +210,7 @@ COMBINED_DELAY_STORIES = (
     through_aliases,
     unpermitted,
     lasting_subscriptions,
+    light_own_and_typed,
     failing_over_a_restart,
     changing_topics,
     changing_staging_queues,

@@ -289,7 +289,8 @@ def _one_for_each_client() -> Seams:
 
     def first(delivery: Deliver, view: View) -> Deliver | None:
         receiver = view.receiver(delivery)
-        if receiver is None or receiver.shared or not is_topic(receiver.address) or not delivery.message.delivery_time_ms:
+        delayed = delivery.message.delivery_time_ms is not None
+        if receiver is None or receiver.shared or not delayed or not is_topic(receiver.address):
             return delivery
         whose = view.client_id(delivery.connection) or delivery.connection
         subscription = (0 if receiver.name else receiver.link, receiver.name)

@@ -43,6 +43,8 @@ JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
 JMS_MOMENTS = ("JMSTimestamp", "JMSDeliveryTime", "JMSExpiration")
 """Headers with times of day, which the send sets (JMS 3.4.4, 3.4.9, 3.4.13)."""
 
+JMS_OTHERS = ("JMSDeliveryMode", "JMSPriority", "JMSReplyTo", "JMSType")
+
 
 def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
     keys = world.keys(labels)
@@ -231,7 +233,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 @then(phrase("{name:Name} sees {label:Name} as it was sent"))
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    same = _shown(sent, *JMS_IDS, "JMSDeliveryMode", "JMSPriority", *JMS_MOMENTS, "JMSReplyTo", "JMSType") | _own_properties(sent)
+    same = _shown(sent, *JMS_IDS, *JMS_MOMENTS, *JMS_OTHERS) | _own_properties(sent)
     world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in same.items()}
     evidence.claim("equal-fields", {"kid": sent.key, "actor": name, "field.sha256": "sent"} | fields)
