@@ -135,8 +135,19 @@ def light_own_and_typed(story: Story) -> None:
     )
     one.put("own", 2, durable=False, delay_ms=500)
     one.listen(6, Q)
-    typed = Message(message_id="typed", body="typed", subject="order", delivery_time_ms=_now_ms(story) + 500)
+    typed = Message(
+        message_id="typed",
+        body="typed",
+        subject="order",
+        reply_to=TOPIC,
+        properties={"none": 0, "half": 0.5},
+        delivery_time_ms=_now_ms(story) + 500,
+    )
     one.submit(driver.Send(one.token(), 1, typed))
+    story.run(1_000)
+    one.put("for the first topic", 2, durable=False, delay_ms=500)
+    one.close(4)
+    one.listen(7, Address(AddressKind.TOPIC, "OTHER"), "durable", "steady")
     story.run(1_000)
 
 

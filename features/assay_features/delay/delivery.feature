@@ -373,6 +373,21 @@ Feature: A delayed message is delivered once its delay is over
       And the producer sends message "now"
       Then the receiver sees "now" within 2 s after its send
 
+    Scenario Outline: A message object that a <style> producer has sent with a delay is not delayed without one
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is 1 h
+      When the producer sends message "slow"
+      And the producer's delivery delay is set to 0 ms
+      And the producer sends message "again" with the message object of the send before
+      Then the receiver sees "again" within 2 s after its send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
     Scenario: The delay of another producer of the session delays nothing
       Given an empty queue
       And a receiver is waiting on the queue

@@ -65,6 +65,21 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And subscriber "steady" comes back
       Then "steady" sees "news" exactly once
 
+    @needs-durable-subscription
+    Scenario: A durable subscription that is opened for another topic during the delay gets nothing of the first
+      Opening it for another topic ends the subscription and makes another (JMS 3.1, 8.3.3).
+
+      Given a topic "old"
+      And a topic "new"
+      And subscriber "first" with durable subscription "news" of client "reader" on topic "old"
+      When message "slow" is sent to topic "old" with a delivery delay of 5 s
+      And subscriber "first" goes away
+      And subscriber "second" opens durable subscription "news" of client "reader" on topic "new"
+      And "slow" is overdue
+      And message "now" is sent to topic "new"
+      Then "second" sees "now" exactly once
+      And "second" never sees "slow"
+
     @needs-durable-subscription @needs-non-persistent
     Scenario: A durable subscriber who goes away during the delay gets a non-persistent one exactly once when back
       Given a topic

@@ -132,6 +132,18 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
 
+    @kit @needs-restart
+    Scenario: What was cleared off the staging queue does not return with a restart
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 10 s
+      And the staging queue is cleared
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      And "m1" is overdue
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "m1"
+
     Scenario: What has been moved to its target cannot be taken back any more
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
@@ -269,6 +281,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of non-ASCII characters                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "" and property size = 0    |
         | reply-to queue "replies"                      |
         | JMSType "order"                               |
         | a time to live of 1 h                         |
@@ -288,6 +301,11 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of non-ASCII characters                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "" and property size = 0    |
+        | property weight = -0.5                        |
+        | property urgent = true                        |
+        | property urgent = false                       |
+        | reply-to topic "replies"                      |
         | reply-to queue "replies"                      |
         | JMSType "order"                               |
         | a time to live of 1 h                         |
@@ -330,6 +348,11 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of non-ASCII characters                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "" and property size = 0    |
+        | property weight = -0.5                        |
+        | property urgent = true                        |
+        | property urgent = false                       |
+        | reply-to topic "replies"                      |
         | reply-to queue "replies"                      |
         | JMSType "order"                               |
         | a time to live of 1 h                         |

@@ -24,7 +24,7 @@ from assay_adapters.ports.client import (
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Address
-from assay_steps.cast.recording import Answer, Recorder, Scalar, message_ref
+from assay_steps.cast.recording import Answer, Recorder, Scalar, message_ref, shown_properties
 from assay_steps.cast.sessions import Session
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -88,7 +88,7 @@ class Producer:
             args=args,
             destination=str(to or self.to),
             unit=self.session.unit,
-            msg=message_ref(draft.key, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
+            msg=message_ref(draft.key, draft.text, fields=shown_properties(draft.properties)),
             show=shown,
         )
 

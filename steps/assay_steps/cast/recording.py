@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
+from assay_sdk.model.message import Property
 from assay_steps.cast.journal import ScenarioJournal
 
 T = TypeVar("T")
@@ -67,6 +68,11 @@ def message_ref(
     return events.MessageRef(
         key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
     )
+
+
+def shown_properties(properties: Mapping[str, Property]) -> dict[str, Scalar]:
+    """Return properties as the journal holds them; fractions and octets become text."""
+    return {name: value if isinstance(value, str | int | None) else str(value) for name, value in properties.items()}
 
 
 class Recorder:

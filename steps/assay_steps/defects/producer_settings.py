@@ -73,6 +73,24 @@ class _ResetByOthers(_Settings):
         return answer
 
 
+class _KeptWithTheMessage(_Settings):
+    """A message object that was sent with a delay is delayed again when it is sent without one."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._before: int | timedelta = 0
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        kept = self._before if asked.message.reused and not self.spans[Setting.DELAY] else 0
+        self._before = self.spans[Setting.DELAY] or kept
+        if not kept:
+            return super().sending(asked)
+        self.behind.set(Setting.DELAY, kept)
+        answer = super().sending(asked)
+        self.behind.set(Setting.DELAY, 0)
+        return answer
+
+
 class _WithoutDays(ProducerFilter):
     """Of a delivery delay that is given as a span of time, the days are dropped."""
 
@@ -283,6 +301,7 @@ PRODUCER_DEFECTS: tuple[Defect, ...] = (
         port=_shared,
     ),
     on_wire(wires, _FromFirstSend, "delay-counted-from-first-send", "DD-01"),
+    at_port(twisted, _KeptWithTheMessage, "delay-kept-with-message-object", "DD-04"),
     at_port(twisted, _LevelForgotten, "old-level-forgotten", "DD-10"),
     at_port(twisted, _LongestRemembered, "earlier-spans-remembered", "DD-12", "DD-13"),
     at_port(twisted, _UncheckedAfterSend, "spans-unchecked-after-send", "DD-12", "DD-13"),

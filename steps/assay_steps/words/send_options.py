@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from assay_adapters.ports.client import AS_DESTINATION, Mode, Qos
 from assay_sdk.model.durations import parse_duration
+from assay_sdk.model.message import Property
 from assay_steps.words.choices import ChoiceError, unknown_choice
 from assay_steps.words.descriptor import report_properties
 from assay_steps.words.handbook import handbook
@@ -68,7 +69,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     group_sequence: int | None = None
     qos: Qos | None = None
     face: str | None = None
-    properties: dict[str, str | int] = {}
+    properties: dict[str, Property] = {}
 
 
 NON_ASCII = "Zażółć gęślą jaźń, ταχίστη ἀλώπηξ, 注文番号, 🐇"
@@ -110,7 +111,9 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"the last-in-group flag", lambda _: {"properties": {LAST_IN_GROUP: True}}),
     (r"the retain option", lambda _: {"properties": {RETAIN: 1}}),
     (r'property (\w+) = "([^"]*)"', lambda match: {"properties": {match[1]: match[2]}}),
-    (r"property (\w+) = (\d+)", lambda match: {"properties": {match[1]: int(match[2])}}),
+    (r"property (\w+) = (-?\d+)", lambda match: {"properties": {match[1]: int(match[2])}}),
+    (r"property (\w+) = (-?\d+\.\d+)", lambda match: {"properties": {match[1]: float(match[2])}}),
+    (r"property (\w+) = (true|false)", lambda match: {"properties": {match[1]: match[2] == "true"}}),
 )
 """The options after ``with`` in a send, joined by commas and ``and``."""
 
@@ -127,7 +130,7 @@ def read_options(text: str) -> SendOptions:
     """
     found: dict[str, Any] = {}
     report: list[str] = []
-    properties: dict[str, str | int] = {}
+    properties: dict[str, Property] = {}
     for part in re.split(r", | and ", text):
         option = _REPORT.fullmatch(part)
         if option and (report or part != option[1]):

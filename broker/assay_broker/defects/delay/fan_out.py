@@ -300,6 +300,23 @@ def _one_for_each_client() -> Seams:
     return deliveries(first)
 
 
+@defect(made, "altered-subscription-keeps-staged", "DD-51")
+def _altered_keeps_staged() -> Seams:
+    """A durable subscription that is opened for another topic gets what is delayed for its first one."""
+    topics: dict[tuple[str | None, str | None], Address] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not is_durable(command):
+            return None
+        before = topics.setdefault((view.client_id(command.connection), command.name), command.address)
+        if before == command.address:
+            return None
+        waiting = (one.message for one in view.delayed.values() if one.target == before)
+        return (command, *handed_in(view, command.address, *waiting))
+
+    return commands(rewrite)
+
+
 @defect(commands, "own-messages-not-left-out", "DD-51")
 def _own_messages(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """A subscription that leaves out what its own connection sends gets that, too."""
@@ -366,4 +383,5 @@ FAN_OUT_DEFECTS = (
     _numbers_again,
     _one_for_each_client,
     _own_messages,
+    _altered_keeps_staged,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from assay_broker.defects.sends import change_of, is_topic, rows
 from assay_broker.defects.shapes import Commands, commands, delayed_messages, deliveries, filters, writing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Message
+from assay_sdk.model.message import Address, AddressKind, Message, Property
 
 _LONGEST = 4_000
 _OTHER_ID = "ID:" + "AB" * 24
@@ -159,6 +159,29 @@ def _no_type(message: Message) -> Message:
     return replace(message, subject=None)
 
 
+def _properties(message: Message, kept: Callable[[Property], bool]) -> Message:
+    return replace(message, properties={name: value for name, value in message.properties.items() if kept(value)})
+
+
+@defect(delayed_messages, "staged-empty-properties-lost", "DD-39")
+def _no_empty_properties(message: Message) -> Message:
+    """A delay takes properties away that are 0, false or empty."""
+    return _properties(message, bool)
+
+
+@defect(delayed_messages, "staged-other-properties-lost", "DD-39")
+def _texts_and_numbers(message: Message) -> Message:
+    """A delay takes properties away that are neither texts nor whole numbers."""
+    return _properties(message, lambda value: isinstance(value, str | int) and not isinstance(value, bool))
+
+
+@defect(delayed_messages, "staged-reply-to-is-a-queue", "DD-39")
+def _reply_to_queue(message: Message) -> Message:
+    """A delay makes a reply-to that is a topic one that is a queue of its name."""
+    to = message.reply_to
+    return message if to is None else replace(message, reply_to=Address(AddressKind.QUEUE, to.name))
+
+
 @defect(deliveries, "expiration-shown-from-release", "DD-39")
 def _expiration_from_release(delivery: Deliver, _view: View) -> Deliver:
     """A delayed message shows an expiration that counts from the end of its delay."""
@@ -207,6 +230,9 @@ STAGED_MESSAGE_DEFECTS = (
     _plain_priority,
     _cut,
     _no_type,
+    _no_empty_properties,
+    _texts_and_numbers,
+    _reply_to_queue,
     _expiration_from_release,
     _staging_ids,
     _counted,

@@ -272,9 +272,8 @@ def _message_id(world: World, label: str) -> str:
 
 
 def _own_properties(sent: SentMessage) -> dict[str, str]:
-    return {
-        name: str(value) for name, value in sent.draft.properties.items() if not name.startswith(("JMS_IBM_", "JMSX"))
-    }
+    own = {name: value for name, value in sent.draft.properties.items() if not name.startswith(("JMS_IBM_", "JMSX"))}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in own.items()}
 
 
 # taking and putting ------------------------------------------------------------------------------------------------
