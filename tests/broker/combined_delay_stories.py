@@ -8,7 +8,7 @@ from tests.broker.administration_stories import look, send
 from tests.broker.failure_stories import EVERYTHING, MS, PLAIN, REPLIES, TOPIC, Office
 from tests.broker.processor_stories import stage
 
-from assay_broker.core.administration.changes import AlterObject, DefineObject, SetAuthority
+from assay_broker.core.administration.changes import AlterObject, DefineObject, DeleteObject, SetAuthority
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
@@ -79,6 +79,13 @@ def through_aliases(story: Story) -> None:
     office.do(AlterObject(Kind.QALIAS, "FRONT", {"PUT": "DISABLED"}))
     story.run(1_000)
     office.browse()
+    _alias(office, "GONE", TARGET="Q", DEFBIND="NOTFIXED")
+    send(one, "GONE", "through GONE", delay_ms=500)
+    story.run(10)
+    one.close()
+    office.do(DeleteObject(Kind.QALIAS, "GONE"))
+    story.run(1_000)
+    look(office, "Q")
 
 
 def unpermitted(story: Story) -> None:

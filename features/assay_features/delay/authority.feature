@@ -129,6 +129,18 @@ Feature: Whose authority a delayed message needs, and when
       When producer "any" sends message "m1" to the queue
       Then it is refused to a user who lacks authority
 
+    @needs-topic @own-instance
+    Scenario: A producer without a destination is refused at its publication
+      Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
+      And the topic is withheld from ordinary users
+      And the base topic is withheld from ordinary users
+      And a connection "hers" of user "alice"
+      And session "work" in auto mode on connection "hers"
+      And producer "any" of session "work" without a destination
+      And the delivery delay of producer "any" is 1 s
+      When producer "any" sends message "news" to the topic
+      Then it is refused to a user who lacks authority
+
     @needs-local-transaction
     Scenario: A producer without a destination is refused in a unit of work too
       Given an empty queue
@@ -171,6 +183,22 @@ Feature: Whose authority a delayed message needs, and when
         | ack        |
         | auto       |
         | transacted |
+
+    @kit @needs-topic @own-instance
+    Scenario: A producer on a topic is asked again at each send
+      Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
+      And the topic is withheld from ordinary users
+      And the base topic is withheld from ordinary users
+      And user "alice" may publish to the topic
+      And a connection "hers" of user "alice"
+      And session "work" in auto mode on connection "hers"
+      And producer "own" of session "work" on the topic
+      And the delivery delay of producer "own" is 1 s
+      When producer "own" sends message "m1"
+      And user "alice" is no longer allowed to publish to the topic
+      And producer "own" sends message "m2"
+      Then sending "m1" is accepted
+      And sending "m2" is refused with MQRC_NOT_AUTHORIZED
 
     @evidence
     Scenario: What was refused for want of authority is not staged

@@ -37,6 +37,29 @@ Feature: What a queue's name means is found out twice
       Then queue "old" holds "m1"
       And queue "new" does not hold "m1"
 
+    Scenario: An alias that was deleted no longer leads to its queue
+      Where the message goes then is not said: to the dead-letter queue, or to a queue that is made for it.
+
+      Given a queue "old" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      And message "m1" is sent to alias "front" with a delivery delay of 2 s
+      When the sender's connection is closed
+      And alias "front" is deleted
+      And the staging queue no longer holds "m1"
+      And message "now" is sent to queue "old"
+      Then queue "old" holds "now"
+      And queue "old" does not hold "m1"
+
+    Scenario: An alias's name that has become a queue's takes the message to that queue
+      Given a queue "old" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      And message "m1" is sent to alias "front" with a delivery delay of 2 s
+      When the sender's connection is closed
+      And alias "front" is deleted
+      And queue "front" is defined with MAXDEPTH(10)
+      Then queue "front" holds "m1"
+      And queue "old" does not hold "m1"
+
     @evidence @needs-restart
     Scenario: A restart during the delay does not resolve it for good
       Given a queue "old" with MAXDEPTH(10)

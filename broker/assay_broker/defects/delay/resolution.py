@@ -22,7 +22,7 @@ from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import HOLD, change_of, elsewhere, handed_in, rows, undelayed
+from assay_broker.defects.sends import HOLD, cancelled, change_of, elsewhere, handed_in, rows, undelayed
 from assay_broker.defects.shapes import (
     Commands,
     changes,
@@ -97,6 +97,20 @@ def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | N
     name = command.change.name
     lost = (id_ for id_, one in view.delayed.items() if one.target.name == name)
     return (command, *(Cancel(command.connection, None, id_) for id_ in lost))
+
+
+@defect(commands, "deleted-alias-remembered", "DD-50")
+def _deleted_remembered(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """An alias that is deleted during the delay still leads to the queue that it stood for."""
+    change = change_of(command)
+    if not isinstance(change, DeleteObject) or change.kind is not Kind.QALIAS:
+        return None
+    base = _base(change.name, view)
+    waiting = {id_: one.message for id_, one in view.delayed.items() if one.target.name == change.name}
+    if base is None or not waiting:
+        return None
+    moved = handed_in(view, Address(AddressKind.QUEUE, base), *waiting.values())
+    return (*cancelled(view, *waiting), *moved, command)
 
 
 @defect(made, "defaults-of-second-resolution", "DD-52")
@@ -218,6 +232,7 @@ RESOLUTION_DEFECTS = (
     _at_restart,
     _arrived_follows,
     _not_looked_through,
+    _deleted_remembered,
     _lost_with_queue,
     _second_defaults,
     _jms_defaults,
