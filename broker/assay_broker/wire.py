@@ -11,6 +11,7 @@ from assay_broker.core.effects import Answer, Browsed, CloseLink, Deliver, Value
 from assay_broker.core.messages.bodies import opened
 from assay_broker.forwarding import Forwarder
 from assay_broker.shell import QueueManager
+from assay_broker.tracing import WireTracer
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target
 from assay_sdk.model.capabilities import Capability
@@ -87,6 +88,7 @@ class InProcessWire:
         self._pending: dict[int, DriverCommand] = {}
         self._number = 0
         self._forwarder: Forwarder | None = None
+        self._tracer = WireTracer() if target.trace else None
         self._ending = False
         self._over = False
         runner.call_soon(self._open)
@@ -141,6 +143,8 @@ class InProcessWire:
 
     def deliver(self, delivery: Deliver) -> None:
         """Take a message for a receiver."""
+        if self._tracer is not None and delivery.settled:
+            self._tracer.is_settled(delivery.delivery)
         self._post(
             driver.Arrived(
                 link=delivery.link,
@@ -172,15 +176,11 @@ class InProcessWire:
             return
         if isinstance(event, driver.Done | driver.Failed) and self._pending.pop(event.token, None) is None:
             return
-        self._trace("in", event)
+        if self._tracer is not None:
+            self._sink(self._tracer.event(event))
         self._sink(event)
         if then is not None:
             then()
-
-    def _trace(self, direction: str, what: DriverEvent | DriverCommand) -> None:
-        if self._target.trace:
-            transfer = driver.Transfer(what.message, what.settled) if isinstance(what, driver.Send) else None
-            self._sink(driver.Frame("in" if direction == "in" else "out", repr(what), transfer=transfer))
 
     def _end(self, why: Refused | None) -> None:
         if not self._ending:
@@ -231,7 +231,8 @@ class InProcessWire:
             return
         if self._ending:
             return  # `_finish` fails it
-        self._trace("out", command)
+        if self._tracer is not None:
+            self._sink(self._tracer.command(command))
         if self._forwarder is None:
             raise RuntimeError("a wire was asked for something before it had begun to open")
         self._forwarder.forward(command)

@@ -17,6 +17,8 @@ from msgspec import Struct, field
 
 Scalar = str | int | bool | None
 Phase = Literal["begin", "end"]
+Said = Literal["accepted", "rejected", "released", "modified", "none"]
+"""The outcome in a disposition; none if it names none."""
 Predicate = Literal[
     "refused-with",
     "accepted",
@@ -35,6 +37,7 @@ Predicate = Literal[
     "flushed-before",
     "batch-shape",
     "transferred",
+    "disposed",
     "one-of",
     "all-or-nothing",
     "only-sent",
@@ -390,12 +393,17 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
     """A protocol frame, shown in reports.
 
     Args:
-        actor: The connection.
+        actor: The consumer of the link, if the client tells it; else the connection.
         direction: ``in`` or ``out``.
         text: The frame in words, without passwords.
         octets: First octets, hexadecimal, at most 4096 octets.
-        key: The kit's id of the message that it transfers; None if it transfers none. ``kid`` in the journal.
-        settled: Whether it is settled, as at most once; None if it transfers no message.
+        key: The kit's id of the message that it transfers or is about; None if it is about none. ``kid`` in the
+            journal.
+        settled: Whether it is settled: a transfer, as at most once; a disposition, if its end has forgotten the
+            delivery. None if it is about no message.
+        disposition: The outcome that it names of a message that another frame transferred; None if it is no
+            disposition. One event for each message of a disposition.
+        role: Of a disposition: whether the end that sent it is the sender or the receiver of the message.
     """
 
     actor: str
@@ -404,6 +412,8 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
     octets: str = ""
     key: str | None = field(default=None, name="kid")
     settled: bool | None = None
+    disposition: Said | None = None
+    role: Literal["sender", "receiver"] | None = None
 
 
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):

@@ -126,6 +126,7 @@ class History:
         callbacks: Every end of a listener's callback.
         units: Every change of a unit of work.
         transfers: Every frame that sent a message, by message, in the order of each writer.
+        frames: Every frame about a message, in either direction, by message, in the order of each writer.
         delays: Every delay of the harness.
     """
 
@@ -138,10 +139,12 @@ class History:
         self._browses: list[Call] = []
         self.consumers: list[Call] = []
         self._receives: list[Call] = []
+        self._acknowledgements: list[Call] = []
         self.disk: list[Disk] = []
         self.callbacks: list[Callback] = []
         self.units: list[Unit] = []
         self.transfers: defaultdict[str, list[Frame]] = defaultdict(list)
+        self.frames: defaultdict[str, list[Frame]] = defaultdict(list)
         self.delays: list[Late] = []
         watches: list[Watch] = []
         faults: list[Fault] = []
@@ -179,8 +182,10 @@ class History:
                 self.callbacks.append(event)
             case Unit():
                 self.units.append(event)
-            case Frame(key=str() as key, direction="out"):
-                self.transfers[key].append(event)
+            case Frame(key=str() as key):
+                self.frames[key].append(event)
+                if event.direction == "out" and event.disposition is None:
+                    self.transfers[key].append(event)
             case Frame():
                 pass  # only reports show it
 
@@ -193,6 +198,8 @@ class History:
             self._browses.append(call)
         if call.op == "receive":
             self._receives.append(call)
+        if call.op == "acknowledge":
+            self._acknowledgements.append(call)
 
     def _add_answer(self, answer: Return) -> None:
         if self._answers.setdefault((answer.writer, answer.call), answer) is not answer:
@@ -242,6 +249,11 @@ class History:
             for seen in among
             if (keys is None or seen.msg.key in keys) and (actors is None or seen.actor in actors)
         ]
+
+    def acknowledgements(self, key: str, actors: Collection[str] | None) -> list[Call]:
+        """The calls by which these actors (None: any) acknowledged a message, in the order of each writer."""
+        calls = self._acknowledgements
+        return [call for call in calls if call.msg and call.msg.key == key and (actors is None or call.actor in actors)]
 
     def looks(self, destination: str | None = None, actors: Collection[str] | None = None) -> list[Look]:
         """The browses of a destination (None: any) by these actors (None: any) that were accepted."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.stories import DURABLE, TOPIC, Q
+from tests.broker.qos_stories import HOUR, LINK, publish, subscribe
+from tests.broker.stories import DURABLE, TOPIC, Client, Log, Q
 
 from assay_sdk import driver
-from assay_sdk.driver import Outcome
+from assay_sdk.driver import Outcome, Target
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.xa import XaEnd, Xid
 
@@ -91,6 +92,20 @@ def taken_from_two_queues(story: Story) -> None:
     story.run(10)
 
 
+def on_the_wire(story: Story) -> None:
+    """What a client that traces its frames sees of deliveries in both qualities, and of what it accepts."""
+    sender = story.client("sender")
+    for ttl_ms in (0, HOUR):
+        for settled in (True, False):
+            name = f"{ttl_ms} {settled}"
+            one = Client(story, Target(url="in-process://ASSAY", client_id=name, trace=True), Log(story, name))
+            one.submit(driver.OpenSession(one.token(), 1))
+            subscribe(one, name, ttl_ms=ttl_ms, settled=settled)
+            publish(sender, f"to {name}")
+            if not settled:
+                one.settle(LINK, 1)
+
+
 RETURNING_STORIES = (
     given_back,
     undone_over_a_restart,
@@ -98,4 +113,5 @@ RETURNING_STORIES = (
     lost_many_times,
     published_in_one_phase,
     taken_from_two_queues,
+    on_the_wire,
 )

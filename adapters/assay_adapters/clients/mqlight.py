@@ -7,18 +7,17 @@ unsupported, and absent from `CAPABILITIES`.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Literal
 
-from assay_adapters.clients.events import EventMaker, seen_of
-from assay_adapters.clients.keys import key_of, marked
+from assay_adapters.clients.events import seen_of
+from assay_adapters.clients.keys import marked
+from assay_adapters.clients.light_teller import LightTeller
 from assay_adapters.clients.links import attempt
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.clients.sdk import FaceClient
 from assay_adapters.ports.client import (
     AckMode,
-    ClientEvent,
     Draft,
     Endpoint,
     Mode,
@@ -38,8 +37,6 @@ from assay_sdk.faces.mqlight.client import DEFAULT_CREDIT, Delivery, Subscriptio
 from assay_sdk.faces.mqlight.client import Client as LightClient
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Reconnected, SdkEvent, Settled
-from assay_sdk.observer import Seen as SdkSeen
 from assay_sdk.time import Runner
 
 _BACKOFF = Backoff(give_up_ms=180_000)
@@ -75,50 +72,6 @@ def _unsupported(what: str) -> Refused:
 
 def _is_topic(address: Address) -> bool:
     return address.kind is AddressKind.TOPIC
-
-
-class LightTeller(EventMaker):
-    """The observer of one client, which passes the SDK's events on in the port's form.
-
-    A delivery's handle is its number in the client.
-    """
-
-    def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
-        super().__init__(tell, connection)
-        self._attempt = 1
-
-    def forget(self, subscription: int) -> None:
-        """Note that a subscription was ended in order."""
-        self._actors.pop(subscription, None)
-
-    def __call__(self, event: SdkEvent) -> None:
-        """Pass on one event."""
-        match event:
-            case SdkSeen(handed=handed):
-                self._tell_message("seen", handed, seen_of(handed, handed.delivery))
-            case Settled(handed=handed, outcome=outcome):
-                self._tell_message("settle", handed, seen_of(handed, handed.delivery), outcome=outcome.value)
-            case CallbackEnded():
-                self._tell_callback(event)
-            case ConnectionLost():
-                self._tell_all("lost")
-            case Reconnected():
-                self._attempt += 1
-                self._tell_all("back")
-            case FrameSeen(frame=frame) if frame.transfer is not None:
-                key = key_of(frame.transfer.message)
-                if key is not None:
-                    settled = frame.transfer.settled
-                    self._tell(ClientEvent(what="transfer", actor=self._connection, key=key, settled=settled))
-            case _:
-                pass  # other frames are not recorded, and MQ Light has no units of work
-
-    def _tell_all(self, what: Literal["lost", "back"]) -> None:
-        for actor in tuple(self._actors.values()):
-            self._tell(ClientEvent(what=what, actor=actor))
-
-    def _link(self, consumer: int) -> str:
-        return f"{self._actors[consumer]}/{self._connection}.{self._attempt}/{consumer}"
 
 
 class LightProducer:
@@ -277,6 +230,7 @@ class LightSession:
                 credit=0,
             )
             self._teller.name(subscription.number, actor)
+            self._teller.name_link(subscription, actor)
             if of.name is not None:
                 self._subscriptions[of.name] = subscription
             return LightConsumer(subscription, self, self._teller, self._runner)

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from assay_evidence.events import Claim
+from collections.abc import Mapping, Sequence
+
+from assay_evidence.events import Claim, Frame
 from assay_evidence.figures import counted
 from assay_evidence.history import History
-from assay_evidence.predicates.claims import Saying, keys_of
+from assay_evidence.predicates.claims import Saying, actors_of, keys_of
 from assay_evidence.verdicts import Finding
 
 
 def transferred(claim: Claim, history: History) -> Finding:
     """Decide whether each message was sent in as many frames as the claim says, and settled or not as it says.
 
-    Without a frame of any message, the finding is not-demonstrated.
+    With an actor, the transfers that came to it are examined, else those that the client sent.  Without a frame of any
+    message, the finding is not-demonstrated.
     """
     times, least, settled = (claim.bounds.get(name) for name in ("times", "least", "settled"))
     often = f"exactly {counted(times, 'time')}" if times is not None else f"{counted(least or 1, 'time')} or more"
     how = "" if settled is None else ", settled" if settled else ", not settled"
     keys = keys_of(claim)
     say = Saying(claim, f"each of {', '.join(keys)} goes over the wire {often}{how}")
-    if not history.transfers:
+    transfers = _transfers(claim, history)
+    if not transfers:
         return say.not_demonstrated("Nobody looked at the wire.", "no frame of a message")
-    seen = {key: [frame.settled for frame in history.transfers.get(key, ())] for key in keys}
+    seen = {key: [frame.settled for frame in transfers.get(key, ())] for key in keys}
     observed = ", ".join(
         f"{key} {counted(len(flags), 'time')} ({sum(flag is True for flag in flags)} settled)"
         for key, flags in seen.items()
     )
-    frames = [frame for key in keys for frame in history.transfers.get(key, ())]
+    frames = [frame for key in keys for frame in transfers.get(key, ())]
     other = [frame for frame in frames if frame.settled is not bool(settled)] if settled is not None else []
     if other:
         return say.failed("A message went over the wire in the other quality of service.", observed, by=other)
@@ -35,3 +39,14 @@ def transferred(claim: Claim, history: History) -> Finding:
     if times is None and any(len(flags) < (least or 1) for flags in seen.values()):
         return say.failed("A message did not go over the wire often enough.", observed)
     return say.passed("Each message went over the wire as it must.", observed, certain=True)
+
+
+def _transfers(claim: Claim, history: History) -> Mapping[str, Sequence[Frame]]:
+    """The transfers that the claim is about, by message; empty if nobody looked."""
+    actors = actors_of(claim)
+    if actors is None:
+        return history.transfers
+    return {
+        key: [frame for frame in frames if frame.direction == "in" and not frame.disposition and frame.actor in actors]
+        for key, frames in history.frames.items()
+    }

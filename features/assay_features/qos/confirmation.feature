@@ -24,12 +24,22 @@ Feature: Who acknowledges a message, the client or the application, and when
         | 1     |
         | 3     |
 
+    @evidence
+    Scenario: The client accepts over the wire what it receives, though the callback fails
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And subscriber "s" starts to receive and fails in callback 1
+      And "s" has seen "m1" to "m3"
+      Then "s" accepted "m1" to "m3" over the wire by itself
+
     Scenario: A callback that fails has no part in it
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
       And subscriber "s" starts to receive and fails in callback 1
       And "s" has seen "m1" and "m2"
+      And 1 s pass
       And the application of "s" fails
       And subscriber "s" comes back
       And message "control" is sent to the topic with quality of service at-least-once
@@ -197,6 +207,17 @@ Feature: Who acknowledges a message, the client or the application, and when
         | the application of "s" fails    |
         | the connection of "s" is closed |
 
+    @evidence
+    Scenario: Nothing is accepted over the wire before the application acknowledges it, though the next one comes
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "s" receives 2 messages
+      And "s" acknowledges message "m2"
+      And "s" receives a message
+      Then "s" accepted "m2" over the wire, each after its acknowledgement
+      And "s" did not accept "m1" and "m3" over the wire
+
     Scenario: What is not acknowledged when its consumer is closed comes again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -251,6 +272,18 @@ Feature: Who acknowledges a message, the client or the application, and when
         | first | second | acknowledged    | others                 |
         | m2    | m4     | "m2" and "m4"   | "m1", "m3" and "m5"    |
         | m5    | m1     | "m1" and "m5"   | "m2" to "m4"           |
+
+    @evidence
+    Scenario: Over the wire each acknowledgement names its own message, and the others wait
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
+      And "s" has seen "m1" to "m4"
+      And "s" acknowledges message "m4"
+      And "s" acknowledges message "m2"
+      And 5 s pass
+      Then "s" accepted "m2" and "m4" over the wire, each after its acknowledgement
+      And "s" did not accept "m1" and "m3" over the wire
 
     @needs-cut
     Scenario: After a cut the messages that come again are acknowledged one by one, too

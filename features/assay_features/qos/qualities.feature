@@ -23,6 +23,15 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | not settled | 1     |
         | at-least-once | at-least-once | not settled | 2     |
 
+    Scenario: The client says over the wire what the application has acknowledged, and nothing else
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "sure" has seen "m1" to "m3"
+      And "sure" acknowledges message "m2"
+      Then "sure" accepted "m2" over the wire, each after its acknowledgement
+      And "sure" did not accept "m1" and "m3" over the wire
+
     Scenario: Two senders of one client have each their own
       Given a topic "one"
       And a topic "two"

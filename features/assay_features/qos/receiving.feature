@@ -112,6 +112,14 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "once" sees "m1" to "m3" exactly once
 
     @evidence
+    Scenario: Over the wire each delivery is settled as it is sent
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "once" has seen "m1" to "m3"
+      Then "m1" to "m3" came over the wire to "once" once, settled
+
+    @evidence
     Scenario: Many are delivered, more than a client asks for at once
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
@@ -215,6 +223,27 @@ Feature: What becomes of the broker's copy when a message is delivered
       Examples:
         | event                    |
         | is killed and comes back |
+
+    @evidence
+    Scenario: Over the wire no delivery is settled as it is sent
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      Then "m1" to "m3" came over the wire to "sure" once, not settled
+
+    @evidence
+    Scenario: What the client has accepted is settled over the wire, by the client or by the broker
+      AMQP 1.0, section 2.6.12: both ends forget the delivery in the end. Which of them settles first is recorded.
+
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "here" on the topic with quality of service at-least-once and automatic confirmation
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And "here" has seen "m1" to "m3"
+      Then what "sure" accepted of "m1" to "m3" was settled over the wire
+      And what "here" accepted of "m1" to "m3" was settled over the wire
 
     @needs-kill
     Scenario: A message that has come again is kept until it is acknowledged, too, when the broker is killed twice

@@ -64,6 +64,13 @@ Feature: What a sender knows of its message, by quality of service
       And "second" sees "m1" exactly once
       And "third" sees "m1" exactly once
 
+    @evidence @judges-client
+    Scenario: The client says that a message was sent only after the broker has said over the wire that it has it
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
+      Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
+
     @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: Killed at the answer to a later message, the broker has all that it has answered
       Given a topic

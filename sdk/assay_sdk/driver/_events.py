@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from assay_sdk.driver._commands import Outcome
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Refused
@@ -109,27 +110,48 @@ class Closed(Struct, frozen=True, tag=True):
 
 
 class Transfer(Struct, frozen=True):
-    """A message that was sent in a frame.
+    """A message that a frame carried, in either direction.
 
     Args:
         settled: Whether the transfer was settled (at most once).
+        link: The name of the receiver's or sender's link; empty if it is not known.
     """
 
     message: Message
     settled: bool
+    link: str = ""
+
+
+class Disposition(Struct, frozen=True):
+    """What a frame said of the delivery of a message that an earlier frame carried.
+
+    Args:
+        outcome: The outcome; None if the frame named none.
+        settled: Whether the end that sent the frame has settled the delivery, and so forgotten it.
+        receiver: Whether that end is the receiver of the delivery.
+        link: The name of the delivery's link; empty if it is not known.
+    """
+
+    message: Message
+    outcome: Outcome | None
+    settled: bool
+    receiver: bool
+    link: str = ""
 
 
 class Frame(Struct, frozen=True, tag=True):
     """A frame was sent or received (only with `Target.trace`).
 
     Args:
-        transfer: Message of an outgoing frame, in the first of its frames; None for other frames.
+        transfer: The message that is complete with this frame; None for other frames.
+        dispositions: What the frame says of deliveries that were not settled, in their order.
     """
 
     direction: Literal["in", "out"]
     text: str
     octets: bytes = b""
     transfer: Transfer | None = None
+    dispositions: tuple[Disposition, ...] = ()
 
 
 DriverEvent = Opened | Done | Failed | Arrived | Drained | LinkClosed | Closed | Frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import cast
 
 from assay_adapters.ports.client import ClientEvent, Seen
 from assay_evidence import events
@@ -36,6 +37,7 @@ class Sightings:
         self._lost = lost
         self._back = back
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._disposed: list[ClientEvent] = []
         self._last_ns: dict[str, int] = {}
         self._at_first_sight: dict[str, Callable[[], None]] = {}
         self._at_settlement: dict[str, Callable[[], None]] = {}
@@ -46,18 +48,29 @@ class Sightings:
             self._lost(event.actor)
         elif event.what == "back":
             self._back(event.actor)
-        elif event.what == "transfer":
-            self._transferred(event)
+        elif event.what in {"transfer", "disposition"}:
+            self._on_the_wire(event)
         elif event.what == "callback":
             ended = "raised" if event.outcome == "raised" else "returned"
             self._journal.write(events.Callback, actor=event.actor, link=event.link, batch=event.batch, ended=ended)
         elif event.seen is not None:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
 
-    def _transferred(self, event: ClientEvent) -> None:
-        text = f"transfer of {event.key}, {'settled' if event.settled else 'not settled'}"
+    def _on_the_wire(self, event: ClientEvent) -> None:
+        """Record a frame that carried a message, or said what became of one."""
+        is_disposition = event.what == "disposition"
+        if is_disposition:
+            self._disposed.append(event)
+        what = f"disposition of {event.key}: {event.outcome}" if is_disposition else f"transfer of {event.key}"
         self._journal.write(
-            events.Frame, actor=event.actor, direction="out", text=text, key=event.key, settled=event.settled
+            events.Frame,
+            actor=event.actor,
+            direction=event.direction,
+            text=f"{what}, {'settled' if event.settled else 'not settled'}",
+            key=event.key,
+            settled=event.settled,
+            disposition=cast("events.Said", event.outcome) if is_disposition else None,
+            role=event.role if is_disposition else None,
         )
 
     def _settled(self, event: ClientEvent, seen: Seen) -> None:
@@ -103,6 +116,15 @@ class Sightings:
         """The receptions of these messages by these actors, in order."""
         who, which = set(actors), set(keys)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
+
+    def disposed(self, actor: str | None, key: str, *, settled: bool) -> bool:
+        """Whether a frame has accepted, or settled, a delivery of a message to an actor (None: from a client)."""
+        return any(
+            event.key == key
+            and (actor in {None, event.actor})
+            and (event.settled if settled else event.outcome != "none")
+            for event in self._disposed
+        )
 
     def last_ns(self, actors: Iterable[str]) -> int:
         """When one of these actors received a message last, on the backend's monotonic clock; 0 if none has."""

@@ -13,6 +13,7 @@ from assay_broker.defects import DEFECTS as BROKER_DEFECTS
 from assay_broker.defects.model import by_name
 from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
+from assay_steps.defects.dispositions import DISPOSITION_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 from assay_steps.defects.producer_settings import PRODUCER_DEFECTS
@@ -32,6 +33,7 @@ CLIENT_DEFECTS: tuple[Defect, ...] = (
     *BATCH_DEFECTS,
     *QOS_DEFECTS,
     *RETURNING_QOS_DEFECTS,
+    *DISPOSITION_DEFECTS,
 )
 
 

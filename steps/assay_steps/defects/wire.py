@@ -30,6 +30,10 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
         _ANOTHER_PROCESS,
     ),
     **dict.fromkeys(("ttl-a-millisecond-long", "ttl-a-millisecond-short", "ttl-an-hour-at-most"), _EXACT),
+    **dict.fromkeys(
+        ("at-least-once-sent-settled", "at-most-once-sent-unsettled"),
+        "The AMQP server settles each transfer as its link has agreed, whatever the queue manager says of the message.",
+    ),
     "ttl-in-seconds": "Over AMQP 1.0 a subscription's time to live is in whole seconds anyway.",
     "no-client-id-needed": "Over AMQP 1.0 no connection is without a client id.",
     "line-loss-consumes": (

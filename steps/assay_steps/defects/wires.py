@@ -49,7 +49,7 @@ class FilteredWire:
         self.runner = runner
         self._sink = sink
         self._wire: Wire | None = None
-        self._own = count(-1, -1)
+        self._own = count(-2, -1)  # an in-process wire opens with the token -1
         self._filter = make(self)
 
     def attach(self, wire: Wire) -> None:

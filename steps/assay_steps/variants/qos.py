@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Send
+from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Outcome, Send, Settle
+from assay_steps.defects.qos import LightLinks
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
 _PAUSE_NS = 2_000_000_000
+_GATHER_NS = 50_000_000
 
 
 class _Pause(WireFilter):
@@ -41,6 +43,41 @@ def _sends_again_twice(driver: Driver) -> Driver:
     return wires(Twice)(driver)
 
 
+class _InRanges(LightLinks):
+    """Confirms messages on arrival, those of the last `_GATHER_NS` in one command.
+
+    The application's own acknowledgements come later than the arrival, and go on at once.
+    """
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._arriving: int | None = None
+        self._gathered: dict[int, list[int]] = {}
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived):
+            self._arriving = event.delivery
+            self.line.runner.call_soon(self._arrived)
+        return (event,)
+
+    def _arrived(self) -> None:
+        self._arriving = None
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        if command.deliveries != (self._arriving,):
+            return (command,)
+        gathered = self._gathered.setdefault(command.link, [])
+        if not gathered:
+            runner = self.line.runner
+            runner.call_at(runner.clock.monotonic_ns() + _GATHER_NS, partial(self._confirm, command.link))
+        gathered += command.deliveries
+        return ()
+
+    def _confirm(self, link: int) -> None:
+        deliveries = tuple(self._gathered.pop(link))
+        self.line.wire.submit(Settle(self.line.own_token(), link, deliveries, Outcome.ACCEPTED))
+
+
 QOS_VARIANTS = (
     Variant(
         name="sent-again-after-a-pause",
@@ -55,6 +92,14 @@ QOS_VARIANTS = (
         text="The client sends each unanswered message twice on its next connection.",
         allowed_by="AMQP:18 does not say how often; at least once permits copies.",
         wire=_sends_again_twice,
+        part="client",
+    ),
+    Variant(
+        name="confirms-in-ranges",
+        rules=("QS-08", "QS-11"),
+        text="With automatic confirmation the client confirms what came within 50 ms together, in one range.",
+        allowed_by="AMQP:25 does not say how soon; AMQP 1.0, 2.7.6: a disposition has a first delivery and a last.",
+        wire=wires(_InRanges),
         part="client",
     ),
 )

@@ -14,6 +14,7 @@ VOCABULARY = (
     "assay_steps.vocabulary.clients.subscriptions",
     "assay_steps.vocabulary.clients.qualities_of_service",
     "assay_steps.vocabulary.clients.confirmation",
+    "assay_steps.vocabulary.clients.dispositions",
     "assay_steps.vocabulary.clients.sessions",
     "assay_steps.vocabulary.clients.branches",
     "assay_steps.vocabulary.clients.batches",

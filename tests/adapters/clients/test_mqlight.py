@@ -91,12 +91,49 @@ def test_a_transfer_is_told_with_its_quality(world: World, qos: Qos | None, *, s
     assert [(event.key, event.settled) for event in world.events if event.what == "transfer"] == [("k1", settled)]
 
 
+def frames(world: World, actor: str) -> list[tuple[str, str, str, bool, str]]:
+    """The frames about messages to a consumer, or to and from a connection."""
+    return [
+        (event.what, event.direction, event.key, event.settled, event.outcome)
+        for event in world.events
+        if event.what in {"transfer", "disposition"} and event.actor == actor
+    ]
+
+
+def test_frames_are_told_of_the_consumer_of_their_link_and_of_the_senders_connection(world: World) -> None:
+    session = ok(world.connection.session(AckMode.CLIENT))
+    other = Address(AddressKind.TOPIC, "other")
+    consumer = ok(session.consumer(Origin(address=TOPIC), actor="s", qos=Qos.AT_LEAST_ONCE))
+    ok(session.consumer(Origin(address=other), actor="t", qos=Qos.AT_LEAST_ONCE))
+    share = Origin(address=TOPIC, name="club", shared=True)
+    sharer = ok(session.consumer(share, actor="u", qos=Qos.AT_MOST_ONCE))
+    world.send("k1")
+    seen = ok(consumer.receive(SECOND))
+    assert seen is not None
+    ok(sharer.receive(SECOND))
+    ok(session.acknowledge(seen))
+    assert frames(world, "s") == [
+        ("transfer", "in", "k1", False, ""),
+        ("disposition", "out", "k1", False, "accepted"),
+        ("disposition", "in", "k1", True, "accepted"),
+    ]
+    assert frames(world, "t") == []
+    assert frames(world, "u") == [("transfer", "in", "k1", True, "")]
+    assert frames(world, "mqlight-1") == [
+        ("transfer", "out", "k1", False, ""),
+        ("disposition", "in", "k1", True, "accepted"),
+    ]
+    assert {event.role for event in world.events if event.what == "disposition" and event.direction == "out"} == {
+        "receiver"
+    }
+
+
 def test_automatic_confirmation_is_told_before_the_callback_is_over(world: World) -> None:
     consumer = ok(world.session.consumer(Origin(address=TOPIC), actor="s", qos=Qos.AT_LEAST_ONCE))
     ok(consumer.listen(Script(take_ms=SECOND)))
     world.send("k1")
     world.let(5 * SECOND)
-    told = [what for what, _ in world.story() if what != "transfer"]
+    told = [what for what, _ in world.story() if what not in {"transfer", "disposition"}]
     assert told == ["settle", "seen", "callback"]
 
 

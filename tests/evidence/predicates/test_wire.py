@@ -75,6 +75,44 @@ def a_wire_that_nobody_looked_at_shows_nothing(story: Story) -> Finding:
     return story.finds("transferred", {"kids": "m"}, times=1)
 
 
+def come(story: Story, *flags: int, **bounds: int) -> Finding:
+    """A message that came to a subscriber so often, settled or not, and to another; a disposition is no transfer."""
+    story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="m", settled=False)
+    said = {"key": "m", "disposition": "accepted", "role": "sender"}
+    for settled in flags:
+        story.tell(ev.Frame, actor="s", direction="in", text="transfer", key="m", settled=bool(settled))
+        story.tell(ev.Frame, actor="s", direction="in", text="disposition", settled=False, **said)
+    story.tell(ev.Frame, actor="other", direction="in", text="transfer", key="m", settled=False)
+    return story.finds("transferred", {"kids": "m", "actor": "s"}, **bounds)
+
+
+@rows.expect(Verdict.PASS)
+def what_came_to_one_subscriber_is_counted_for_it_alone(story: Story) -> Finding:
+    return come(story, 1, times=1, settled=1)
+
+
+@rows.expect(Verdict.FAIL)
+def what_came_unsettled_fails_where_it_must_be_settled(story: Story) -> Finding:
+    return come(story, 0, times=1, settled=1)
+
+
+@rows.expect(Verdict.FAIL)
+def what_came_twice_fails_where_once_is_meant(story: Story) -> Finding:
+    return come(story, 1, 1, times=1, settled=1)
+
+
+@rows.expect(Verdict.FAIL)
+def what_did_not_come_to_the_subscriber_fails(story: Story) -> Finding:
+    return come(story, times=1)
+
+
+@rows.expect(Verdict.PASS)
+def dispositions_of_what_the_client_sent_are_no_transfers(story: Story) -> Finding:
+    said = {"key": "m", "disposition": "accepted"}
+    story.tell(ev.Frame, actor="sender", direction="out", text="disposition", settled=True, role="sender", **said)
+    return after(story, 0, times=1, settled=0)
+
+
 @rows.parametrize()
 def test_transferred(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)

@@ -42,19 +42,24 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     Args:
         what: ``seen``, ``settle``, ``callback`` (a listener's callback has ended), ``lost`` (the connection has ended),
             ``back`` (the client has reconnected by itself, and the consumer is attached again), ``transfer`` (a message
-            passed over the wire; only from clients that trace frames).
+            passed over the wire) and ``disposition`` (a frame said what became of one), both only from clients that
+            trace frames.
         actor: The name that the consumer or connection got at `ClientSession.consumer` or `Client.connect`.
         link: The number of its attachment.
         destination: The destination that it consumes.
         seen: The message, for ``seen`` and ``settle``.
         batch: Number of the batch, from 0; None outside batches.
-        outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised.
+        outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised; for
+            ``disposition``: as for ``settle``, or none.
         unit: The unit of work, if any: a local one's number, or the name of a branch.
-        key: For ``transfer``: the kit's id of the message.
-        settled: For ``transfer``: whether the transfer was settled (at most once).
+        key: For ``transfer`` and ``disposition``: the kit's id of the message.
+        settled: For ``transfer``: whether the transfer was settled (at most once). For ``disposition``: whether the end
+            that sent the frame has settled the delivery.
+        direction: For ``transfer`` and ``disposition``: the direction of the frame, as the client sees it.
+        role: For ``disposition``: whether its end is the sender or the receiver of the message.
     """
 
-    what: Literal["seen", "settle", "callback", "lost", "back", "transfer"]
+    what: Literal["seen", "settle", "callback", "lost", "back", "transfer", "disposition"]
     actor: str
     link: str = ""
     destination: str = ""
@@ -64,6 +69,8 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     unit: str | None = None
     key: str = ""
     settled: bool = False
+    direction: Literal["in", "out"] = "out"
+    role: Literal["sender", "receiver"] = "receiver"
 
 
 ClientObserver = Callable[[ClientEvent], None]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, FindSubscription, Flow, Put, Unsubscribe
-from assay_broker.core.effects import Deliver, Effect
+from assay_broker.core.commands import Attach, Command, FindSubscription, Flow, Put, Settle, Unsubscribe
+from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.defects.links import Link
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.qos.qualities import LIGHT, lasts
+from assay_broker.defects.qos.qualities import LIGHT, is_light, lasts
 from assay_broker.defects.sends import resent
-from assay_broker.defects.shapes import Commands, commands, filters
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -82,6 +82,36 @@ def _as_the_first() -> Seams:
     return commands(rewrite)
 
 
+def _transferred(*, settled: bool) -> Seams:
+    """Filters that send deliveries of such receivers with this flag where they asked for the other."""
+
+    def rewrite(delivery: Deliver, view: View) -> Deliver:
+        attach = view.receiver(delivery)
+        asked = attach is not None and lasts(attach) and attach.settled is not settled
+        return replace(delivery, settled=settled) if asked else delivery
+
+    return deliveries(rewrite)
+
+
+def _settles(answer: Answer, view: View) -> bool:
+    """Whether an answer settles deliveries of an at-least-once subscriber whose subscription is not durable."""
+    asked, _ = view.asked(answer)
+    if not isinstance(asked, Settle):
+        return False
+    attach = view.receivers.get((asked.connection, asked.link))
+    return attach is not None and is_light(attach) and not lasts(attach)
+
+
+@defect(made, "accepted-and-not-settled", "QS-08")
+def _not_settled() -> Seams:
+    """What a subscriber without a durable subscription accepts is forgotten, and the delivery is never settled."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        return tuple(one for one in passing if not isinstance(one, Answer) or not _settles(one, view))
+
+    return filters(effects=effects)
+
+
 def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
     """Filters that move the first of the deliveries to the end which leave together for one such subscription."""
 
@@ -101,6 +131,19 @@ DELIVERING_DEFECTS = (
     _no_expiry,
     _stays,
     _as_the_first,
+    _not_settled,
+    Defect(
+        name="at-most-once-sent-unsettled",
+        rules=("QS-06",),
+        text="At most once, the broker forgets a message as it sends it, and does not settle the delivery.",
+        apply=lambda: _transferred(settled=False),
+    ),
+    Defect(
+        name="at-least-once-sent-settled",
+        rules=("QS-08",),
+        text="At least once, the broker keeps a message that it has sent, and says that the delivery is settled.",
+        apply=lambda: _transferred(settled=True),
+    ),
     Defect(
         name="first-again-comes-last",
         rules=("QS-09",),

@@ -10,7 +10,6 @@ from proton import Delivery, Link, Terminus
 from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
 from assay_sdk.amqp import codec
-from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 from assay_sdk.driver import (
     Arrived,
     CloseLink,
@@ -28,7 +27,6 @@ from assay_sdk.driver import (
     Transfer,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.transport.transfers import Transfers
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind
 
@@ -68,46 +66,6 @@ def test_a_transfer_is_shown_with_its_message_and_whether_it_was_settled(traced:
     (shown,) = transfers(traced)
     assert (shown.message.message_id, shown.message.properties, shown.message.durable) == ("ID:1", {"k": "v"}, None)
     assert shown.settled is settled
-
-
-def test_a_message_larger_than_a_frame_is_shown_once_when_its_last_frame_is_sent() -> None:
-    message = codec.encode(Message(message_id="ID:1", properties={"k": "v"}, body="x" * 100))
-    first, second, last = message[:40], message[40:80], message[80:]
-    begins = b"\x00\x53\x14\xc0\x09\x06\x43\x43\xa0\x01t\x43\x41\x41"  # settled, and more follows
-    goes_on = b"\x00\x53\x14\xc0\x07\x06\x43\x40\x40\x40\x40\x41"
-    ends = b"\x00\x53\x14\xc0\x02\x01\x43"
-    seen = Transfers()
-    assert seen.feed(frame(begins + first)) is None
-    assert seen.feed(frame(ends + message, channel=1)) is not None
-    assert seen.feed(frame(goes_on + second)) is None
-    shown = seen.feed(frame(ends + last))
-    assert shown is not None
-    assert (shown.message.message_id, shown.message.body, shown.settled) == ("ID:1", "x" * 100, True)
-
-
-def test_an_aborted_delivery_shows_none_and_leaves_nothing_behind() -> None:
-    message = codec.encode(Message(message_id="ID:1", body="x"))
-    seen = Transfers()
-    assert seen.feed(frame(b"\x00\x53\x14\xc0\x07\x06\x43\x43\x40\x43\x40\x41" + message)) is None
-    assert seen.feed(frame(b"\x00\x53\x14\xc0\x0b\x0a\x43\x40\x40\x40\x40\x42\x40\x40\x40\x41")) is None
-    shown = seen.feed(frame(b"\x00\x53\x14\xc0\x02\x01\x43" + message))
-    assert shown is not None
-    assert (shown.message.body, shown.settled) == ("x", False)
-
-
-@pytest.mark.parametrize(
-    "octets",
-    [
-        PROTOCOL_HEADER,
-        frame(b""),
-        frame(b"\x00\x53\x13\x45"),
-        frame(b"\x00\x53\x14\x45"),
-        frame(b"\x00\x53\x14\xc0\x03\x02\x43\x43\x00\x53\x77\xa1\xff"),
-        frame(b"\x3f"),
-    ],
-)
-def test_half_a_message_and_other_frames_show_none(octets: bytes) -> None:
-    assert Transfers().feed(octets) is None
 
 
 @pytest.mark.parametrize(("timeout_ms", "seconds"), [(0, 0), (1, 1), (1_000, 1), (1_001, 2), (3_600_000, 3_600)])
@@ -198,6 +156,26 @@ def test_a_broker_that_settles_second_is_waited_for(traced: Bench) -> None:
     assert not receiving.answered(token)
     traced.peer.do(receiving.changes[0].settle)
     assert isinstance(traced.answer(token), Done)
+
+
+@pytest.mark.parametrize(
+    ("mode", "frames"),
+    [
+        (Link.RCV_SECOND, [("out", "accepted", False, True), ("in", None, True, False)]),
+        (Link.RCV_FIRST, [("out", "accepted", True, True)]),
+    ],
+)
+def test_what_each_end_says_of_a_delivery_is_shown(
+    traced: Bench, mode: int, frames: list[tuple[str, str | None, bool, bool]]
+) -> None:
+    receiving = Receiving(traced, mode)
+    token = receiving.confirm()
+    traced.peer.do(receiving.changes[0].settle)
+    traced.answer(token)
+    seen = [event for event in traced.said if isinstance(event, Frame)]
+    assert [
+        (event.direction, one.outcome, one.settled, one.receiver) for event in seen for one in event.dispositions
+    ] == frames
 
 
 def test_a_broker_that_settles_first_is_waited_for_in_vain_and_so_not_at_all(traced: Bench) -> None:

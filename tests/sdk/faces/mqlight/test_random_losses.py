@@ -49,7 +49,7 @@ class World:
         )
 
     def observe(self, event: SdkEvent) -> None:
-        if isinstance(event, FrameSeen) and event.frame.transfer is not None:
+        if isinstance(event, FrameSeen) and event.frame.direction == "out" and event.frame.transfer is not None:
             self.transferred[event.frame.transfer.message.message_id] += 1
 
     def handle(self, delivery: Delivery) -> None:

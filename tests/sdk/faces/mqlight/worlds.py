@@ -44,7 +44,8 @@ class World:
 
     def transfers(self) -> list[tuple[str | None, bool]]:
         """What went over the wire, with whether it was settled."""
-        frames = [event.frame for event in self.events if isinstance(event, FrameSeen)]
+        seen = [event.frame for event in self.events if isinstance(event, FrameSeen)]
+        frames = [frame for frame in seen if frame.direction == "out"]
         return [(frame.transfer.message.message_id, frame.transfer.settled) for frame in frames if frame.transfer]
 
 

@@ -23,9 +23,9 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
+from assay_sdk.drivers.amqp.transport.deliveries import Deliveries
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
-from assay_sdk.drivers.amqp.transport.transfers import Transfers
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 from assay_sdk.time import CancelJob
@@ -127,7 +127,7 @@ class AmqpSocket:
         self._flushing = False
         self._tick: CancelJob | None = None
         self._incoming = Splitter() if trace else None
-        self._transfers = Transfers()
+        self._deliveries = Deliveries()
         self._outgoing = Splitter()
 
     def start(self) -> None:
@@ -406,5 +406,5 @@ class AmqpSocket:
     def _show(self, direction: Literal["in", "out"], part: bytes) -> None:
         if self._incoming is not None and part:
             shown = show(part)
-            transfer = self._transfers.feed(part) if direction == "out" else None
-            self._owner.line_frame(Frame(direction, shown.text, shown.octets, transfer))
+            transfer, dispositions = self._deliveries.feed(direction, part)
+            self._owner.line_frame(Frame(direction, shown.text, shown.octets, transfer, dispositions))

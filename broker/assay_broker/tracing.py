@@ -1,0 +1,100 @@
+"""What the commands and events of an in-process wire are in frames, for tracing: transfers and dispositions.
+
+A wire in process has no frames.  It works as an AMQP link whose receiver settles second (OASIS AMQP 1.0, 2.7.3): a
+`Settle` is an outcome that the client has not settled, and its answer is the broker's settlement.  The answer to a
+send is the broker's outcome, which it settles.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay_sdk import driver
+from assay_sdk.driver import Disposition, DriverCommand, DriverEvent, Frame, Outcome, Transfer
+from assay_sdk.model.message import Message
+
+
+class WireTracer:
+    """The open deliveries of one wire."""
+
+    def __init__(self) -> None:
+        self._links: dict[int, str] = {}
+        self._sent: dict[int, Message] = {}
+        """Unsettled messages of the client, by the tokens of their sends."""
+        self._held: dict[int, tuple[Message, str]] = {}
+        """Unsettled messages for the client, with the names of their links, by delivery."""
+        self._answered: dict[int, driver.Settle] = {}
+        """Outcomes that the broker has not settled, by token."""
+        self._settled: set[int] = set()
+
+    def is_settled(self, delivery: int) -> None:
+        """Note that the broker has forgotten a message before its client gets it."""
+        self._settled.add(delivery)
+
+    def command(self, command: DriverCommand) -> Frame:
+        """Return the frame of a command."""
+        transfer: Transfer | None = None
+        dispositions: tuple[Disposition, ...] = ()
+        match command:
+            case driver.OpenReceiver():
+                self._links[command.link] = command.name or ""
+            case driver.Send():
+                transfer = Transfer(command.message, command.settled)
+                if not command.settled:
+                    self._sent[command.token] = command.message
+            case driver.Settle():
+                self._answered[command.token] = command
+                dispositions = self._disposed(command, settled=False)
+            case _:
+                pass  # no other command sends a message or says what became of one
+        return _frame("out", command, transfer, dispositions)
+
+    def event(self, event: DriverEvent) -> Frame:
+        """Return the frame of an event."""
+        transfer: Transfer | None = None
+        dispositions: tuple[Disposition, ...] = ()
+        match event:
+            case driver.Arrived():
+                transfer = self._arrived(event)
+            case driver.Done() | driver.Failed():
+                done = isinstance(event, driver.Done)
+                dispositions = self._told(event.token, Outcome.ACCEPTED if done else Outcome.REJECTED)
+            case _:
+                pass  # no other event brings a message or says what became of one
+        return _frame("in", event, transfer, dispositions)
+
+    def _arrived(self, event: driver.Arrived) -> Transfer:
+        link = self._links.get(event.link, "")
+        settled = event.delivery in self._settled
+        self._settled.discard(event.delivery)
+        if not settled:
+            self._held[event.delivery] = event.message, link
+        return Transfer(event.message, settled, link)
+
+    def _told(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
+        """What the answer to a command says: the outcome of a send, or the settlement of the client's outcomes."""
+        message = self._sent.pop(token, None)
+        if message is not None:
+            return (Disposition(message, outcome, settled=True, receiver=True),)
+        asked = self._answered.pop(token, None)
+        if asked is None or outcome is not Outcome.ACCEPTED:
+            return ()
+        return self._disposed(asked, settled=True)
+
+    def _disposed(self, command: driver.Settle, *, settled: bool) -> tuple[Disposition, ...]:
+        told: list[Disposition] = []
+        for delivery in command.deliveries:
+            found = self._held.pop(delivery, None) if settled else self._held.get(delivery)
+            if found is not None:
+                message, link = found
+                told.append(Disposition(message, command.outcome, settled, receiver=not settled, link=link))
+        return tuple(told)
+
+
+def _frame(
+    direction: Literal["in", "out"],
+    what: DriverCommand | DriverEvent,
+    transfer: Transfer | None,
+    dispositions: tuple[Disposition, ...],
+) -> Frame:
+    return Frame(direction, repr(what), transfer=transfer, dispositions=dispositions)
