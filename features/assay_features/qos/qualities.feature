@@ -5,6 +5,8 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
   @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: At most once and at least once are chosen for each sender and for each subscriber
     Lines 11 to 13.  Reading: line 13 speaks of the disposition; at most once, a subscriber is sent settled messages.
+    At least once, the client accepts what the application has acknowledged, and settles it with that or once the broker
+    has settled it: AMQP 1.0, sections 2.6.12 and 2.7.3, allows both.
 
     Scenario Outline: A sender <sender> and a subscriber <subscriber> have each what they chose
       Given a topic
