@@ -338,7 +338,22 @@ def shared_in_two_qualities(story: Story) -> None:
     Office(story).do(NativeBrowse("SYSTEM.MANAGED.NDURABLE.1"))
 
 
+def held_by_a_passing_sharer(story: Story) -> None:
+    """Two share a subscription that ends with the last of them; one goes with a message in its hands."""
+    sharers = [story.client(name, name) for name in ("left", "right")]
+    for sharer in sharers:
+        subscribe(sharer, "passing", ttl_ms=0, share=True, credit=1)
+    publish(story.client("sender"), "held by the one")
+    publish(story.client("another sender"), "held by the other")
+    sharers[0].wire.abort()
+    story.run(10)
+    sharers[1].settle(LINK, 1)
+    sharers[1].submit(driver.Credit(sharers[1].token(), LINK, 9))
+    story.run(10)
+
+
 QOS_STORIES = (
+    held_by_a_passing_sharer,
     shared_in_two_qualities,
     asked_for_and_unsubscribed,
     lasting,

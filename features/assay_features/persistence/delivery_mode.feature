@@ -535,6 +535,22 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
+    Scenario Outline: After a <style> send that said <given> the message shows that and not <mode>, the producer's
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <mode>
+      When the producer sends message "special" with delivery mode <given> for this send only
+      And the producer sends message "next"
+      Then message "special" shows JMSDeliveryMode "<shown>" after the send
+      And message "next" shows JMSDeliveryMode "<then>" after the send
+
+      Examples:
+        | style      | given          | mode           | shown          | then           |
+        | classic    | non-persistent | persistent     | NON_PERSISTENT | PERSISTENT     |
+        | classic    | persistent     | non-persistent | PERSISTENT     | NON_PERSISTENT |
+        | simplified | non-persistent | persistent     | NON_PERSISTENT | PERSISTENT     |
+        | simplified | persistent     | non-persistent | PERSISTENT     | NON_PERSISTENT |
+
     Scenario Outline: A message object that was sent <first> is sent as <mode> the next time
       Given an empty queue
       And a receiver is waiting on the queue

@@ -593,6 +593,14 @@ Feature: What becomes of a message to a topic, through restart and kill
       When message "heavy" is sent to the topic
       Then "live" sees "heavy" exactly once
 
+    Scenario: An active non-durable subscriber gets the persistent messages sent before it asked
+      Given a topic
+      And a non-durable subscriber "busy" on the topic that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with delivery mode persistent
+      And 2 s pass
+      And subscriber "busy" starts to receive
+      Then "busy" sees "m1" to "m3" exactly once
+
     Scenario: A later non-durable subscriber gets no persistent message that an active one got
       Given a topic
       And a non-durable subscriber "live" on the topic
@@ -724,6 +732,14 @@ Feature: What becomes of a message to a topic, through restart and kill
       When message "light" is sent in session "work" to the topic with delivery mode non-persistent
       And session "work" is committed
       Then "keeper" sees "light" exactly once
+
+    Scenario: An active durable subscriber gets the non-persistent messages sent before it asked
+      Given a topic
+      And a durable subscriber "busy" on the topic that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with delivery mode non-persistent
+      And 2 s pass
+      And subscriber "busy" starts to receive
+      Then "busy" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription
     Scenario: Two active sharers get each message once between them
@@ -898,6 +914,14 @@ Feature: What becomes of a message to a topic, through restart and kill
       When message "light" is sent in session "work" to the topic with delivery mode non-persistent
       And session "work" is committed
       Then "live" sees "light" exactly once
+
+    Scenario: An active non-durable subscriber gets the non-persistent messages sent before it asked
+      Given a topic
+      And a non-durable subscriber "busy" on the topic that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with delivery mode non-persistent
+      And 2 s pass
+      And subscriber "busy" starts to receive
+      Then "busy" sees "m1" to "m3" exactly once
 
     Scenario: A later non-durable subscriber gets no non-persistent message that an active one got
       Given a topic

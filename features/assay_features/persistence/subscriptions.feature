@@ -658,6 +658,41 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ann" comes back
       Then "ann" sees "late" exactly once
 
+    @needs-shared-subscription @needs-client-id
+    Scenario: Two clients that share subscriptions of one name get a copy each
+      Given a topic
+      And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
+      And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      Then "ann" sees "m1" to "m3" exactly once
+      And "ben" sees "m1" to "m3" exactly once
+
+    @needs-shared-subscription @needs-client-id
+    Scenario: Two inactive clients with shared subscriptions of one name find a copy each
+      Given a topic
+      And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
+      And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
+      And subscriber "ann" is inactive
+      And subscriber "ben" is inactive
+      When messages "m1" to "m3" are sent to the topic
+      And subscriber "ann" comes back
+      Then "ann" sees "m1" to "m3" exactly once
+      When subscriber "ben" comes back
+      Then "ben" sees "m1" to "m3" exactly once
+
+    @needs-shared-subscription @needs-client-id
+    Scenario: A shared subscription of a client and one of no client are two under one name
+      Given a topic
+      And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
+      And subscriber "anybody" shares durable subscription "news" on the topic
+      And subscriber "ann" is inactive
+      And subscriber "anybody" is inactive
+      When messages "m1" to "m3" are sent to the topic
+      And subscriber "ann" comes back
+      And subscriber "anybody" comes back
+      Then "ann" sees "m1" to "m3" exactly once
+      And "anybody" sees "m1" to "m3" exactly once
+
     Scenario: Two names of one client are two subscriptions
       Given a topic
       And subscriber "morning" with durable subscription "morning" of client "ann" on the topic
@@ -778,6 +813,29 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "second" starts to wait on the queue
       Then "second" sees "left" exactly once
       And "second" never sees "taken"
+
+    @kit
+    Scenario Outline: What a consumer has not acknowledged comes before what waits when its <part> is <ended>
+      Given an empty queue
+      And receiver "first" on the queue in <mode> mode
+      When messages "m1" to "m5" are sent to the queue
+      And "first" receives 2 messages
+      And the <part> of "first" is <ended>
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "m1" to "m5" in that order
+      And "second" sees "m1" to "m5" exactly once
+
+      Examples:
+        | mode   | part       | ended  |
+        | client | connection | closed |
+        | client | connection | lost   |
+        | client | session    | closed |
+
+      @needs-local-transaction
+      Examples:
+        | mode       | part       | ended  |
+        | transacted | connection | lost   |
+        | transacted | session    | closed |
 
     @needs-selector
     Scenario: A consumer that selects leaves the rest on the queue

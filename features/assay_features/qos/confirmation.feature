@@ -128,6 +128,50 @@ Feature: Who acknowledges a message, the client or the application, and when
       And messages "m2" and "m3" are sent to the topic with quality of service at-least-once
       Then "s" sees "m1" to "m3" exactly once
 
+    @needs-cut
+    Scenario Outline: What was received after a cut, <quality>, does not come after another cut
+      Given a topic
+      And subscriber "s" on the topic with <quality>, automatic confirmation and a durable subscription
+      When every connection is cut
+      And 10 s pass
+      And messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "s" has seen "m1" to "m3"
+      And 2 s pass
+      And every connection is cut
+      And 10 s pass
+      And message "control" is sent to the topic with quality of service at-least-once
+      Then "s" sees "control" exactly once
+      And "s" sees "m1" to "m3" exactly once
+
+      Examples:
+        | quality                          |
+        | quality of service at-least-once |
+
+      @needs-shared-subscription
+      Examples:
+        | quality                                                      |
+        | shared subscription "club", quality of service at-least-once |
+
+    Scenario: Of two subscriptions of a client each acknowledges what it receives
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      When message "m1" is sent to topic "one" with quality of service at-least-once
+      And message "m2" is sent to topic "two" with quality of service at-least-once
+      And "s" has seen "m1"
+      And "t" has seen "m2"
+      And 2 s pass
+      And the application of "s" fails
+      And subscriber "s" comes back
+      And subscriber "later", of the client of "s", comes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And message "control" is sent to topic "one" with quality of service at-least-once
+      And message "end" is sent to topic "two" with quality of service at-least-once
+      Then "s" sees "control" exactly once
+      And "later" sees "end" exactly once
+      And "s" sees "m1" exactly once
+      And "later" never sees "m2"
+
   @QS-12 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: ... and an application that fails after that and before it has processed the message may have lost it
     Line 26.  Whether it comes again is recorded; what comes is what was sent.

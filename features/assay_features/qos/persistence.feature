@@ -54,6 +54,23 @@ Feature: Which messages are persistent on a subscriber's queue
       Then message "m1" as seen by "once" shows JMSDeliveryMode "NON_PERSISTENT"
       And message "m1" as seen by "sure" shows JMSDeliveryMode "PERSISTENT"
 
+    @evidence @needs-retained-publication
+    Scenario Outline: A retained message with <header> is non-persistent for a new subscriber with <terms>
+      Given a topic with DEFPSIST(YES)
+      When message "m1" is sent to the topic with the retain option and <header>
+      And subscriber "once" comes to the topic with <terms>
+      Then message "m1" as seen by "once" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      Examples:
+        | header                  | terms                           |
+        | the durable header true | quality of service at-most-once |
+        | no durable header       | quality of service at-most-once |
+
+      @needs-shared-subscription
+      Examples:
+        | header                  | terms                                                          |
+        | the durable header true | shared subscription "club" and quality of service at-most-once |
+
   @QS-31 @needs-topic @needs-quality-of-service
   Rule: ... and when the queue manager stops, subscription and messages are gone
     Line 37.  The same fact as PD-27, seen through AMQP.
@@ -316,6 +333,25 @@ Feature: Which messages are persistent on a subscriber's queue
         | far | near | persistence    |
         | NO  | YES  | persistent     |
         | YES | NO   | non-persistent |
+
+    Scenario Outline: DEFPSIST(YES) of topic "<object>" is nothing to topic "<topic>"
+      Given a topic "<object>" with DEFPSIST(YES)
+      And subscriber "beside" on topic "<topic>" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "under" on topic "<object>" with quality of service at-least-once and a durable subscription that does not receive yet
+      When message "m1" is sent to topic "<topic>" with no durable header
+      And message "m2" is sent to topic "<object>" with no durable header
+      Then "m1" on the queue of the subscription to topic "<topic>" is non-persistent
+      And "m2" on the queue of the subscription to topic "<object>" is persistent
+
+      Examples:
+        | object | topic |
+        | a      | ab    |
+        | a/b    | a/bc  |
+        | a/b    | a/c   |
+        | a/b    | a     |
+        | a/b/c  | a/b   |
+        | a      | A     |
+        | b      | a/b   |
 
     Scenario: What a level above says when a message is sent holds for that message
       Given a topic "a" with DEFPSIST(NO)

@@ -75,6 +75,33 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And "once" sees "m1" exactly once
       And "later" sees "m2" exactly once
 
+    @needs-cut @needs-reconnect
+    Scenario Outline: Two subscriptions of one client have each their own after a cut, first <first>, then <second>
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
+      And subscriber "latter", of the client of "former", on topic "two" with quality of service <second>, no automatic confirmation and a durable subscription
+      When every connection is cut
+      And 10 s pass
+      And message "m1" is sent to topic "one" with quality of service at-least-once
+      And message "m2" is sent to topic "two" with quality of service at-least-once
+      And "former" has seen "m1"
+      And "latter" has seen "m2"
+      And 2 s pass
+      And every connection is cut
+      And 10 s pass
+      And message "control" is sent to topic "one" with quality of service at-least-once
+      And message "end" is sent to topic "two" with quality of service at-least-once
+      Then "former" sees "control" at least once
+      And "latter" sees "end" at least once
+      And "former" sees "m1" exactly <once> times
+      And "latter" sees "m2" exactly <then> times
+
+      Examples:
+        | first         | second        | once | then |
+        | at-most-once  | at-least-once | 1    | 2    |
+        | at-least-once | at-most-once  | 2    | 1    |
+
   @QS-02 @needs-topic @needs-quality-of-service
   Rule: At most once, a sender waits for no answer and keeps no copy
     Line 15.  Each transfer is settled as it is sent, and none is sent a second time.

@@ -352,6 +352,23 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "again" sees "m1" to "m5" in that order
 
     @kit
+    Scenario Outline: What comes again goes before what had not come yet, after its connection was <ended>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" to "m5" are sent to the topic with the durable header <header>
+      And "sure" receives <count> messages
+      And the connection of "sure" is <ended>
+      And subscriber "sure" comes back as "again"
+      Then "again" sees "m1" to "m5" in that order
+      And "again" sees "m1" to "m5" exactly once
+
+      Examples:
+        | ended  | header | count |
+        | lost   | true   | 2     |
+        | closed | true   | 3     |
+        | lost   | false  | 2     |
+
+    @kit
     Scenario: What comes again is marked
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -556,6 +573,34 @@ Feature: What becomes of the broker's copy when a message is delivered
       And 5 s pass
       And the connection of "sure" is lost
       Then "once" sees "m1" to "m6" exactly once
+
+    @evidence
+    Scenario Outline: What the one has not acknowledged goes to the other, the durable header <header>, its connection <ended>, on a subscription that ends with the last sharer
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      When messages "m1" to "m3" are sent to the topic with the durable header <header>
+      And "left" has seen "m1" to "m3"
+      And "left" acknowledges message "m2"
+      And 2 s pass
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      And the connection of "left" is <ended>
+      Then "right" sees "m1" and "m3" exactly once
+      And "right" never sees "m2"
+
+      Examples:
+        | header | ended  |
+        | true   | lost   |
+        | true   | closed |
+        | false  | lost   |
+
+    Scenario: What is not persistent and not acknowledged goes to the other, too
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m3" are sent to the topic with the durable header false
+      And "left" has seen "m1" to "m3"
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And the connection of "left" is lost
+      Then "right" sees "m1" to "m3" exactly once
 
     @kit
     Scenario: A sharer that no longer asks is sent nothing

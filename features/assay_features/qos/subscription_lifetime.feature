@@ -129,6 +129,48 @@ Feature: A subscription outlives its application for a time, and no longer
         | ttl | between | almost |
         | 6 s | 4 s     | 3 s    |
 
+    @needs-shared-subscription
+    Scenario Outline: A sharer that leaves starts no time while another one is connected, its connection <ended>
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
+      And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
+      When the connection of "left" is <ended>
+      And 8 s have passed since subscriber "left" left
+      And message "m1" is sent to the topic with the durable header true
+      And "right" has seen "m1"
+      And the connection of "right" is <ended>
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "right" comes back 2 s after it left
+      Then "right" sees "m1" at least once
+      And "right" sees "missed" exactly once
+
+      Examples:
+        | ended  |
+        | lost   |
+        | closed |
+
+    Scenario Outline: Of two subscriptions of one client each has its own time, its connection <ended>
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
+      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      When the connection of "former" is <ended>
+      And message "m1" is sent to topic "one" with the durable header true
+      And message "m2" is sent to topic "two" with the durable header true
+      And subscriber "former" comes back 8 s after it left
+      And subscriber "again", of the client of "former", comes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And message "n1" is sent to topic "one" with the durable header true
+      And message "n2" is sent to topic "two" with the durable header true
+      Then "former" sees "n1" exactly once
+      And "again" sees "n2" exactly once
+      And <kept>
+      And <gone>
+
+      Examples:
+        | ended  | former | latter | kept                             | gone                     |
+        | closed | 1 h    | 4 s    | "former" sees "m1" exactly once  | "again" never sees "m2"  |
+        | lost   | 4 s    | 1 h    | "again" sees "m2" exactly once   | "former" never sees "m1" |
+
     @kit
     Scenario Outline: Without a time to live it is over as soon as its connection is <ended>
       Given a topic
@@ -662,6 +704,24 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-admin
+    Scenario Outline: An administrator finds nothing of two of one client, for <former> and <latter>, its connection <ended>
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
+      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      When the connection of "former" is <ended>
+      And message "m1" is sent to topic "one" with the durable header true
+      And message "m2" is sent to topic "two" with the durable header true
+      Then in the end there is no subscription to topic "one"
+      And in the end there is no subscription to topic "two"
+
+      Examples:
+        | ended  | former | latter |
+        | lost   | 4 s    | 4 s    |
+        | closed | 4 s    | 5 s    |
+        | lost   | 5 s    | 4 s    |
+
     Scenario: Two that end at the same time are both gone
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 4 s
@@ -677,6 +737,29 @@ Feature: A subscription outlives its application for a time, and no longer
       And "second" sees "after" exactly once
       And "first" never sees "missed"
       And "second" never sees "missed"
+
+    Scenario Outline: Of two of one client, for <former> and <latter>, both are gone in the end, its connection <ended>
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
+      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      When the connection of "former" is <ended>
+      And message "m1" is sent to topic "one" with the durable header true
+      And message "m2" is sent to topic "two" with the durable header true
+      And subscriber "former" comes back 10 s after it left
+      And subscriber "again", of the client of "former", comes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And message "n1" is sent to topic "one" with the durable header true
+      And message "n2" is sent to topic "two" with the durable header true
+      Then "former" sees "n1" exactly once
+      And "again" sees "n2" exactly once
+      And "former" never sees "m1"
+      And "again" never sees "m2"
+
+      Examples:
+        | ended  | former | latter |
+        | lost   | 4 s    | 4 s    |
+        | closed | 4 s    | 5 s    |
+        | lost   | 5 s    | 4 s    |
 
     @evidence @needs-topic-wildcard
     Scenario: A subscription to a pattern ends, too, and the topics go on

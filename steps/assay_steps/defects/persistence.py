@@ -154,6 +154,23 @@ class _MessageStaysAsItWas(ProducerFilter):
         return Ok(replace(sent.value, fields=sent.value.fields | {"JMSDeliveryMode": _SHOWN[asked.message.own_mode]}))
 
 
+class _ShowsTheProducersMode(ProducerFilter):
+    """After a send the message shows the producer's delivery mode, even if another one was given with the send."""
+
+    _mode = Mode.PERSISTENT
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        if setting is Setting.MODE:
+            self._mode = next(mode for mode, number in _NUMBERS.items() if number == value)
+        return super().set(setting, value)
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        sent = asked.through(self.behind)
+        if asked.mode is None or not isinstance(sent, Ok):
+            return sent
+        return Ok(replace(sent.value, fields=sent.value.fields | {"JMSDeliveryMode": _SHOWN[self._mode]}))
+
+
 class _ShowsUsualPriority(ProducerFilter):
     """After a send the message shows priority 4, even if another one was given with the send."""
 
@@ -224,6 +241,7 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _GivenAloneResetsTheOthers, "given-alone-resets-the-others", "PD-03"),
     at_port(twisted, _MessageObjectRemembers, "message-object-remembers-its-send", "PD-04"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
+    at_port(twisted, _ShowsTheProducersMode, "shows-producers-mode", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
     Defect(
         name="invents-client-ids",

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put, Settle
 from assay_broker.core.records import Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.qos.qualities import lasts
-from assay_broker.defects.sends import resent
+from assay_broker.defects.qos.qualities import is_light, lasts
+from assay_broker.defects.sends import accepted, resent
 from assay_broker.defects.shapes import Commands, commands, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
+from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address
 
 
@@ -23,6 +24,23 @@ def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
     if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
         return None
     return (replace(command, name=":".join(str(command.name).split(":")[:2])),)
+
+
+@defect(commands, "passing-share-drops-held", "QS-10")
+def _passing_share_drops(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """What a sharer of a subscription that ends with its last sharer held is dropped when the sharer goes."""
+    if isinstance(command, Settle):
+        receiver = view.receiver(command)
+        lost = command.outcome is Outcome.MODIFIED and receiver is not None and _passes(receiver)
+        return (replace(command, outcome=Outcome.ACCEPTED),) if lost else None
+    if not isinstance(command, Detach | Disconnect):
+        return None
+    return accepted(command, view, lambda attach, _one: _passes(attach) and not attach.settled)
+
+
+def _passes(attach: Attach) -> bool:
+    """Whether a receiver shares an MQ Light subscription that does not outlive its sharers."""
+    return is_light(attach) and attach.shared and not lasts(attach)
 
 
 @defect(made, "resumption-unwritten", "QS-21")
@@ -97,6 +115,7 @@ def _nonpersistent_where(hit: Callable[[Attach, bool], bool]) -> Seams:
 
 RETURNING_DEFECTS = (
     _one_share,
+    _passing_share_drops,
     _resumption_unwritten,
     Defect(
         name="ttl-of-the-left-lost-at-start",
