@@ -27,7 +27,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from assay_evidence.events import Call, Claim, Event, Frame
+from assay_evidence.events import Call, Claim, Event, Fault, Frame
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import Saying, actors_of, keys_of, quiet_ns, sends_of
 from assay_evidence.verdicts import Finding
@@ -138,7 +138,7 @@ def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
             transfer,
             tuple(said),
             _acknowledged(key, transfer, later, claim, history),
-            _answered(key, transfer, history) if actors is None else None,
+            _answered(key, history) if actors is None else None,
         )
 
 
@@ -152,10 +152,10 @@ def _acknowledged(key: str, transfer: Frame, later: Frame | None, claim: Claim, 
     return None
 
 
-def _answered(key: str, transfer: Frame, history: History) -> Event | None:
-    """The answer to the send that the client transferred, if it says that the message was taken."""
+def _answered(key: str, history: History) -> Event | None:
+    """The first answer to a send of the message that says that it was taken."""
     answers = [history.answer(send) for send in history.sends({key})]
-    return next((one for one in answers if one is not None and one.refused is None and follows(one, transfer)), None)
+    return next((one for one in answers if one is not None and one.refused is None), None)
 
 
 def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
@@ -233,7 +233,7 @@ def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed:
     """The finding about a frame that did not come."""
     if not flaw.proves:
         return say.not_demonstrated(flaw.reason, observed)
-    if any(follows(cause, flaw.since) for cause in history.returns):
+    if any(isinstance(cause, Fault | Call) and follows(cause, flaw.since) for cause in history.returns):
         return say.not_demonstrated("The connection or consumer ended before the delivery was over.", observed)
     if distance(claim, flaw.since).ns < quiet_ns(claim):
         return say.not_demonstrated("Nobody waited for what was to come.", observed)

@@ -10,6 +10,7 @@ from assay_steps.defects.qos import LightLinks, is_ours
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _LATER_NS = 4_000_000_000
+_SOON_NS = 1_000_000_000
 
 
 class _Holding(LightLinks):
@@ -87,7 +88,7 @@ class _Released(LightLinks):
 
 
 class _SaidAtOnce(WireFilter):
-    """At least once, the client says of every message but its first that it was sent before the broker has answered."""
+    """At least once, the client says of every message but its first that it was sent, and sends it a second later."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -99,7 +100,10 @@ class _SaidAtOnce(WireFilter):
         if command.link not in self._links:
             self._links.add(command.link)
             return (command,)
-        return (replace(command, token=self.line.own_token()),)
+        late = replace(command, token=self.line.own_token())
+        clock = self.line.runner.clock
+        self.line.runner.call_at(clock.monotonic_ns() + _SOON_NS, lambda: self.line.wire.submit(late))
+        return ()
 
 
 DISPOSITION_DEFECTS: tuple[Defect, ...] = (

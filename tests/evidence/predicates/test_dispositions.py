@@ -247,6 +247,13 @@ def a_client_that_acknowledges_automatically_does_not_accept(story: Story) -> Fi
     return finds(story, acknowledged=0)
 
 
+@rows.expect(Verdict.FAIL)
+def a_callback_that_raises_excuses_no_missing_outcome(story: Story) -> Finding:
+    Delivery(story)
+    story.tell(ev.Callback, actor="s", link="s/1", batch=None, ended="raised")
+    return finds(story, acknowledged=0)
+
+
 @rows.expect(Verdict.PASS, "settled by the sender after the outcome")
 def what_was_accepted_was_settled_whoever_allowed_it(story: Story) -> Finding:
     Delivery(story).receiver().sender()
@@ -334,6 +341,13 @@ def the_client_settles_what_the_broker_accepted(story: Story) -> Finding:
 @rows.expect(Verdict.FAIL)
 def the_send_is_answered_before_the_broker_accepts(story: Story) -> Finding:
     return sends(story, ("receiver", "accepted", True), late=True)
+
+
+@rows.expect(Verdict.FAIL)
+def the_send_is_answered_before_the_message_is_transferred(story: Story) -> Finding:
+    story.answer(story.call("send", msg=message("m")))
+    Delivery(story, of="c", incoming=False).receiver(settled=True)
+    return story.at(100).finds("disposed", {"kids": "m"}, quiet_ms=50)
 
 
 @rows.expect(Verdict.FAIL)
