@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay_sdk.driver import Begin, Commit, Enlist, Outcome, Rollback
+from assay_sdk.driver import Begin, Commit, Done, Enlist, Outcome, Rollback
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import Operation, Wait, result_of
@@ -31,6 +31,8 @@ class UnitOfWork:
         self._number = 0
         self._turned: Pending[None] = Pending()
         self._refused: RefusedError | None = None
+        self._enlisting: list[Pending[Done]] = []
+        """Answers about deliveries of the present unit of work."""
 
     @property
     def state(self) -> UnitState:
@@ -50,6 +52,7 @@ class UnitOfWork:
         if act is Act.GO:
             self._number = number = self._connection.next_number()
             self._refused = None
+            self._enlisting.clear()
             try:
                 yield from result_of(self._connection.submit(lambda token: Begin(token, self._session, number)))
             except RefusedError:
@@ -68,6 +71,7 @@ class UnitOfWork:
             self._connection.observe(Settled(delivery.handed(), Outcome.ACCEPTED, number))
         answer = self._connection.submit(lambda token: Enlist(token, link, numbers, number))
         answer.then(lambda: self._note(answer.error))
+        self._enlisting.append(answer)
 
     def commit(self) -> Operation[bool]:
         """Commit.
@@ -82,6 +86,9 @@ class UnitOfWork:
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
         number = self._number
+        for answer in self._enlisting:  # a delivery may be refused after the commit was asked for
+            if not answer.done:
+                yield Wait(answer)
         if self._refused is not None:
             # A message that could not be enlisted would be delivered again although its unit of work was committed.
             yield from self._end(number, Rollback)

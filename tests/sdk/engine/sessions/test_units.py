@@ -108,6 +108,23 @@ def test_a_delivery_that_could_not_be_enlisted_turns_the_commit_into_a_rollback(
     assert not bench.wire.all(port.Commit)
 
 
+def test_a_commit_waits_for_the_answers_about_its_deliveries() -> None:
+    bench = Bench(AckMode.TRANSACTED)
+    _, consumer = cast_of(bench)
+    bench.wire.put("a")
+    bench.wire.hold.add(port.Enlist)
+    bench.do(consumer.receive(0))
+    committing = spawn(bench.runner, bench.session.commit())
+    bench.let(1)
+    assert not bench.wire.all(port.Commit)
+    bench.wire.refuse[port.Enlist] = Refused(JmsErrorKind.ILLEGAL_STATE, "the unit is full")
+    bench.wire.answer_held()
+    bench.let(1)
+    assert isinstance(committing.error, RefusedError)
+    assert committing.error.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+    assert not bench.wire.all(port.Commit)
+
+
 def test_a_connection_lost_in_the_middle_of_a_commit_says_so() -> None:
     bench = Bench(AckMode.TRANSACTED)
     producer, _ = cast_of(bench)
