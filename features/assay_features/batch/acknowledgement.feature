@@ -528,6 +528,59 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m4" to "m6" exactly once
 
+    Scenario: A call acknowledges nothing of what another session of the connection was handed
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in client mode on connection "shared"
+      And session "t" in client mode on connection "shared"
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "t" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And "first" acknowledges message "a3"
+      And "first"'s connection is closed
+      And receiver "after one" starts to wait on queue "one"
+      And receiver "after two" starts to wait on queue "two"
+      And message "control" is sent to queue "one"
+      Then "after one" sees "control" exactly once
+      And "after one" never sees "a1" to "a3"
+      And "after two" sees "b1" to "b3" exactly once
+
+    @evidence
+    Scenario Outline: A session that is <ended> leaves what another session of the connection was handed for that one's call
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in client mode on connection "shared"
+      And session "t" in client mode on connection "shared"
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "t" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And session "s" is <ended>
+      And "second" acknowledges message "b3"
+      And "second"'s connection is closed
+      And receiver "after two" starts to wait on queue "two"
+      And message "control" is sent to queue "two"
+      Then "after two" sees "control" exactly once
+      And "after two" never sees "b1" to "b3"
+
+      Examples:
+        | ended     |
+        | recovered |
+
+      @needs-session
+      Examples: A part that not every client has
+        | ended  |
+        | closed |
+
     Scenario: Without the call nothing is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -806,6 +859,82 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "reply"
       And "receiver" sees "m1" to "m3" again
+
+    Scenario Outline: When one session is <ended>, a commit of another session of the connection still acknowledges what that one was handed
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in transacted mode on connection "shared"
+      And session "t" in transacted mode on connection "shared"
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "t" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And session "s" is <ended>
+      And session "t" is committed
+      And "second"'s connection is lost
+      And receiver "after two" starts to wait on queue "two"
+      And message "control" is sent to queue "two"
+      Then "after two" sees "control" exactly once
+      And "after two" never sees "b1" to "b3"
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
+
+      @needs-session
+      Examples: A part that not every client has
+        | ended  |
+        | closed |
+
+    Scenario Outline: When one session is <ended>, a rollback of another session of the connection still brings back what that one was handed
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in transacted mode on connection "shared"
+      And session "t" in transacted mode on connection "shared"
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "t" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And session "s" is <ended>
+      And session "t" is rolled back
+      Then "second" sees "b1" to "b3" again
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
+
+    @kit @needs-admin @own-instance
+    Scenario: After a commit that was refused for the size of its unit of work, what comes again is acknowledged by a commit
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And the queue manager is altered to MAXUMSGS(2)
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is committed
+      Then it is refused
+      When the queue manager is altered to MAXUMSGS(10000)
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m3" again
+      When 10 s pass
+      And session "s" is committed
+      Then it is accepted
+      When "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
 
     @evidence @needs-non-persistent
     Scenario: A rollback brings non-persistent messages back too

@@ -264,6 +264,36 @@ Feature: A consumer can be given a listener that takes batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver sees "m1" outside any batch
 
+    Scenario Outline: Beside a receiver with a <first> listener, another receiver of its session takes a <second> listener
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in auto mode
+      And receiver "one" of session "s" on queue "one"
+      And receiver "two" of session "s" on queue "two"
+      When a <listener> on "one"
+      And a <other> on "two"
+      Then it is accepted
+
+      Examples:
+        | first   | second  | listener                                             | other                                                |
+        | batch   | message | batch listener of size 3 and timeout 500 ms is set   | message listener is set                              |
+        | message | batch   | message listener is set                              | batch listener of size 3 and timeout 500 ms is set   |
+
+    @kit
+    Scenario: A batch listener and a message listener of two receivers of a session are each handed their own messages
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in auto mode
+      And receiver "batches" of session "s" on queue "one"
+      And receiver "singly" of session "s" on queue "two"
+      When a batch listener of size 3 and timeout 500 ms is set on "batches"
+      And a message listener is set on "singly"
+      And messages "a1" to "a4" are sent to queue "one"
+      And messages "b1" to "b4" are sent to queue "two"
+      Then "batches" sees "a1" to "a4" exactly once
+      And "singly" sees "b1" to "b4" exactly once
+      And "batches"'s batches hold at most 3 messages
+
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused
     The document leaves open what such values mean.  Our client refuses them, and stays as it was.

@@ -249,6 +249,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | size | count |
         | 2    | 6     |
         | 10   | 30    |
+        | 150  | 450   |
 
     @kit @judges-client @needs-virtual-time
     Scenario: Our client fills batches with waiting messages to the brim although it may not wait

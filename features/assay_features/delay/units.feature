@@ -53,6 +53,33 @@ Feature: What is put in a unit of work and not committed
       When message "m1" is sent in session "work" to the queue
       Then "beside" never sees "m1"
 
+    Scenario Outline: When another session of the connection is <ended>, what a session has put is there after its own commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode on connection "shared"
+      And session "other" in transacted mode on connection "shared"
+      When message "m1" is sent in session "work" to the queue
+      And message "m2" is sent in session "other" to the queue
+      And session "other" is <ended>
+      And session "work" is committed
+      Then the receiver sees "m1" exactly once
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
+
+    Scenario: What a session has put is not there when another session of the connection is committed
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode on connection "shared"
+      And session "other" in transacted mode on connection "shared"
+      When message "m1" is sent in session "work" to the queue
+      And message "m2" is sent in session "other" to the queue
+      And session "other" is committed
+      Then the receiver sees "m2" exactly once
+      And the receiver never sees "m1"
+
     @evidence @needs-browse
     Scenario: A browser of another connection does not find it before the commit
       Given an empty queue

@@ -1,10 +1,10 @@
-"""Defects of the client in what one producer sends in a unit of work (DD-25 to DD-27, BT-13)."""
+"""Defects of the client in what a producer sends in a unit of work, and in its end (DD-25 to DD-27, DD-36, BT-13)."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.driver import DriverCommand, OpenSender, Send
+from assay_sdk.driver import Begin, DriverCommand, OpenSender, Rollback, RollbackXa, Send
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
@@ -42,7 +42,27 @@ class _FirstSendCounts(WireFilter):
         return (replace(command, message=replace(message, delivery_time_ms=early_ms)),)
 
 
+class _DelayedStays(WireFilter):
+    """The broker is not told that a unit of work with a delayed message is rolled back."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._names: dict[int, bytes] = {}
+        self._delayed: set[int | bytes] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Begin) and command.xid is not None:
+            self._names[command.unit] = command.xid
+        if isinstance(command, Send) and command.unit is not None and command.message.delivery_time_ms is not None:
+            self._delayed.add(self._names.get(command.unit, command.unit))
+        untold = (isinstance(command, Rollback) and command.unit in self._delayed) or (
+            isinstance(command, RollbackXa) and command.xid in self._delayed
+        )
+        return () if untold else (command,)
+
+
 UNIT_SENDER_DEFECTS: tuple[Defect, ...] = (
     on_wire(wires, _AnywhereOutside, "sends-anywhere-outside-unit", "DD-25", "DD-26", "BT-13"),
     on_wire(wires, _FirstSendCounts, "delays-count-from-first-send-in-unit", "DD-27"),
+    on_wire(wires, _DelayedStays, "rollback-of-delayed-untold", "DD-36"),
 )

@@ -6,6 +6,7 @@ from assay_steps.defects.batch.acknowledgement import ACKNOWLEDGEMENT_DEFECTS
 from assay_steps.defects.batch.contents import CONTENT_DEFECTS
 from assay_steps.defects.batch.forgotten import FORGOTTEN_DEFECTS
 from assay_steps.defects.batch.listeners import LISTENER_DEFECTS
+from assay_steps.defects.batch.other_sessions import OTHER_SESSION_DEFECTS
 from assay_steps.defects.batch.returning import RETURNING_DEFECTS
 from assay_steps.defects.batch.sessions import SESSION_DEFECTS
 
@@ -16,4 +17,5 @@ BATCH_DEFECTS = (
     *SESSION_DEFECTS,
     *RETURNING_DEFECTS,
     *FORGOTTEN_DEFECTS,
+    *OTHER_SESSION_DEFECTS,
 )

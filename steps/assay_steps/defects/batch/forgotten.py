@@ -6,7 +6,19 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, DriverEvent, Enlist, OpenReceiver, Settle
+from assay_sdk.driver import (
+    Arrived,
+    Credit,
+    Done,
+    Drain,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Enlist,
+    Failed,
+    OpenReceiver,
+    Settle,
+)
 from assay_sdk.driver import Outcome as Said
 from assay_sdk.model.message import AddressKind
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
@@ -98,6 +110,24 @@ class _NonPersistentOutside(WireFilter):
         return (event,)
 
 
+class _RefusalUnnoted(WireFilter):
+    """Messages that the broker does not take into a unit of work do not keep it from being committed."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._asked: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Enlist):
+            self._asked.add(command.token)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Failed) and event.token in self._asked:
+            return (Done(event.token),)
+        return (event,)
+
+
 class _TopicsOutside(WireFilter):
     """Messages of a topic that are received in a unit of work do not belong to it."""
 
@@ -154,6 +184,7 @@ FORGOTTEN_DEFECTS = (
     at_port(consuming, _SetAgainCommits, "listener-set-again-commits", "BT-12"),
     at_port(consuming, _EitherKind, "listeners-of-either-kind-taken-away", "BT-03"),
     on_wire(wires, _NonPersistentOutside, "takes-non-persistent-outside-unit", "BT-12", "BT-13"),
+    on_wire(wires, _RefusalUnnoted, "commits-without-what-was-refused", "BT-12"),
     on_wire(wires, _TopicsOutside, "takes-from-topics-outside-unit", "BT-12"),
     on_wire(wires, _WaitingOvertakes, "what-waits-overtakes-what-comes-back", "BT-07"),
 )

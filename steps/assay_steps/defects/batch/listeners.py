@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from assay_adapters.ports.client import Script, Seen
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Durability
@@ -43,6 +45,13 @@ class _OneTooMany(ConsumerFilter):
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size + 1, timeout_ms)
+
+
+class _AtMostAHundred(ConsumerFilter):
+    """A batch has no more than a hundred messages, however large its size is."""
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return super().listen_batch(script, min(size, LARGE), timeout_ms)
 
 
 class _HalfFilled(ConsumerFilter):
@@ -90,6 +99,28 @@ class _TakesTheOthersPlace(ConsumerFilter):
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         super().listen(None)
         return super().listen_batch(script, size, timeout_ms)
+
+
+class _OneKindInASession(ConsumerFilter):
+    """A listener of one kind is refused beside another receiver's listener of the other kind in the same session."""
+
+    _kinds: ClassVar[dict[int, set[str]]] = {}
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        return self._clash("single", script) or super().listen(script)
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return self._clash("batch", script) or super().listen_batch(script, size, timeout_ms)
+
+    def _clash(self, kind: str, script: Script | None) -> Refused | None:
+        kinds = self._kinds.setdefault(id(self.session), set())
+        if script is None:
+            kinds.discard(kind)
+        elif kinds - {kind}:
+            return Refused(JmsErrorKind.ILLEGAL_STATE, "The session has a listener of the other kind.", checked=False)
+        else:
+            kinds.add(kind)
+        return None
 
 
 class _NeverTakenAway(ConsumerFilter):
@@ -197,12 +228,14 @@ LISTENER_DEFECTS = (
     at_port(consuming, _OneByOne, "batches-one-by-one", "BT-01"),
     at_port(consuming, _SizeIgnored, "batch-size-ignored", "BT-02", "BT-04", "BT-06"),
     at_port(consuming, _OneTooMany, "one-too-many-in-a-batch", "BT-04", "BT-05", "BT-06"),
+    at_port(consuming, _AtMostAHundred, "batches-of-at-most-a-hundred", "BT-06"),
     at_port(consuming, _HalfFilled, "batches-half-filled", "BT-06"),
     at_port(consuming, _InSeconds, "batch-timeout-in-seconds", "BT-02", "BT-05"),
     at_port(consuming, _RoundedUp, "batch-timeout-rounded-up", "BT-02", "BT-05", "BT-15"),
     at_port(consuming, _OneMillisecondMore, "batch-timeout-one-millisecond-more", "BT-05"),
     at_port(consuming, _ZeroIsForEver, "batch-timeout-zero-is-for-ever", "BT-05"),
     at_port(consuming, _TakesTheOthersPlace, "listeners-take-each-others-place", "BT-03"),
+    at_port(consuming, _OneKindInASession, "one-kind-of-listener-in-a-session", "BT-03"),
     at_port(consuming, _NeverTakenAway, "listeners-never-taken-away", "BT-03"),
     at_port(consuming, _DeafAfterwards, "deaf-after-a-listener", "BT-03"),
     at_port(consuming, _FirstSizeStays, "first-batch-size-stays", "BT-03"),
