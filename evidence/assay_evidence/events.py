@@ -139,6 +139,10 @@ LATENESS = "a message may be late by"
 """The entry of `Begin.environment` for the run's own limit for lateness; without it, the default holds."""
 
 
+PACE = "times of the scenarios are multiplied by"
+"""The entry of `Begin.environment` for the run's pace (`assay_steps.cast.pace`); without it, times are as written."""
+
+
 class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     """The first line of a file: what runs, where, with which catalogue and seed.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from assay_evidence.clients import client_title, faces_sentence
-from assay_evidence.events import LATENESS, AnyEvent, Plan
+from assay_evidence.events import LATENESS, PACE, AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, Judged, UnknownRuleError
 from assay_reports.errors import SourceError
@@ -19,12 +19,13 @@ from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
 from assay_reports.views.claims import Claims, claims_of
 
-_ASKED_FOR = {
+_CIRCUMSTANCES = {
     "defect": "The pair breaks rules on purpose: the defect {} is switched on.",
     "variant": "The pair behaves otherwise on purpose: the tolerated variant {} is switched on.",
     LATENESS: "A message may be late by {}.",
+    PACE: "The pair answers slowly, so all times of the scenarios are {} times as long as written.",
 }
-"""What a run can be asked for that its verdicts depend on, by the entry of the journal's environment."""
+"""What the verdicts of a run depend on beside its pair, by the entry of the journal's environment."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -120,10 +121,10 @@ class Pair(Struct, frozen=True, kw_only=True):
         return " ".join(filter(None, (told.get("product"), told.get("version"))))
 
     @property
-    def asked_for(self) -> str:
-        """The defect, variant and limit for lateness that the run was asked for, a sentence each; mostly empty."""
+    def circumstances(self) -> str:
+        """Defect, variant, limit for lateness and pace of the run, a sentence each; mostly empty."""
         told = self._environment
-        return " ".join(sentence.format(told[name]) for name, sentence in _ASKED_FOR.items() if name in told)
+        return " ".join(sentence.format(told[name]) for name, sentence in _CIRCUMSTANCES.items() if name in told)
 
     @property
     def _environment(self) -> dict[str, str]:

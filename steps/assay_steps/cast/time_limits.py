@@ -12,11 +12,13 @@ class TimeLimits(Struct, frozen=True):
         expected_ms: The longest wait for an event that must happen; after it, the event counts as missing.
         quiet_ms: The time without an event after which silence counts.
         late_ms: How late a due message may arrive before the run calls it too late.
+        at_once_ms: How much longer than an undelayed or unbatched message something may take that must not wait.
     """
 
     expected_ms: int
     quiet_ms: int
     late_ms: int
+    at_once_ms: int = 1_000
 
     def with_lateness(self, late_ms: int) -> TimeLimits:
         """The limits for a broker that may deliver so late: whatever must happen is waited for three times as long.
@@ -25,3 +27,16 @@ class TimeLimits(Struct, frozen=True):
             late_ms: In milliseconds.
         """
         return structs.replace(self, late_ms=late_ms, expected_ms=max(self.expected_ms, 3 * late_ms))
+
+    def at_pace(self, factor: int) -> TimeLimits:
+        """The limits of a run whose scenarios take so many times as long as written; lateness stays as it is.
+
+        Args:
+            factor: The run's pace (`assay_steps.cast.pace`).
+        """
+        return structs.replace(
+            self,
+            expected_ms=self.expected_ms * factor,
+            quiet_ms=self.quiet_ms * factor,
+            at_once_ms=self.at_once_ms * factor,
+        )

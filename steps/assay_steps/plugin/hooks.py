@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from assay_steps.processes.interrupts import Interrupts
 from assay_steps.processes.scheduling import FaultScheduling, group_of, interleaved, write_groups
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import SHAPED_LIKE_OURS, MistakeError
+from assay_steps.words.spans import set_pace
 
 FIRST_WORKER = "gw0"
 """xdist's name for it."""
@@ -94,6 +96,7 @@ class AssayPlugin:
             raise pytest.UsageError(str(problem)) from problem
         for marker in self.run.markers():
             config.addinivalue_line("markers", marker)
+        config.add_cleanup(partial(set_pace, 1))  # what this process reads later is no step of this run
         config.add_cleanup(self.run.backend.close)  # however far the session gets: nothing that was started stays
         if self.controls:
             try:

@@ -38,6 +38,7 @@ from assay_steps.behaviour import Behaviour
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces, faces_for
 from assay_steps.cast.journal import ScenarioJournal, instant
+from assay_steps.cast.pace import measured_pace
 from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks
@@ -48,6 +49,7 @@ from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.variants.model import Variant
 from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX
+from assay_steps.words.spans import set_pace
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=5_000)
 """Limits in virtual time, which costs nothing, so silence may be long."""
@@ -71,12 +73,14 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
         writer: This process's name.
         out: The folder of evidence.
         shared: The controller's broker.
+        pace: How many times as long as written the scenarios take; None if it is not measured yet.
     """
 
     run: str
     writer: str
     out: str
     shared: Endpoint | None = None
+    pace: int | None = None
 
     @classmethod
     def of(cls, config: pytest.Config, workerinput: dict[str, Any] | None) -> RunOptions:
@@ -248,11 +252,12 @@ class Run:
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
         if self._opening is None:
+            pace = self._set_pace()
             environment = self.backend.environment
             client = self.backend.identity(self.options.face)
             own = {"client": client.ours, "broker": environment.ours}
             if isinstance(self.behaviour, Variant):
-                own[self.behaviour.part] = False  # it stands for somebody else's
+                own |= dict.fromkeys(self.behaviour.parts, False)  # they stand for somebody else's
             with ctrl_c_deferred():
                 self._opening = self._journal.write(
                     events.Begin,
@@ -265,6 +270,7 @@ class Run:
                         "version": environment.version,
                         **environment.details,
                         **self._lateness(),
+                        **({events.PACE: str(pace)} if pace > 1 else {}),
                     },
                     catalogue_hash=self.catalogue.sha256,
                     seed=self.options.seed,
@@ -279,6 +285,24 @@ class Run:
         """The run's own limit for lateness, which whoever reads its verdicts must know."""
         late_ms = self.options.late_ms
         return {} if late_ms is None else {events.LATENESS: format_duration(late_ms)}
+
+    def _set_pace(self) -> int:
+        """Measure the pair's pace if this run has not yet, and have all steps follow it."""
+        if self.options.pace is None:
+            self.options = structs.replace(self.options, pace=self._measured_pace())
+        pace = self.options.pace or 1
+        set_pace(pace)
+        return pace
+
+    def _measured_pace(self) -> int:
+        instance = self._provisioned(Needs())
+        if isinstance(instance, Unsupported):
+            return 1
+        try:
+            client = Faces(self._clients(instance), self.options.face).chosen
+            return measured_pace(instance, client, f"pace.{self.options.run}.{self.options.writer}")
+        finally:
+            instance.close()
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
@@ -333,6 +357,7 @@ class Run:
         limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
         if self.options.late_ms is not None:
             limits = limits.with_lateness(self.options.late_ms)
+        limits = limits.at_pace(self.options.pace or 1)
         return World(
             provided.instance,
             journal,

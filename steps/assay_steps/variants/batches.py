@@ -64,7 +64,7 @@ BATCH_VARIANTS = (
         text="The client fills a batch with half as many messages as its size.",
         allowed_by="BATCH:33: the actual batch size may be smaller.",
         port=consuming(_HalfSize),
-        part="client",
+        parts=("client",),
     ),
     Variant(
         name="batches-of-one",
@@ -72,7 +72,7 @@ BATCH_VARIANTS = (
         text="The client hands over each message as a batch of its own.",
         allowed_by="BATCH:33: the actual batch size may be smaller.",
         port=consuming(_OneEach),
-        part="client",
+        parts=("client",),
     ),
     Variant(
         name="batches-without-waiting",
@@ -80,7 +80,7 @@ BATCH_VARIANTS = (
         text="The client hands over what is there, and never waits for a batch to be full.",
         allowed_by="BATCH:34: the client may defer delivery, and need not.",
         port=consuming(_WithoutWaiting),
-        part="client",
+        parts=("client",),
     ),
     Variant(
         name="dups-ok-as-automatic",
@@ -88,6 +88,6 @@ BATCH_VARIANTS = (
         text="The client acknowledges a dups-ok session's messages as promptly as with automatic acknowledgement.",
         allowed_by="JMS 6.2.10: lazy acknowledgement is likely to deliver duplicates, and need not.",
         port=_eager_client,
-        part="client",
+        parts=("client",),
     ),
 )

@@ -37,7 +37,7 @@ CHECK_VARIANTS = (
         rules=("DD-12", "DD-13", "DD-18"),
         text="A time to live below the delay is refused when a message is sent, not when one of them is set.",
         allowed_by="DELAY:15 has the check at one of the setters or at the send, depending on the operations.",
-        part="client",
+        parts=("client",),
         port=twisted(_AtSend),
     ),
 )

@@ -12,9 +12,9 @@ class Variant(Behaviour, frozen=True, kw_only=True):
 
     Args:
         allowed_by: The place in a document that allows it, or leaves it open.
-        part: The part of the pair that behaves otherwise. The run treats it as foreign: it is asked nothing that only
-            the kit asks.
+        parts: The parts of the pair that behave otherwise. The run treats them as foreign: they are asked nothing that
+            only the kit asks.
     """
 
     allowed_by: str
-    part: Literal["client", "broker"] = "broker"
+    parts: tuple[Literal["client", "broker"], ...] = ("broker",)

@@ -1,31 +1,42 @@
 """Tolerated variants that are slow.
 
-Their filters stand between the SDK's engine and its driver, so every backend with a defect's seams can have them.
+Their filters stand between the SDK's engine and its driver, so every backend with a defect's seams can have them.  A
+client rule measures there, too, so neither part of the pair counts as ours.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from assay_sdk.driver import Arrived, Done, DriverEvent
+from assay_sdk.driver import Arrived, Done, Drained, DriverEvent
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
-_SLOW_NS = 300_000_000
+_SLOW_NS = 2_000_000_000
+_AGAIN_NS = 1_000_000_000
 
 
 class _Late(WireFilter):
-    """Hands every event to the engine `_SLOW_NS` after the driver has it, in the same order."""
+    """Hands some events to the engine later than the driver has them, in the same order."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
         self._runner = line.runner
+        self._last_ns = 0
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         if not isinstance(event, self.delayed):
             return (event,)
-        self._runner.call_at(self._runner.clock.monotonic_ns() + _SLOW_NS, partial(self.line.emit, event))
+        now_ns = self._runner.clock.monotonic_ns()
+        self._last_ns = max(self._last_ns, now_ns + self.late_ns(event))
+        if self._last_ns <= now_ns:
+            return (event,)
+        self._runner.call_at(self._last_ns, partial(self.line.emit, event))
         return ()
+
+    def late_ns(self, _event: DriverEvent) -> int:
+        """How late an event is, in nanoseconds."""
+        return _SLOW_NS
 
     delayed: tuple[type[DriverEvent], ...] = ()
 
@@ -35,22 +46,39 @@ class _SlowAnswers(_Late):
 
 
 class _SlowDeliveries(_Late):
-    delayed = (Arrived,)
+    delayed = (Arrived, Drained)
+
+
+class _SlowRedeliveries(_Late):
+    delayed = (Arrived, Drained)
+
+    def late_ns(self, event: DriverEvent) -> int:
+        return _AGAIN_NS if isinstance(event, Arrived) and event.redelivered else 0
 
 
 PACE_VARIANTS = (
     Variant(
         name="answers-slowly",
         rules=("DD-19", "QS-05", "BT-08"),
-        text="The broker's answer to each command reaches the client 0.3 s late.",
+        text="The broker's answer to each command reaches the client 2 s late.",
         allowed_by="No document gives a time in which a broker answers.",
+        parts=("client", "broker"),
         wire=wires(_SlowAnswers),
     ),
     Variant(
         name="delivers-slowly",
         rules=("DD-03", "PD-21", "QS-08", "BT-05"),
-        text="Each message reaches the client 0.3 s after the broker has sent it.",
+        text="Each message reaches the client 2 s after the broker has sent it.",
         allowed_by="No document gives a time in which a message reaches its receiver.",
+        parts=("client", "broker"),
         wire=wires(_SlowDeliveries),
+    ),
+    Variant(
+        name="redelivers-slowly",
+        rules=("BT-11", "BT-12", "QS-10", "PD-20"),
+        text="A message that comes again reaches the client a second after the broker has sent it.",
+        allowed_by="No document gives a time in which a message comes again.",
+        parts=("client", "broker"),
+        wire=wires(_SlowRedeliveries),
     ),
 )

@@ -92,7 +92,7 @@ QOS_VARIANTS = (
         text="The client sends each unanswered message twice on its next connection.",
         allowed_by="AMQP:18 does not say how often; at least once permits copies.",
         wire=_sends_again_twice,
-        part="client",
+        parts=("client",),
     ),
     Variant(
         name="confirms-in-ranges",
@@ -100,6 +100,6 @@ QOS_VARIANTS = (
         text="With automatic confirmation the client confirms what came within 50 ms together, in one range.",
         allowed_by="AMQP:25 does not say how soon; AMQP 1.0, 2.7.6: a disposition has a first delivery and a last.",
         wire=wires(_InRanges),
-        part="client",
+        parts=("client",),
     ),
 )

@@ -16,13 +16,14 @@ from pytest_bdd import parsers
 from assay_adapters.ports.administration import Scalar
 from assay_adapters.ports.capabilities import Opmode
 from assay_adapters.ports.client import AckMode, Mode, Script, Setting
-from assay_sdk.model.durations import DURATION, parse_duration
+from assay_sdk.model.durations import DURATION
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.words.attributes import ATTRIBUTE, read_attributes
 from assay_steps.words.descriptor import feedback, report_of
 from assay_steps.words.mistakes import MistakeError, nearest
 from assay_steps.words.names import PLACE, Place, read_place
 from assay_steps.words.send_options import SendOptions, read_options
+from assay_steps.words.spans import read_span
 from assay_steps.words.subscription_terms import TERMS, Terms, read_terms
 
 RIGHTS = {
@@ -41,7 +42,7 @@ def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any
 
 @_pattern(DURATION)
 def _duration(text: str) -> int:
-    return parse_duration(text)
+    return read_span(text)
 
 
 @_pattern(r"\d+\.\d+ ms")
@@ -163,7 +164,7 @@ def _level(text: str) -> str:
 
 SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (r"fails in callback (\d+)", lambda match: {"fail_at": int(match[1])}),
-    (rf"works ({DURATION}) on each", lambda match: {"take_ms": parse_duration(match[1])}),
+    (rf"works ({DURATION}) on each", lambda match: {"take_ms": read_span(match[1])}),
     (r"acknowledges each", lambda _match: {"acknowledge_each": True}),
     (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
     (r"rolls back once (\d+) messages have come", lambda match: {"rollback_after": int(match[1])}),

@@ -9,12 +9,12 @@ from typing import Any
 from msgspec import Struct
 
 from assay_adapters.ports.client import AS_DESTINATION, Mode, Qos
-from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.message import Property
 from assay_steps.words.choices import ChoiceError, unknown_choice
 from assay_steps.words.descriptor import report_properties
 from assay_steps.words.handbook import handbook
 from assay_steps.words.names import PLACE, Place, read_place
+from assay_steps.words.spans import read_span
 
 RETAIN = "JMS_IBM_Retain"
 """IBM MQ's property for a retained publication, if its value is 1."""
@@ -87,11 +87,11 @@ _AS_DEFINED = Mode.AS_DESTINATION.value
 Read = Callable[[re.Match[str]], dict[str, Any]]
 
 OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
-    (r"a delivery delay of (.+)", lambda match: {"delay_ms": parse_duration(match[1])}),
-    (r"a time to live of (.+) for this send only", lambda match: {"send_ttl_ms": parse_duration(match[1])}),
+    (r"a delivery delay of (.+)", lambda match: {"delay_ms": read_span(match[1])}),
+    (r"a time to live of (.+) for this send only", lambda match: {"send_ttl_ms": read_span(match[1])}),
     (r"delivery mode (persistent|non-persistent) for this send only", lambda match: {"send_mode": Mode(match[1])}),
     (r"priority (\d) for this send only", lambda match: {"send_priority": int(match[1])}),
-    (r"a time to live of (.+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
+    (r"a time to live of (.+)", lambda match: {"ttl_ms": read_span(match[1])}),
     (rf"delivery mode (persistent|non-persistent|{_AS_DEFINED})", lambda match: {"mode": Mode(match[1])}),
     (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
     (r"(no durable header|the durable header (?:true|false))", lambda match: HEADERS[match[1]]),

@@ -9,9 +9,10 @@ from typing import Any
 from msgspec import Struct
 
 from assay_adapters.ports.client import Qos
-from assay_sdk.model.durations import DURATION, parse_duration
+from assay_sdk.model.durations import DURATION
 from assay_steps.words.choices import unknown_choice
 from assay_steps.words.handbook import handbook
+from assay_steps.words.spans import read_span
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -34,7 +35,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
-    (rf"a subscription that lives for ({DURATION})", lambda match: {"ttl_ms": parse_duration(match[1])}),
+    (rf"a subscription that lives for ({DURATION})", lambda match: {"ttl_ms": read_span(match[1])}),
     (r"a durable subscription", lambda _: {"durable": True}),
     (r'shared subscription "([^"]+)"', lambda match: {"share": match[1]}),
     (r"automatic confirmation", lambda _: {"auto_confirm": True}),

@@ -26,9 +26,6 @@ FILL_MS = 1_000
 LOST_WITHIN_MS = 100
 """Duration of the callback whose client is lost. The loss comes at its beginning, so nothing is acknowledged."""
 
-AT_ONCE_MS = 1_000
-"""How long a message that need not wait may take on a busy machine, beside what an unbatched one took."""
-
 UNBATCHED = "unbatched"
 """The message, its receiver and its queue that show how long a delivery takes without a batch."""
 
@@ -153,7 +150,7 @@ def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str
 
 @then(phrase("each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message"))
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
-    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=AT_ONCE_MS)
+    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=world.limits.at_once_ms)
 
 
 @then(
@@ -168,7 +165,7 @@ def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
 
 @then(phrase("a full batch of {size:Number} reaches the receiver without waiting for more"))
 def _(world: World, evidence: Evidence, size: int) -> None:
-    _shape(world, evidence, RECEIVER, size, full_ms=AT_ONCE_MS)
+    _shape(world, evidence, RECEIVER, size, full_ms=world.limits.at_once_ms)
 
 
 @then(phrase("how full the receiver's batches of at most {size:Number} are is recorded"))

@@ -22,8 +22,9 @@ from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
 from assay_steps.words.subscription_terms import Terms
 
-_BETWEEN_CUTS_MS = 400
-"""Shorter than the client waits before it connects again (`Backoff`), so the second cut strikes the second send."""
+_LOOK_MS = 50
+"""How often a step looks whether the client has lost its connection; the client waits longer before it connects again
+(`Backoff`), so a cut that is armed then strikes the second send."""
 
 
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
@@ -163,8 +164,15 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
     before = BeforeAnswer(world.coming_kid(label))
     injections = [world.faults.arm(Cut(), before)]
-    second_ns = world.instance.clock.monotonic_ns() + _BETWEEN_CUTS_MS * NS_PER_MS
-    world.instance.runner.call_at(second_ns, lambda: injections.append(world.faults.arm(Cut(), before)))
+    deadline_ms = world.now_ms() + world.limits.expected_ms
+
+    def arm_again() -> None:
+        if any(connection.torn for connection in world.connections.values()):
+            injections.append(world.faults.arm(Cut(), before))
+        elif world.now_ms() < deadline_ms:
+            world.instance.runner.call_at((world.now_ms() + _LOOK_MS) * NS_PER_MS, arm_again)
+
+    arm_again()
     send(world, producer, label, place, options)
     for injection in injections:
         world.faults.wait_for(Cut(), injection)

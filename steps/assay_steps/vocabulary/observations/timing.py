@@ -7,7 +7,6 @@ from pytest_bdd import then
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.waiting import NS_PER_MS
 from assay_steps.cast.world import World
-from assay_steps.vocabulary.clients.batches import AT_ONCE_MS
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.words.parsing import phrase
 
@@ -88,7 +87,7 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
 
 @then(phrase("the receiver sees {label:Name} as promptly as {other:Name}"))
 def _(world: World, evidence: Evidence, label: str, other: str) -> None:
-    _within(world, evidence, label, RECEIVER, {"limit_ms": AT_ONCE_MS}, like=world.key(other))
+    _within(world, evidence, label, RECEIVER, {"limit_ms": world.limits.at_once_ms}, like=world.key(other))
 
 
 @then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))
