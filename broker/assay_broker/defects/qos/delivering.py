@@ -94,17 +94,17 @@ def _transferred(*, settled: bool) -> Seams:
 
 
 def _settles(answer: Answer, view: View) -> bool:
-    """Whether an answer settles deliveries of an at-least-once subscriber whose subscription is not durable."""
+    """Whether an answer settles deliveries of a subscriber whose subscription is neither durable nor shared."""
     asked, _ = view.asked(answer)
     if not isinstance(asked, Settle):
         return False
     attach = view.receivers.get((asked.connection, asked.link))
-    return attach is not None and is_light(attach) and not lasts(attach)
+    return attach is not None and is_light(attach) and not lasts(attach) and not attach.shared
 
 
 @defect(made, "accepted-and-not-settled", "QS-08")
 def _not_settled() -> Seams:
-    """What a subscriber without a durable subscription accepts is forgotten, and the delivery is never settled."""
+    """What a subscriber accepts whose subscription is neither durable nor shared is never settled."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(one for one in passing if not isinstance(one, Answer) or not _settles(one, view))
