@@ -114,6 +114,8 @@ def shared(story: Story) -> None:
     for durable in (True, False):
         send(one, SHARED, f"delayed {durable}", delay_ms=500, durable=durable)
     send(one, SHARED, "mortal", delay_ms=500, expiry_ms=story.runner.clock.wall_ns() // MS + 60_000)
+    office.do(DefineObject(kind=Kind.QALIAS, name="FRONT", attributes={"TARGET": SHARED.name}))
+    send(one, "FRONT", "through an alias", delay_ms=500)
     other = story.client("other", member="QM2")
     send(other, SHARED, "has no staging queue")
     other.close()

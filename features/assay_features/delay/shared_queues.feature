@@ -27,6 +27,26 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
+    Scenario: Through an alias it is delivered to a receiver at B too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And an alias "front" for the queue
+      And a receiver is waiting on the queue at queue manager "B"
+      When message "slow" is sent to alias "front" with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 1 s after its send
+
+    @needs-topic
+    Scenario: A publication for an administered subscription to it is delivered to a receiver at B too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a topic
+      And an administered subscription "orders" from the topic to the queue
+      And a receiver is waiting on the queue at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 1 s after its send
+
     Scenario: During the delay it is on the staging queue of the queue manager that took it, and on no other
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the staging queue at queue manager "B" has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)

@@ -12,7 +12,7 @@ from assay_broker.core.commands import Administer, Command, Connect, Disconnect,
 from assay_broker.core.effects import Effect, ToMember
 from assay_broker.core.networks.parcels import Bulletin, Carry, Interest, Outstanding
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, undelayed
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, undelayed
 from assay_broker.defects.shapes import Commands, commands, filters, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -33,6 +33,15 @@ def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
         return (rewrite(put, now_ms),) if target.name in _shared(view) and is_delayed(put, now_ms) else None
 
     return puts(other)
+
+
+@defect(puts, "shared-queue-behind-a-name-lost", "DD-45")
+def _behind_a_name_lost(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """A delayed message is lost if an alias or an administered subscription leads to the shared queue."""
+    shared = _shared(view)
+    subscribed = is_topic(target) and any(said.get("DEST") in shared for said in view.objects.values())
+    behind = subscribed or view.said(target.name).get("TARGET") in shared
+    return (dropped(put, now_ms),) if behind and is_delayed(put, now_ms) else None
 
 
 def _undelayed(put: Put, _now_ms: int) -> Put:
@@ -148,6 +157,7 @@ def _not_sent_again() -> Seams:
 
 
 SHARED_QUEUE_DEFECTS = (
+    _behind_a_name_lost,
     Defect(
         name="shared-queue-undelayed",
         rules=("DD-45",),
