@@ -8,7 +8,7 @@ from tests.broker.administration_stories import MS, TOPIC, look, send, take
 from tests.broker.failure_stories import REPLIES, Office
 from tests.broker.processor_stories import stage
 
-from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.administration.changes import ClearQueue, DefineObject
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_sdk import driver
@@ -39,6 +39,25 @@ def limits_of_units_and_publications(story: Story) -> None:
     look(office)
     office.alter(STAGING_QUEUE, MAXDEPTH=1)
     look(office)
+
+
+def refused_and_cleared(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    story.store.fail(1)
+    one.put("refused by the store", delay_ms=500)
+    story.run(100)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("not refused", unit=1)
+    office.alter("Q", PUT="DISABLED")
+    one.put("refused by its target", delay_ms=500, unit=1)
+    office.alter("Q", PUT="ENABLED")
+    one.submit(driver.Commit(one.token(), 1))
+    story.run(1_000)
+    one.put("cleared", delay_ms=500)
+    office.do(ClearQueue(STAGING_QUEUE))
+    story.run(1_000)
+    look(office, "Q")
 
 
 def places_of_the_expired(story: Story) -> None:
@@ -110,6 +129,7 @@ def last_place(story: Story) -> None:
 
 STAGING_STORIES = (
     limits_of_units_and_publications,
+    refused_and_cleared,
     places_of_the_expired,
     shut_and_opened,
     stuck_on_zos,

@@ -22,6 +22,7 @@ from assay_broker.defects.delay.send_checks import SEND_CHECK_DEFECTS
 from assay_broker.defects.delay.shared_queues import SHARED_QUEUE_DEFECTS
 from assay_broker.defects.delay.staged_message import STAGED_MESSAGE_DEFECTS
 from assay_broker.defects.delay.staging.limits import LIMIT_DEFECTS
+from assay_broker.defects.delay.staging.places import PLACE_DEFECTS
 from assay_broker.defects.delay.staging.processing import PROCESSING_DEFECTS
 from assay_broker.defects.delay.staging.producers import SEVERAL_PRODUCERS_DEFECTS
 from assay_broker.defects.delay.staging.senders import SENDER_DEFECTS
@@ -80,6 +81,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *STAGING_QUEUE_DEFECTS,
         *STAGED_MESSAGE_DEFECTS,
         *LIMIT_DEFECTS,
+        *PLACE_DEFECTS,
         *PROCESSING_DEFECTS,
         *SENDER_DEFECTS,
         *SEVERAL_PRODUCERS_DEFECTS,

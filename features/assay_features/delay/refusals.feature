@@ -358,6 +358,20 @@ Feature: A delay longer than the time to live is refused
         | simplified | a time to live of 1 s for this send only |
         | simplified | group "g"                             |
 
+    @needs-local-transaction
+    Scenario: A send that is refused in a unit of work leaves the others of the unit as they are
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "own" of session "work" on the queue
+      When producer "own" sends message "before"
+      And the delivery delay of producer "own" is set to 2 s
+      And producer "own" sends message "refused" with a time to live of 1 s for this send only
+      And producer "own" sends message "slow"
+      And session "work" is committed
+      Then sending "refused" is refused with MQRC_EXPIRY_ERROR
+      And the receiver sees "before" and "slow" exactly once
+
     Scenario: A refusal of one producer leaves another of the session as it is
       Given an empty queue
       And session "work" in auto mode

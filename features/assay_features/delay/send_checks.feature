@@ -191,6 +191,58 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "news" is refused
       And sending "next" is accepted
 
+    @evidence @needs-local-transaction
+    Scenario: A send that failed in a unit of work leaves the others of the unit as they are
+      Given an empty queue
+      And a queue "shut" with PUT(DISABLED)
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "before" is sent in session "work" to the queue
+      And message "refused" is sent in session "work" to queue "shut" with a delivery delay of 1 s
+      And message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And session "work" is committed
+      Then sending "refused" is refused
+      And the receiver sees "before" and "slow" exactly once
+
+    @evidence @needs-store-error
+    Scenario: A send that failed because the store refused it leaves nothing behind
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When the broker's store refuses the next write
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      And message "control" is sent to the queue with a delivery delay of 3 s
+      Then sending "slow" is refused
+      And the receiver sees "control" exactly once
+      And the receiver never sees the refused "slow"
+
+    @evidence @needs-store-error @needs-topic @needs-durable-subscription
+    Scenario: Nor does a publication that failed because the store refused it
+      Given a topic
+      And a durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      When the broker's store refuses the next write
+      And message "slow" is sent to the topic with a delivery delay of 1 s
+      And message "control" is sent to the topic with a delivery delay of 3 s
+      Then sending "slow" is refused
+      And "one" sees "control" exactly once
+      And "two" sees "control" exactly once
+      And "one" never sees the refused "slow"
+      And "two" never sees the refused "slow"
+
+    @evidence @needs-store-error @needs-local-transaction
+    Scenario: Nor does a unit of work whose commit the store refuses
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And message "light" is sent in session "work" to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      And the broker's store refuses the next write
+      And session "work" is committed
+      And message "control" is sent to the queue with a delivery delay of 3 s
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "slow"
+      And the receiver never sees "light"
+
     @evidence
     Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
       Given an empty queue

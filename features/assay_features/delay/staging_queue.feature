@@ -435,6 +435,65 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @needs-topic
+    Scenario Outline: A unit of work takes no place any more when <what>
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h
+      And <what>
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And the staging queue holds "m2"
+      And the staging queue does not hold "m1"
+
+      Examples:
+        | what                              |
+        | session "work" is closed          |
+        | the connection of "own" is closed |
+        | the connection of "own" is lost   |
+
+    @needs-xa
+    Scenario: A branch whose connection is lost before its prepare takes no place
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      And session "global" in xa mode
+      And receiver "own" of session "global" on the queue
+      And branch "b1" has been started in session "global"
+      When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
+      And the connection of "own" is lost
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And the staging queue holds "m2"
+      And the staging queue does not hold "m1"
+
+    @needs-xa
+    Scenario: A branch that is rolled back before its prepare takes no place
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
+      And branch "b1" is ended
+      And branch "b1" is rolled back
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And the staging queue holds "m2"
+      And the staging queue does not hold "m1"
+
+    Scenario: Each copy of a publication of a unit of work takes a place before the commit
+      Given the staging queue has been altered to MAXDEPTH(2)
+      And a topic
+      And an empty queue
+      And a non-durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      And session "work" in transacted mode
+      When message "news" is sent in session "work" to the topic with a delivery delay of 1 h
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      And session "work" is committed
+      Then sending "m2" is refused
+      And the staging queue holds 2 copies of "news"
+
     @needs-xa
     Scenario: A branch that is rolled back after its prepare takes no place
       Given the staging queue has been altered to MAXDEPTH(1)

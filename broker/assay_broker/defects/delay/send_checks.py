@@ -12,7 +12,7 @@ from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import HOLD, handed_in, is_delayed, is_topic, undelayed, unlimited
+from assay_broker.defects.sends import handed_in, is_delayed, is_topic, undelayed, unlimited
 from assay_broker.defects.shapes import (
     Commands,
     Judge,
@@ -41,31 +41,6 @@ def _is_retained(message: Message) -> bool:
 
 def _is_grouped(message: Message) -> bool:
     return bool(message.group_id) or message.group_sequence is not None or LAST_IN_GROUP in message.properties
-
-
-# DD-19
-
-
-@defect(made, "refused-takes-a-place", "DD-19")
-def _refused_takes_a_place() -> Seams:
-    """A delayed send that is refused because a queue is full uses up a place on the staging queue."""
-    refused_ones: list[Message] = []
-
-    def command(passing: Command, now_ms: int, view: View) -> Commands | None:
-        sent = view.sent(passing, now_ms)
-        if sent is None or not sent.delayed or not refused_ones:
-            return None
-        ghosts = tuple(replace(one, durable=False) for one in refused_ones)
-        refused_ones.clear()
-        return (*handed_in(view, HOLD, *ghosts), passing)
-
-    def note(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
-        sent = view.sent(asked, now_ms)
-        if sent is not None and sent.message.delivery_time_ms and answer.refused and answer.refused.mqrc == Mqrc.Q_FULL:
-            refused_ones.append(opened(sent.message))
-        return answer
-
-    return filters(command, answer=note)
 
 
 # DD-10
@@ -354,7 +329,6 @@ SEND_CHECK_DEFECTS = (
     _special_unchecked,
     _unchecked_without_destination,
     _checked_once,
-    _refused_takes_a_place,
     _old_level_delays,
     _clustered_delays,
     Defect(

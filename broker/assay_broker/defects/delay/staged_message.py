@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import NativeBrowse, NativeTake
+from assay_broker.core.administration.changes import ClearQueue, NativeBrowse, NativeTake
 from assay_broker.core.commands import Administer, Cancel, Command
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
@@ -95,6 +95,14 @@ def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record,
     """A staged message that was taken back is there again after a restart."""
     taking = view.last is not None and _take(view.last) is not None
     return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
+
+
+@defect(writing, "cleared-until-restart", "DD-38")
+def _cleared_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """What was cleared off the staging queue is there again after a restart."""
+    change = None if view.last is None else change_of(view.last)
+    clearing = isinstance(change, ClearQueue) and change.name == STAGING_QUEUE
+    return tuple(record for record in records if not (clearing and isinstance(record, MessageRemoved)))
 
 
 def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
@@ -213,6 +221,7 @@ STAGED_MESSAGE_DEFECTS = (
     _the_first,
     _the_next_too,
     _taken_until_restart,
+    _cleared_until_restart,
     Defect(
         name="moved-under-another-id",
         rules=("DD-39",),

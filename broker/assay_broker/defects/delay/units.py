@@ -9,19 +9,17 @@ from msgspec.structs import replace
 from assay_broker.core.commands import (
     Attach,
     Backout,
-    BackOutBranch,
     Begin,
     Cancel,
     Command,
     Commit,
     Disconnect,
-    PrepareBranch,
     Put,
 )
 from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import HOLD, SHIFT, dropped, handed_in, is_delayed, is_topic, resent
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, puts, read, reading
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
@@ -203,25 +201,6 @@ def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record,
     return (*records, *ghosts)
 
 
-# DD-36
-
-
-@defect(made, "backed-out-branch-keeps-places", "DD-36")
-def _branch_keeps_places() -> Seams:
-    """The delayed messages of a branch that is backed out after its prepare keep their places on the staging queue."""
-    prepared: dict[bytes, list[Message]] = {}
-
-    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, PrepareBranch):
-            prepared[command.xid] = [one.message for unit in view.ended(command) for one in unit.sent if one.delayed]
-        if not isinstance(command, BackOutBranch):
-            return None
-        kept = prepared.pop(command.xid, [])
-        return (command, *handed_in(view, HOLD, *kept)) if kept else None
-
-    return commands(rewrite)
-
-
 # DD-26
 
 
@@ -350,7 +329,6 @@ UNIT_DEFECTS = (
     _consumes_at_once,
     _in_doubt_staged,
     _in_doubt_lost,
-    _branch_keeps_places,
     _hidden_from_own,
     _one_session,
     _at_once,
