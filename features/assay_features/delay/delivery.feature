@@ -373,6 +373,7 @@ Feature: A delayed message is delivered once its delay is over
       And the producer sends message "now"
       Then the receiver sees "now" within 2 s after its send
 
+    @evidence @judges-client
     Scenario Outline: A message object that a <style> producer has sent with a delay is not delayed without one
       Given an empty queue
       And a receiver is waiting on the queue

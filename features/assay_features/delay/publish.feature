@@ -65,7 +65,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And subscriber "steady" comes back
       Then "steady" sees "news" exactly once
 
-    @needs-durable-subscription
+    @evidence @needs-durable-subscription
     Scenario: A durable subscription that is opened for another topic during the delay gets nothing of the first
       Opening it for another topic ends the subscription and makes another (JMS 3.1, 8.3.3).
 

@@ -434,7 +434,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m2"
       And the staging queue does not hold "m1"
 
-    @needs-topic
+    @needs-local-transaction
     Scenario Outline: A unit of work takes no place any more when <what>
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
@@ -453,7 +453,7 @@ Feature: Delayed messages wait on one staging queue
         | the connection of "own" is closed |
         | the connection of "own" is lost   |
 
-    @needs-xa
+    @evidence @needs-xa
     Scenario: A branch whose connection is lost before its prepare takes no place
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
@@ -467,7 +467,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m2"
       And the staging queue does not hold "m1"
 
-    @needs-xa
+    @evidence @needs-xa
     Scenario: A branch that is rolled back before its prepare takes no place
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
@@ -481,6 +481,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m2"
       And the staging queue does not hold "m1"
 
+    @kit @needs-local-transaction @needs-topic
     Scenario: Each copy of a publication of a unit of work takes a place before the commit
       Given the staging queue has been altered to MAXDEPTH(2)
       And a topic
@@ -494,7 +495,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m2" is refused
       And the staging queue holds 2 copies of "news"
 
-    @needs-xa
+    @evidence @needs-xa
     Scenario: A branch that is rolled back after its prepare takes no place
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
@@ -509,7 +510,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m2"
       And the staging queue does not hold "m1"
 
-    @needs-xa
+    @evidence @needs-xa
     Scenario Outline: A branch in doubt that is <decided> after a restart <takes> (the broker <event>)
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
@@ -537,7 +538,7 @@ Feature: Delayed messages wait on one staging queue
         | is killed and comes back | committed   | takes a place  | refused  |
         | is killed and comes back | rolled back | takes no place | accepted |
 
-    @needs-non-persistent
+    @needs-local-transaction @needs-non-persistent
     Scenario: A message of a unit of work takes no place once it was moved
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
@@ -549,6 +550,7 @@ Feature: Delayed messages wait on one staging queue
       When message "m2" is sent to the queue with a delivery delay of 1 h
       Then sending "m2" is accepted
 
+    @needs-topic
     Scenario: Each copy of a publication takes a place
       Given the staging queue has been altered to MAXDEPTH(2)
       And a topic
