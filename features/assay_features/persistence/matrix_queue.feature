@@ -281,6 +281,68 @@ Feature: What becomes of a message on a queue, through restart and kill
       And a receiver starts to wait on the queue
       Then the receiver sees "heavy" exactly once
 
+    @kit @needs-time-to-live @needs-restart
+    Scenario: The time to live of a message does not begin anew at a restart
+      Given an empty queue
+      When message "short" is sent to the queue with a time to live of 10 s
+      And message "lasting" is sent to the queue
+      And 6 s pass
+      And the broker is restarted
+      And 6 s pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "lasting" exactly once
+      And the receiver never sees "short"
+
+    @kit @needs-restart @needs-selector
+    Scenario Outline: A message still has its property size = <size> after a restart
+      Given an empty queue
+      When message "m1" is sent to the queue with property size = <size>
+      And message "m2" is sent to the queue with property colour = "red"
+      And the broker is restarted
+      And receiver "picky" starts to wait on the queue for messages with "<selector>"
+      Then "picky" sees "m1" exactly once
+      And "picky" never sees "m2"
+
+      Examples:
+        | size | selector    |
+        | 7    | size > 6    |
+        | 2.5  | size > 2.4  |
+        | true | size = TRUE |
+
+    @kit @needs-restart @needs-priority
+    Scenario: What waits still comes by priority after a restart
+      Given an empty queue
+      When message "low" is sent to the queue with priority 1
+      And message "high" is sent to the queue with priority 8
+      And message "usual" is sent to the queue
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "high", "usual" and "low" in that order
+
+    @needs-local-transaction
+    Scenario Outline: What a unit of work sends after an earlier one was <ended> is there after the broker <event>
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "before" is sent in session "work" to the queue
+      And session "work" is <ended>
+      And message "m1" is sent in session "work" to the queue
+      And message "m2" is sent in session "work" to the queue
+      And session "work" is committed
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" and "m2" exactly once
+
+      @needs-restart
+      Examples:
+        | ended       | event        |
+        | rolled back | is restarted |
+
+      @needs-kill
+      Examples:
+        | ended       | event                    |
+        | rolled back | is killed and comes back |
+        | committed   | is killed and comes back |
+
     @needs-restart
     Scenario: A message that was returned is there after a restart
       Given an empty queue

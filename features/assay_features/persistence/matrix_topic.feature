@@ -471,6 +471,29 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" tries to come back
       Then it is accepted
 
+    @needs-restart @needs-shared-subscription @needs-client-id
+    Scenario: A shared subscription of a client can be shared again after a restart
+      Given a topic
+      And subscriber "member" of client "ann" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When the broker is restarted
+      And subscriber "member" tries to come back
+      Then it is accepted
+
+    @kit @needs-restart @needs-time-to-live
+    Scenario: The time to live of what it missed does not begin anew at a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "short" is sent to the topic with a time to live of 10 s
+      And message "lasting" is sent to the topic
+      And 6 s pass
+      And the broker is restarted
+      And 6 s pass
+      And subscriber "keeper" comes back
+      Then "keeper" sees "lasting" exactly once
+      And "keeper" never sees "short"
+
     @needs-restart @needs-shared-subscription
     Scenario: A shared subscription can be shared again after a restart
       Given a topic
@@ -723,6 +746,16 @@ Feature: What becomes of a message to a topic, through restart and kill
       And a durable subscriber "keeper" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
       Then "keeper" sees "light" exactly once
+
+    @kit @needs-local-transaction
+    Scenario: A non-persistent message that a unit of work received and did not commit comes again
+      Given a topic
+      And a durable subscriber "keeper" on the topic in transacted mode
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And "keeper" has seen "light"
+      And the session of "keeper" is closed
+      And subscriber "keeper" comes back
+      Then "keeper" sees "light" again
 
     @needs-local-transaction
     Scenario: An active durable subscriber gets what a unit of work sent, once

@@ -318,6 +318,40 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And messages "m1" to "m3" are sent to the topic
       Then "second" sees "m1" to "m3" exactly once
 
+    @needs-client-id @needs-durable-subscription
+    Scenario Outline: A client's non-durable subscription ends beside its durable one on the topic, its <part> <ended>
+      Given a topic
+      And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
+      And subscriber "keeper" is inactive
+      And a non-durable subscriber "passer" of client "ann" on the topic
+      When the <part> of "passer" is <ended>
+      And message "missed" is sent to the topic
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      Examples:
+        | part       | ended  |
+        | connection | closed |
+        | connection | lost   |
+
+    @evidence @needs-admin @needs-client-id @needs-durable-subscription
+    Scenario Outline: An administrator is shown a client's durable subscription alone when its non-durable one's <part> is <ended>
+      Given a topic
+      And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
+      And subscriber "keeper" is inactive
+      And a non-durable subscriber "passer" of client "ann" on the topic
+      When the <part> of "passer" is <ended>
+      And 1 s pass
+      Then there is 1 subscription to the topic
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
     @needs-shared-subscription
     Scenario: A shared non-durable subscription goes on while somebody shares it
       Given a topic
@@ -693,6 +727,15 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "anybody" sees "m1" to "m3" exactly once
 
+    Scenario: Removing one while its namesake of another client is active leaves that
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      When subscriber "ben" tries to unsubscribe
+      Then it is accepted
+      When message "late" is sent to the topic
+      Then "ann" sees "late" exactly once
+
     Scenario: Two names of one client are two subscriptions
       Given a topic
       And subscriber "morning" with durable subscription "morning" of client "ann" on the topic
@@ -858,6 +901,24 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | last |
         | m1   |
         | m12  |
+
+    @kit @needs-selector @needs-local-transaction
+    Scenario Outline: What a consumer that selects gave back comes to another one that selects, when <event>
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "first" of session "work" on the queue for messages with "colour = 'red'"
+      And receiver "second" on the queue for messages with "colour = 'red'"
+      When messages "m1" to "m4" are sent to the queue with property colour = "red"
+      And "first" receives 2 messages
+      And <event>
+      And "second" receives 5 messages
+      Then "second" sees "m1" to "m4" exactly once
+
+      Examples:
+        | event                             |
+        | the connection of "first" is lost |
+        | session "work" is closed          |
+        | session "work" is rolled back     |
 
     Scenario: Messages are kept while there is neither a consumer nor a sender
       Given an empty queue

@@ -296,6 +296,24 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES      | persistent     |
         | NO       | non-persistent |
 
+    Scenario Outline: DEFPSIST(<defpsist>) makes it <persistence> with <options>, too
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      When message "m1" is sent to the topic with no durable header and <options>
+      Then "m1" on the queue of the subscription to the topic is <persistence>
+
+      @needs-time-to-live
+      Examples:
+        | defpsist | persistence    | options              |
+        | YES      | persistent     | a time to live of 1 h |
+        | NO       | non-persistent | a time to live of 1 h |
+
+      Examples:
+        | defpsist | persistence    | options                        |
+        | YES      | persistent     | an empty body                  |
+        | YES      | persistent     | a body of non-ASCII characters |
+        | YES      | persistent     | a body of 300 KB               |
+
     Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)

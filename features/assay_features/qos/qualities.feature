@@ -102,6 +102,27 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-most-once  | at-least-once | 1    | 2    |
         | at-least-once | at-most-once  | 2    | 1    |
 
+    @needs-shared-subscription
+    Scenario Outline: Two sharers have each their own, first <first>, then <second>
+      Given a topic
+      And subscriber "former" on the topic with shared subscription "club", quality of service <first>, no automatic confirmation and a durable subscription
+      And subscriber "latter" on the topic with shared subscription "club", quality of service <second>, no automatic confirmation and a durable subscription
+      When messages "m1" to "m6" are sent to the topic with quality of service at-least-once
+      And 5 s pass
+      And the application of "<sure>" fails
+      And 5 s pass
+      And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And the application of "<once>" fails
+      And message "control" is sent to the topic with quality of service at-least-once
+      Then "third" sees "control" exactly once
+      And "<once>" sees "m1" to "m6" exactly once
+      And "third" never sees "m1" to "m6"
+
+      Examples:
+        | first         | second        | sure   | once   |
+        | at-most-once  | at-least-once | latter | former |
+        | at-least-once | at-most-once  | former | latter |
+
   @QS-02 @needs-topic @needs-quality-of-service
   Rule: At most once, a sender waits for no answer and keeps no copy
     Line 15.  Each transfer is settled as it is sent, and none is sent a second time.

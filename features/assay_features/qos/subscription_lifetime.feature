@@ -231,6 +231,28 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "after" exactly once
       And "lasting" never sees "missed"
 
+    @kit
+    Scenario Outline: A client that unsubscribes from one topic keeps its other subscription, its connection <ended> afterwards
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "one" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "two", of the client of "one", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      When subscriber "one" unsubscribes
+      And message "m1" is sent to topic "two" with the durable header true
+      And "two" has seen "m1"
+      And 2 s pass
+      And the connection of "one" is <ended>
+      And message "missed" is sent to topic "two" with the durable header true
+      And subscriber "one" comes back
+      And subscriber "again", of the client of "one", comes to topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      Then "again" sees "missed" exactly once
+      And "again" never sees "m1"
+
+      Examples:
+        | ended  |
+        | closed |
+        | lost   |
+
     @kit @needs-shared-subscription
     Scenario: A sharer that comes to another one gives the subscription its own time
       Given a topic

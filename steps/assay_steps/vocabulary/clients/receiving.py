@@ -20,6 +20,7 @@ RECEIVER = "receiver"
 @given(phrase("receiver {name:Name} is waiting on {place:Place} for messages with {selector:Name}"))
 @when(phrase("a receiver starts to wait on {place:Place}"))
 @when(phrase("receiver {name:Name} starts to wait on {place:Place}"))
+@when(phrase("receiver {name:Name} starts to wait on {place:Place} for messages with {selector:Name}"))
 def _(
     world: World, place: Place, name: str = RECEIVER, ack: AckMode = AckMode.AUTO, selector: str | None = None
 ) -> None:
