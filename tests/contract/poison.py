@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from itertools import pairwise
+from traceback import extract_tb
 from typing import Any
 
 import pytest
@@ -49,6 +50,21 @@ class PoisonContract(ABC):  # noqa: B024  a part of `DriverContract`, which defi
             assert (moved.body, dict(moved.properties), moved.priority) == ("poison", {"n": 1}, 7)
             assert (moved.message_id, moved.correlation_id) == (receipt.message_id, "c")
             assert (moved.delivery_mode, moved.reply_to) == (DeliveryMode.PERSISTENT, world.queue("r"))
+
+    def test_the_exception_of_a_listener_comes_with_its_traceback(self, world: World) -> None:
+        told: list[Exception] = []
+        raised = ValueError("as told")
+
+        def listener(_message: Message[str]) -> None:
+            raise raised
+
+        with world.connect() as ctx:
+            ctx.set_exception_listener(told.append)
+            ctx.create_producer(world.queue()).send("x")
+            ctx.create_consumer(world.queue(), max_delivery_count=1).set_message_listener(listener)
+            assert world.until(lambda: bool(told), SOON_MS)
+        assert told[0].__cause__ is raised
+        assert [frame.name for frame in extract_tb(raised.__traceback__)][-1] == "listener"
 
     def test_a_batch_that_always_fails_is_moved_message_by_message(self, world: World) -> None:
         batches: list[list[str]] = []

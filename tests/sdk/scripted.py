@@ -257,7 +257,7 @@ class Bench:
             self.events.append,
         )
         self.do(self.connection.open())
-        self.connection.on_exception = self.complaints.append
+        self.connection.on_exception = lambda refused, _cause: self.complaints.append(refused)
         if start:
             self.do(self.connection.start())
         self.session: EngineSession = self.do(self.connection.session(mode))

@@ -90,7 +90,7 @@ def application(
     routes.append(Route(_STYLE, _style, methods=["GET"]))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
     app.router.redirect_slashes = False
-    app.add_middleware(_AnswerHeaders, requests=limits.requests)
+    app.add_middleware(_AnswerHeaders, requests=limits.requests, head=limits.head)
     return app
 
 
@@ -180,11 +180,13 @@ class _AnswerHeaders:
     Args:
         app: The application.
         requests: How many requests may be under way.
+        head: Octets of a request's first line and headers; the parser refuses only a head that comes in parts.
     """
 
-    def __init__(self, app: ASGIApp, requests: int) -> None:
+    def __init__(self, app: ASGIApp, requests: int, head: int) -> None:
         self._app = app
         self._most = requests
+        self._head = head
         self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -200,6 +202,10 @@ class _AnswerHeaders:
                     headers.setdefault(name, value)
             await send(message)
 
+        if _head_of(scope) > self._head:
+            problem = HttpProblem(Faults.HEAD, f"The first line and the headers have more than {self._head} octets.")
+            await json_problem(problem)(scope, receive, marked)
+            return
         if self._under_way >= self._most and scope["path"] not in _ALWAYS:
             text = f"{self._most} requests are under way."
             problem = HttpProblem(Faults.BUSY, text, headers={"Retry-After": "1", "Connection": "close"})
@@ -212,6 +218,12 @@ class _AnswerHeaders:
             _LOG.info("%s was cancelled: the server closes", scope["path"])
         finally:
             self._under_way -= 1
+
+
+def _head_of(scope: Scope) -> int:
+    """The octets of a request's first line and headers, without separators."""
+    target = len(scope["raw_path"]) + len(scope["query_string"])
+    return target + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 _ALWAYS = frozenset({"/health", "/ready"})

@@ -101,11 +101,14 @@ class FullError(StoreError):
     """The disk is full.
 
     Args:
-        folder: Where there is none.
+        folder: The store's folder.
+        kept_bytes: How much is free and kept so for removals; 0 if nothing is free.
     """
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(f"the disk of {folder} is full; free some space, or let consumers take messages.")
+    def __init__(self, folder: Path, kept_bytes: int = 0) -> None:
+        kept = f" but for the {kept_bytes >> 20} MiB that are kept free for removals" if kept_bytes else ""
+        remedy = "free some space, or let consumers take messages" if kept_bytes else "free some space"
+        super().__init__(f"the disk of {folder} is full{kept}; {remedy}.")
 
 
 class GoneError(StoreError):

@@ -236,7 +236,7 @@ class SqliteStore:
             except FileNotFoundError as error:
                 raise GoneError(self.folder) from error
         if (self._adding + adding) * _COPIES > self._free:
-            raise FullError(self.folder)
+            raise FullError(self.folder, self._reserve)
         self._adding += adding
 
     def _tell_synced(self) -> None:

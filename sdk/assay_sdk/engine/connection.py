@@ -44,7 +44,8 @@ from assay_sdk.time import Clock, Runner
 
 _LOG = logging.getLogger(__name__)
 
-ExceptionListener = Callable[[Refused], None]
+ExceptionListener = Callable[[Refused, Exception | None], None]
+"""Called with what no call can raise, and the exception of a listener of the application that is its cause, if any."""
 
 
 class EngineConnection:
@@ -256,13 +257,18 @@ class EngineConnection:
         answer.then(lambda: self._complain(answer.error))
         return answer
 
-    def complain(self, refused: Refused) -> None:
-        """Call the exception listener in a job of its own; without a listener, log the refusal."""
+    def complain(self, refused: Refused, cause: Exception | None = None) -> None:
+        """Call the exception listener in a job of its own; without a listener, log the refusal.
+
+        Args:
+            refused: What no call can raise.
+            cause: The exception of a listener of the application, whose traceback says where it was raised.
+        """
         listener = self.on_exception
         if listener is not None:
-            self.runner.call_soon(lambda: _tell(listener, refused))
+            self.runner.call_soon(lambda: _tell(listener, refused, cause))
         else:
-            _LOG.warning("%s: %s", refused.kind.value, refused.text)
+            _LOG.warning("%s: %s", refused.kind.value, refused.text, exc_info=cause)
 
     # -- events ----------------------------------------------------------------------------------------------------
 
@@ -322,9 +328,9 @@ class EngineConnection:
             self.complain(error.refused)
 
 
-def _tell(listener: ExceptionListener, refused: Refused) -> None:
+def _tell(listener: ExceptionListener, refused: Refused, cause: Exception | None) -> None:
     """Call an exception listener; log what it raises, because no call of the application could raise it."""
     try:
-        listener(refused)
+        listener(refused, cause)
     except Exception:  # noqa: BLE001  a listener may raise anything
         _LOG.exception("the exception listener raised when it was told: %s", refused.text)

@@ -78,7 +78,7 @@ class ConnectionPort(Protocol):
         """Send a command without waiting for its answer; a refusal goes to the exception listener."""
         ...
 
-    def complain(self, refused: Refused) -> None:
+    def complain(self, refused: Refused, cause: Exception | None = None) -> None:
         """Call the exception listener."""
         ...
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from assay_sdk.driver import Driver, Login, RunnerProvider, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.connection import EngineConnection
+from assay_sdk.engine.connection import EngineConnection, ExceptionListener
 from assay_sdk.engine.deliveries.batches import WIDEST
 from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.operations import Operation, perform
@@ -255,8 +255,10 @@ def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -
 
 def refusal_listener(
     listener: Callable[[ErrorT], None] | None, errors: Mapping[JmsErrorKind, type[ErrorT]]
-) -> Callable[[Refused], None] | None:
+) -> ExceptionListener | None:
     """Wrap a listener for errors as a listener for refusals, as the engine calls it.
+
+    An exception of another listener is the error's ``__cause__``, with its traceback.
 
     Args:
         listener: The application's; None for none.
@@ -265,7 +267,13 @@ def refusal_listener(
     if listener is None:
         return None
     call = listener
-    return lambda refused: call(errors[refused.kind](refused))
+
+    def tell(refused: Refused, cause: Exception | None) -> None:
+        error = errors[refused.kind](refused)
+        error.__cause__ = cause
+        call(error)
+
+    return tell
 
 
 def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:

@@ -127,7 +127,7 @@ def _decided(out: Path) -> bool:
 
 
 def _put_back(out: Path, earlier: Path, made: list[Path]) -> None:
-    with _told(out):
+    with suppress(FolderError), _told(out):  # the error that ended the run is told, not this one
         for part in _written(out):
             _remove(part)
         for part in earlier.iterdir():

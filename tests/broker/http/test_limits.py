@@ -74,6 +74,14 @@ def test_a_head_has_a_limit(serve: Serve) -> None:
     assert works(served)
 
 
+def test_a_head_that_comes_in_one_piece_has_the_same_limit(serve: Serve) -> None:
+    served = serve(limits=HttpLimits(head=4_096))
+    for padding, status in ((3_000, 200), (8_000, 431)):
+        reply = served.ask("GET", "/health", headers={"X": "x" * padding})
+        assert reply.status == status
+    assert reply.json["error"][0]["msgId"] == "ASWB0011E"
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET /health HT", HEAD])
 def test_a_caller_that_does_not_finish_its_head_is_cut_off(serve: Serve, sent: bytes) -> None:
     served = serve(limits=HttpLimits(head_ms=100))

@@ -272,8 +272,9 @@ def test_a_refused_settlement_is_complained_of() -> None:
 def test_without_an_exception_listener_complaints_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     bench = Bench()
     bench.connection.on_exception = None
-    bench.connection.complain(Refused(JmsErrorKind.MESSAGING, "something"))
+    bench.connection.complain(Refused(JmsErrorKind.MESSAGING, "something"), ValueError("of the application"))
     assert "messaging: something" in caplog.text
+    assert "ValueError: of the application" in caplog.text
 
 
 def test_an_engine_operation_that_is_abandoned_ends_where_it_waits() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,14 @@ def test_what_a_killed_run_put_aside_is_swept_by_the_next(tmp_path: Path) -> Non
     with room(tmp_path):
         make_room(tmp_path)
     assert not (tmp_path / EARLIER).exists()
+
+
+def _reports_on_a_full_disk(out: Path) -> None:
+    with room(out):
+        (out / REPORT / "rules").mkdir(parents=True)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_report_that_was_not_finished_does_not_hide_the_error_that_ended_the_run(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        _reports_on_a_full_disk(tmp_path / "out")

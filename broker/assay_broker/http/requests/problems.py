@@ -54,6 +54,7 @@ class Faults(Enum):
     FAILED = Fault("ASWB0007E", 500, "Look for the request in the server's log.")
     SLOW = Fault("ASWB0008E", 408, "Send the request again, faster.")
     ELSEWHERE = Fault("ASWB0009E", 403, "Use the address 127.0.0.1, or start the server with users.")
+    HEAD = Fault("ASWB0011E", 431, "Send fewer and shorter headers, or raise the limit in the server's options.")
     CLEAR_PASSWORD = Fault("ASWB0010E", 403, "Connect by TLS, or from the server's own machine.")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from assay_sdk.engine.calls import Pending, describe
+from assay_sdk.engine.connection import ExceptionListener
 from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.engine.operations import Operation, Wait
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -23,7 +24,7 @@ class Callbacks:
         complain: Called for each callback that raised.
     """
 
-    def __init__(self, runner: Runner, observe: Observer, complain: Callable[[Refused], None]) -> None:
+    def __init__(self, runner: Runner, observe: Observer, complain: ExceptionListener) -> None:
         self._runner = runner
         self._observe = observe
         self._complain = complain
@@ -86,4 +87,4 @@ class Callbacks:
         self._observe(CallbackEnded(subscription.number, None, "returned" if raised is None else "raised"))
         if raised is not None:
             text = f"a callback on {subscription.terms.topic.name} raised {describe(raised)}"
-            self._complain(Refused(JmsErrorKind.MESSAGING, text, objects=(subscription.terms.topic.name,)))
+            self._complain(Refused(JmsErrorKind.MESSAGING, text, objects=(subscription.terms.topic.name,)), raised)

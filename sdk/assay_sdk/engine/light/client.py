@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.checks import check_subscription_name
+from assay_sdk.engine.connection import ExceptionListener
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
 from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, ConnectionMaker, Reconnecting
@@ -89,7 +90,7 @@ class LightClient:
         self.line.on_trouble = self._complain
         self.subscriptions: dict[str, LightSubscription] = {}
         """Subscriptions by their names at the broker, attached or to be attached again."""
-        self.on_trouble: Callable[[Refused], None] = _log
+        self.on_trouble: ExceptionListener = _log
         """Called with errors that no call can raise: a failed callback, a subscription that the broker ended."""
         self._observer = observer
         self._id_prefix = id_prefix
@@ -384,9 +385,9 @@ class LightClient:
         arrival, self._arrival = self._arrival, Pending()
         arrival.resolve(None)
 
-    def _complain(self, why: Refused) -> None:
+    def _complain(self, why: Refused, cause: Exception | None = None) -> None:
         if why.kind is not JmsErrorKind.CONNECTION_LOST:  # a lost connection is reported as a change of state
-            self.on_trouble(why)
+            self.on_trouble(why, cause)
 
     def _end(self) -> None:
         for subscription in self.subscriptions.values():
@@ -395,8 +396,8 @@ class LightClient:
         self._wake()
 
 
-def _log(why: Refused) -> None:
-    _LOG.warning("%s: %s", why.kind.value, why.text)
+def _log(why: Refused, cause: Exception | None) -> None:
+    _LOG.warning("%s: %s", why.kind.value, why.text, exc_info=cause)
 
 
 def _is_loss(error: RefusedError) -> bool:

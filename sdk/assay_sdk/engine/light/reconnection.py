@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from assay_sdk.engine.calls import Pending, RefusedError, lost
-from assay_sdk.engine.connection import EngineConnection
+from assay_sdk.engine.connection import EngineConnection, ExceptionListener
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.states import SERVICE, Act, Life, Machine, Service, ServiceEvent
@@ -118,7 +118,7 @@ class Reconnecting:
         self.attempts = 0
         """Number of attempts to connect."""
         self.on_change: Callable[[Service, Refused | None], None] = lambda _state, _why: None
-        self.on_trouble: Callable[[Refused], None] = lambda _why: None
+        self.on_trouble: ExceptionListener = lambda _why, _cause: None
         """Called with each refusal that goes to a connection's exception listener."""
         self._services = tuple(services)
         self._make_connection = make_connection

@@ -132,5 +132,5 @@ class Dispatcher:
         )
         if raised is not None:
             text = f"a listener on {handing.consumer.source.address} raised {describe(raised)}"
-            connection.complain(Refused(JmsErrorKind.MESSAGING, text))
+            connection.complain(Refused(JmsErrorKind.MESSAGING, text), raised)
         return raised

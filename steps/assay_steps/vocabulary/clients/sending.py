@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec import structs
 from pytest_bdd import given, when
 
 from assay_adapters.ports.client import MODE_VALUES, Mode, Setting
+from assay_adapters.ports.outcome import Refused
 from assay_steps.cast.actors import Producer
-from assay_steps.cast.recording import Answer
+from assay_steps.cast.recording import Answer, SetupRefusedError
 from assay_steps.cast.sessions import Session
 from assay_steps.cast.world import PLAIN, World
 from assay_steps.words.names import Place
@@ -32,8 +34,16 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
     }
     for setting, value in settings.items():
         if value is not None:
-            producer.set(setting, value).needed()
+            answer = producer.set(setting, value)
+            if isinstance(answer.outcome, Refused):
+                raise SetupRefusedError(_with_hint(answer.outcome, setting))
     return producer
+
+
+def _with_hint(refusal: Refused, setting: Setting) -> Refused:
+    """The refusal of an option that is set on the producer, with the words by which a scenario claims it."""
+    claimed = f'When the {setting.value} of producer "NAME" is set to ...'
+    return structs.replace(refusal, text=f"{refusal.text}; to claim this refusal, write: {claimed}")
 
 
 def producer_for(
