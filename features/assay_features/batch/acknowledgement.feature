@@ -147,6 +147,17 @@ Feature: A batch is acknowledged as a whole
       Then every message of the failed batch comes to the receiver again
       And no message of a batch before the failed one comes to the receiver again
 
+    Scenario: A batch that has come before and whose callback fails now comes again as the first time
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And receiver "before" on the queue
+      And the connection of "before" will be lost when "m3" is first seen
+      When "before" starts to take batches of at most 3 within 1 s and works 2 s on each
+      And the connection of "before" has been lost
+      And a receiver connects to the queue
+      And the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
+      Then every message of the failed batch comes to the receiver again
+
     Scenario: A batch whose callback failed is acknowledged once it has come again and its callback has returned
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -580,6 +591,36 @@ Feature: A batch is acknowledged as a whole
       Examples: A part that not every client has
         | ended  |
         | closed |
+
+    Scenario Outline: What a closed receiver was handed without a call comes back when its <part> is <ended>
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And the <part> of "receiver" is <ended>
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+      Examples:
+        | part       | ended  |
+        | connection | closed |
+        | connection | lost   |
+
+    @needs-session
+    Scenario: What a closed receiver was handed without a call comes back when its session alone is closed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And session "s" is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
 
     Scenario: Without the call nothing is acknowledged
       Given an empty queue

@@ -124,6 +124,15 @@ Feature: A producer carries a delivery delay
       And the producer sends message "two"
       Then the receiver sees "two" no earlier than 1500 ms after its send
 
+    Scenario: A producer delays a message object that was sent before, too
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 2 s
+      When the producer sends message "first"
+      And the producer sends message "again" with the message object of the send before
+      Then the receiver sees "again" no earlier than 2 s after its send
+
     Scenario Outline: A <style> producer without a destination delays what it sends
       Given an empty queue
       And a receiver is waiting on the queue

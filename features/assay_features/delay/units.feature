@@ -146,6 +146,25 @@ Feature: What is put in a unit of work and not committed
       When producer "any" sends message "m1" to the queue
       Then the receiver sees nothing of "m1" for 1500 ms
 
+    Scenario: What a producer has put that is closed before the commit is there after it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "brief" of session "work" on the queue
+      When producer "brief" sends message "m1"
+      And producer "brief" is closed
+      And session "work" is committed
+      Then the receiver sees "m1" exactly once
+
+    Scenario: Nobody else gets before the commit what a producer has put that is closed
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "brief" of session "work" on the queue
+      When producer "brief" sends message "m1"
+      And producer "brief" is closed
+      Then the receiver sees nothing of "m1" for 1500 ms
+
     @evidence @needs-own-uncommitted
     Scenario: What was put and got is gone when the connection is lost
       Given an empty queue
@@ -306,6 +325,16 @@ Feature: What is put in a unit of work and not committed
       When producer "any" sends message "one" to the queue
       And session "work" is rolled back
       Then the receiver sees nothing of "one" for 3 s
+
+    Scenario: What a producer has sent that is closed before the commit comes after it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And producer "brief" of session "work" on the queue with a delivery delay of 1 s
+      When producer "brief" sends message "slow"
+      And producer "brief" is closed
+      And session "work" is committed
+      Then the receiver sees "slow" exactly once
 
     @evidence @needs-admin @needs-restart
     Scenario: What was not committed before a restart is not staged after it

@@ -295,6 +295,12 @@ PRODUCER_DEFECTS: tuple[Defect, ...] = (
         port=twisted(_undelayed(lambda asked: asked.to is not None)),
     ),
     Defect(
+        name="sent-again-undelayed",
+        rules=("DD-01",),
+        text="A message object that is sent again goes without its producer's delay.",
+        port=twisted(_undelayed(lambda asked: asked.message.reused)),
+    ),
+    Defect(
         name="delay-shared-by-producers",
         rules=("DD-01",),
         text="The delivery delay that was set last holds for all producers of the client.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.driver import Begin, DriverCommand, OpenSender, Rollback, RollbackXa, Send
+from assay_sdk.driver import Begin, CloseLink, Commit, DriverCommand, OpenSender, Rollback, RollbackXa, Send
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
@@ -61,8 +61,30 @@ class _DelayedStays(WireFilter):
         return () if untold else (command,)
 
 
+class _ClosedDrops(WireFilter):
+    """Closing a producer rolls back the unit of work that it has sent in."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._sent_in: dict[int, int] = {}
+        self._over: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Send) and command.unit is not None:
+            self._sent_in[command.link] = command.unit
+        if isinstance(command, CloseLink) and (unit := self._sent_in.pop(command.link, None)) is not None:
+            self._over.add(unit)
+            return (Rollback(self.line.own_token(), unit), command)
+        if isinstance(command, Commit | Rollback):
+            ended = command.unit in self._over
+            self._sent_in = {link: unit for link, unit in self._sent_in.items() if unit != command.unit}
+            return () if ended else (command,)
+        return (command,)
+
+
 UNIT_SENDER_DEFECTS: tuple[Defect, ...] = (
     on_wire(wires, _AnywhereOutside, "sends-anywhere-outside-unit", "DD-25", "DD-26", "BT-13"),
     on_wire(wires, _FirstSendCounts, "delays-count-from-first-send-in-unit", "DD-27"),
+    on_wire(wires, _ClosedDrops, "closed-producer-drops-unit", "DD-25", "DD-26"),
     on_wire(wires, _DelayedStays, "rollback-of-delayed-untold", "DD-36"),
 )
