@@ -11,7 +11,7 @@ from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.defects.links import Link
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.qualities import LIGHT, is_light, lasts
-from assay_broker.defects.sends import resent
+from assay_broker.defects.sends import is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, deliveries, filters
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -112,11 +112,19 @@ def _not_settled() -> Seams:
     return filters(effects=effects)
 
 
+def _keeps(one: Deliver, view: View) -> bool:
+    receiver = view.receiver(one)
+    return receiver is not None and (lasts(receiver) or not is_topic(receiver.address))
+
+
 def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
-    """Filters that move the first of the deliveries to the end which leave together for one such subscription."""
+    """Filters that move the first of the deliveries to the end which leave together for one receiver.
+
+    The receiver has a queue or a lasting subscription.
+    """
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
-        moved = [one for one in passing if isinstance(one, Deliver) and hit(one) and lasts(view.receiver(one))]
+        moved = [one for one in passing if isinstance(one, Deliver) and hit(one) and _keeps(one, view)]
         if len({(one.connection, one.link) for one in moved}) != 1:
             return passing
         places = iter((*moved[1:], moved[0]))
@@ -146,8 +154,8 @@ DELIVERING_DEFECTS = (
     ),
     Defect(
         name="first-again-comes-last",
-        rules=("QS-09",),
-        text="Of the messages that come again to a subscriber, the first comes last.",
+        rules=("QS-09", "PD-18"),
+        text="Of the messages that come again, the first comes last.",
         apply=lambda: _first_comes_last(lambda one: one.redelivered),
     ),
     Defect(
