@@ -38,6 +38,10 @@ Authority = Annotated[
 T = TypeVar("T")
 
 
+_OTHER_NAMES = frozenset({62, 64})
+"""OpenSSL's codes for a certificate of another host name and of another address (``X509_V_ERR_*_MISMATCH``)."""
+
+
 class ForbiddenError(CannotRunError):
     """The queue manager was reached, and the user lacks the authority (MQWB0103E)."""
 
@@ -217,6 +221,8 @@ class RemoteManager:
 
     def _remedy(self, error: Exception) -> str:
         """The advice for the user if no server answers over HTTP."""
+        if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in _OTHER_NAMES:
+            return "its certificate is for another name: connect by a name that the certificate has"
         if isinstance(error, ssl.SSLCertVerificationError):
             return "name the certificates that it is checked against with --ca FILE"
         if isinstance(error, ssl.SSLError):

@@ -416,12 +416,18 @@ def test_a_closed_standard_input_is_told_in_one_sentence(url: str) -> None:
 
 
 def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_path: Path) -> None:
-    with running(tmp_path, "--tls-certificate", CERTIFICATE, "--tls-key", KEY) as server:
+    script = tmp_path / "one.mqsc"
+    script.write_text("DISPLAY QMGR\n")
+    tls = ("--tls-certificate", CERTIFICATE, "--tls-key", KEY, "--http", "127.0.0.2:0")
+    with running(tmp_path, *tls) as server:
         at = server.amqp.replace("127.0.0.1", "localhost")
         assert at.startswith("amqps://")
         assert assay("send", "--url", at, "--ca", CERTIFICATE, "ORDERS", "nails").code is Exit.AS_EXPECTED
         assert assay("receive", "--url", at, "--ca", CERTIFICATE, "ORDERS").out == "nails\n"
         stranger = assay("receive", "--url", at, "ORDERS")
+        misnamed = assay("mqsc", script, "--url", server.http, "--ca", CERTIFICATE)
+    assert "its certificate is for another name: connect by a name that the certificate has" in misnamed.err
+    assert one_sentence(misnamed.err)
     assert stranger.code is Exit.INCONCLUSIVE
     assert "name its authority with --ca, or connect to the name" in stranger.err
     assert one_sentence(stranger.err)

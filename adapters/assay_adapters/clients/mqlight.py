@@ -209,9 +209,11 @@ class LightSession:
     ) -> Outcome[LightConsumer]:
         """Subscribe; `actor` is the consumer's name in events."""
         if not _is_topic(of.address):
-            return Refused(
-                JmsErrorKind.INVALID_DESTINATION, f"MQ Light subscribes to topics, not to {of.address}", checked=True
+            text = (
+                f"MQ Light subscribes to topics, not to {of.address}; with the tag @needs-queue a scenario runs in a"
+                " face that has queues"
             )
+            return Refused(JmsErrorKind.INVALID_DESTINATION, text, checked=True)
         missing = {
             "selectors": bool(of.selector),
             "subscriptions without what was sent locally": of.no_local,

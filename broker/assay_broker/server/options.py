@@ -102,6 +102,8 @@ def check(options: ServerOptions) -> None:
             f"mqsc has {FACTORY!r} behind a script: it stands for factory settings in place of default.mqsc, so put it "
             "in front"
         )
+    if options.drain_ms < 0:
+        raise OptionsError(f"drain_ms is {options.drain_ms}: give milliseconds from 0, where 0 waits for no client")
     if options.amqp is None and options.http is None:
         raise OptionsError(
             "no client could reach a server without AMQP and without HTTP: leave one of the two in place"

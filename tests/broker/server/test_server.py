@@ -176,6 +176,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
         ({"defect": "early-delivry"}, "did you mean 'early-delivery'"),
         ({"name": "QM 1"}, "holds ' '"),
         ({"platform": "zos", "name": "LONGER"}, "at most 4"),
+        ({"drain_ms": -1}, "drain_ms is -1: give milliseconds from 0"),
         ({"amqp": None, "http": None}, "no client could reach"),
         (dict.fromkeys(("amqp", "http"), HostPort("127.0.0.1", 5672)), "cannot both listen on 127.0.0.1:5672"),
         ({"tls_certificate": Path("a.pem")}, "without its key"),
