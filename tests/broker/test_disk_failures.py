@@ -81,9 +81,10 @@ def test_the_first_refusal_of_a_full_disk_is_logged_and_the_next_after_it_was_we
     assert said[0].startswith("The store could not take a batch of records: the disk of ")
     on.disk.fill(None)
     on.line.send("three")
+    assert said[1:] == ["The store takes records again."]
     on.disk.fill()
     on.line.refused(on.line.send("four"))
-    assert len(said) == 2
+    assert len(said) == 3
 
 
 def test_files_that_were_deleted_refuse_sends_with_a_reason(on: OnDisk) -> None:

@@ -302,8 +302,8 @@ def _tick(state: State, turn: Turn, _command: commands.Tick) -> None:
     release_due(state, turn)
 
 
-def _stored(state: State, _turn: Turn, command: commands.Stored) -> None:
-    batch_stored(state, command.batch)
+def _stored(state: State, turn: Turn, command: commands.Stored) -> None:
+    batch_stored(state, turn, command.batch)
 
 
 def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> None:

@@ -82,10 +82,12 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
     state.connections.close(connection)
 
 
-def batch_stored(state: State, number: int) -> None:
-    """Note that a batch and all earlier ones are durable."""
+def batch_stored(state: State, turn: Turn, number: int) -> None:
+    """Note that a batch and all earlier ones are durable; the first one after a refusal is logged."""
     ledger = state.ledger
-    ledger.refusal = ""
+    if ledger.refusal:
+        turn.trace("The store takes records again.", state.settings.name)
+        ledger.refusal = ""
     ledger.stored = max(ledger.stored, number)
     for done in [pending for pending in ledger.pending if pending <= number]:
         _unit_over(state, ledger.pending.pop(done).unit, stored=True)
