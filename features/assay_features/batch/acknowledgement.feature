@@ -505,11 +505,11 @@ Feature: A batch is acknowledged as a whole
     @evidence @needs-non-persistent
     Scenario: Non-persistent messages too come again when they were not acknowledged
       Given an empty queue
-      And messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
       And "receiver" takes batches of at most 2 within 500 ms
-      When "receiver" has seen "m1" to "m6"
+      When messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
+      And "receiver" has seen "m1" to "m6"
       And session "s" is recovered
       Then "receiver" sees "m1" to "m6" again
 
@@ -980,11 +980,11 @@ Feature: A batch is acknowledged as a whole
     @evidence @needs-non-persistent
     Scenario: A rollback brings non-persistent messages back too
       Given an empty queue
-      And messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
       And "receiver" takes batches of at most 2 within 500 ms
-      When "receiver" has seen "m1" to "m6"
+      When messages "m1" to "m6" are sent to the queue with delivery mode non-persistent
+      And "receiver" has seen "m1" to "m6"
       And session "s" is rolled back
       Then "receiver" sees "m1" to "m6" again
 

@@ -287,7 +287,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 3    |
         | 10   |
 
-    @kit @judges-client
+    @kit @judges-client @needs-virtual-time
     Scenario: A batch whose callback failed comes before what was behind it
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -326,7 +326,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m7" in that order
       And the receiver sees "m1" to "m7" exactly once
 
-    @kit @judges-client
+    @kit @judges-client @needs-virtual-time
     Scenario Outline: What a session in <mode> mode has <undone> comes before what waits for the rest of its batch, with each receiver
       Given an empty queue "one"
       And an empty queue "two"
@@ -353,7 +353,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | mode       | undone      |
         | transacted | rolled back |
 
-    @kit @judges-client @needs-xa
+    @kit @judges-client @needs-xa @needs-virtual-time
     Scenario: What a branch that is rolled back has taken comes before what waits for the rest of its batch, with each receiver
       Given an empty queue "one"
       And an empty queue "two"

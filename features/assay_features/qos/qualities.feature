@@ -110,7 +110,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       When messages "m1" to "m6" are sent to the topic with quality of service at-least-once
       And 5 s pass
       And the application of "<sure>" fails
-      And 5 s pass
+      And 10 s pass
       And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the application of "<once>" fails
       And message "control" is sent to the topic with quality of service at-least-once
