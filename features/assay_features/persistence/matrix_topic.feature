@@ -619,7 +619,7 @@ Feature: What becomes of a message to a topic, through restart and kill
     Scenario: An active non-durable subscriber gets the persistent messages sent before it asked
       Given a topic
       And a non-durable subscriber "busy" on the topic that does not receive yet
-      When messages "m1" to "m3" are sent to the topic with delivery mode persistent
+      When messages "m1" to "m3" are sent to the topic
       And 2 s pass
       And subscriber "busy" starts to receive
       Then "busy" sees "m1" to "m3" exactly once

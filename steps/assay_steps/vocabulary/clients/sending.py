@@ -11,7 +11,7 @@ from msgspec import structs
 from pytest_bdd import given, when
 
 from assay_adapters.ports.client import MODE_VALUES, Mode, Setting
-from assay_adapters.ports.outcome import Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Refused
 from assay_steps.cast.actors import Producer
 from assay_steps.cast.recording import Answer, SetupRefusedError
 from assay_steps.cast.sessions import Session
@@ -42,6 +42,8 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
 
 def _with_hint(refusal: Refused, setting: Setting) -> Refused:
     """The refusal of an option that is set on the producer, with the words by which a scenario claims it."""
+    if refusal.kind is JmsErrorKind.UNSUPPORTED:
+        return refusal
     claimed = f'When the {setting.value} of producer "NAME" is set to ...'
     return structs.replace(refusal, text=f"{refusal.text}; to claim this refusal, write: {claimed}")
 
