@@ -44,7 +44,7 @@ def _with_hint(refusal: Refused, setting: Setting) -> Refused:
     """The refusal of an option that is set on the producer, with the words by which a scenario claims it."""
     if refusal.kind is JmsErrorKind.UNSUPPORTED:
         return refusal
-    claimed = f'When the {setting.value} of producer "NAME" is set to ...'
+    claimed = f'Given producer "p" on the queue, When the {setting.value} of producer "p" is set to ...'
     return structs.replace(refusal, text=f"{refusal.text}; to claim this refusal, write: {claimed}")
 
 
