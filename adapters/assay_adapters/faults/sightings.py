@@ -16,26 +16,23 @@ from msgspec import Struct
 from assay_adapters.clients.keys import KID
 from assay_adapters.clients.keys import key_in as key_in_body
 from assay_sdk.amqp import types
-from assay_sdk.amqp.frames import AMQP_FRAME
+from assay_sdk.amqp.performatives import (
+    AMQP_VALUE,
+    APPLICATION_PROPERTIES,
+    BEGIN,
+    DATA,
+    DISPOSITION,
+    RECEIVED,
+    TRANSFER,
+    Performative,
+    code_of,
+    disposed_ids,
+    read_performative,
+)
 from assay_sdk.amqp.types import DecodeError, Described
 
-_BEGIN, _TRANSFER, _DISPOSITION = 0x11, 0x14, 0x15
-_NAMES: Mapping[str, int] = {
-    "amqp:begin:list": _BEGIN,
-    "amqp:transfer:list": _TRANSFER,
-    "amqp:disposition:list": _DISPOSITION,
-    "amqp:application-properties:map": 0x74,
-    "amqp:data:binary": 0x75,
-    "amqp:amqp-value:*": 0x77,
-}
-"""Symbolic descriptors, which may stand for numbers (1.4)."""
-_RECEIVED = 0x23
-"""A delivery state that is not an outcome (3.4.1)."""
-_APPLICATION_PROPERTIES = 0x74
-_BODIES = (0x75, 0x77)
 _HEAD_LIMIT = 1 << 16
 """The highest number of octets in which the properties of a message of several frames are searched."""
-_SERIALS = 1 << 32
 
 
 class Direction(StrEnum):
@@ -107,23 +104,21 @@ class Conversation:
             direction: Its direction.
             frame: The whole frame.
         """
-        read = _performative(frame)
-        if read is None:
+        read = read_performative(frame)
+        if read is None or read.code not in {BEGIN, TRANSFER, DISPOSITION}:
             return ()
-        code, fields, payload = read
-        channel = int.from_bytes(frame[6:8])
-        if code == _BEGIN:
-            self._begin(direction, channel, _field(fields, 0))
+        if read.code == BEGIN:
+            self._begin(direction, read.channel, read[0])
             return ()
-        session = self._sessions[direction].get(channel)
+        session = self._sessions[direction].get(read.channel)
         if session is None:
             return ()
-        if code == _TRANSFER:
-            return tuple(_transferred(session[direction], fields, payload, _COMES[direction]))
+        if read.code == TRANSFER:
+            return tuple(_transferred(session[direction], read, _COMES[direction]))
         # The receiver's disposition is about deliveries of the other direction.
-        is_receiver = _field(fields, 0) is True
+        is_receiver = read[0] is True
         way = direction.other if is_receiver else direction
-        ended = tuple(_ended(session[way], fields))
+        ended = tuple(_ended(session[way], read))
         return tuple(Passing(_ENDS[way], key) for key in ended) if is_receiver else ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
@@ -133,38 +128,8 @@ class Conversation:
         self._sessions[direction][channel] = session if known is None else known
 
 
-def _performative(frame: bytes) -> tuple[int, list[object], bytes] | None:
-    """Return code, fields and payload of a frame, if it can give a sighting."""
-    if frame.startswith(b"AMQP") or frame[5] != AMQP_FRAME:
-        return None
-    body = frame[frame[4] * 4 :]
-    if not body:
-        return None  # a heartbeat
-    reader = types.Reader(body)
-    try:
-        performative = reader.value()
-    except DecodeError:
-        return None
-    if not isinstance(performative, Described) or not isinstance(performative.value, list):
-        return None
-    code = _code(performative.descriptor)
-    if code not in {_BEGIN, _TRANSFER, _DISPOSITION}:
-        return None
-    return code, cast("list[object]", performative.value), body[reader.at :]
-
-
-def _code(descriptor: object) -> int:
-    if isinstance(descriptor, str):
-        return _NAMES.get(descriptor, -1)
-    return descriptor if isinstance(descriptor, int) else -1
-
-
-def _field(fields: list[object], number: int) -> object:
-    return fields[number] if len(fields) > number else None
-
-
-def _transferred(way: _Way, fields: list[object], payload: bytes, what: What) -> Iterator[Passing]:
-    handle, delivery, settled, more, aborted = (_field(fields, number) for number in (0, 1, 4, 5, 9))
+def _transferred(way: _Way, transfer: Performative, what: What) -> Iterator[Passing]:
+    handle, delivery, settled, more, aborted = (transfer[number] for number in (0, 1, 4, 5, 9))
     if not isinstance(handle, int):
         return
     partial = way.partial.get(handle)
@@ -174,7 +139,7 @@ def _transferred(way: _Way, fields: list[object], payload: bytes, what: What) ->
         partial = way.partial[handle] = _Partial(delivery)
     partial.settled = partial.settled or settled is True
     if len(partial.head) < _HEAD_LIMIT:
-        partial.head += payload
+        partial.head += transfer.payload
     if more is True and aborted is not True:
         return
     del way.partial[handle]
@@ -185,16 +150,13 @@ def _transferred(way: _Way, fields: list[object], payload: bytes, what: What) ->
         yield Passing(what, key)
 
 
-def _ended(way: _Way, fields: list[object]) -> Iterator[str]:
+def _ended(way: _Way, disposition: Performative) -> Iterator[str]:
     """Return the kit's ids of the deliveries that a disposition ends: with an outcome, or settled without one."""
-    first, last, settled, state = (_field(fields, number) for number in (1, 2, 3, 4))
-    if not isinstance(first, int):
-        return
-    is_outcome = isinstance(state, Described) and _code(state.descriptor) != _RECEIVED
+    settled, state = disposition[3], disposition[4]
+    is_outcome = isinstance(state, Described) and code_of(state.descriptor) != RECEIVED
     if not is_outcome and settled is not True:
         return
-    span = ((last if isinstance(last, int) else first) - first) % _SERIALS
-    for delivery in [number for number in way.unsettled if (number - first) % _SERIALS <= span]:
+    for delivery in disposed_ids(disposition, way.unsettled):
         yield way.unsettled.pop(delivery)
 
 
@@ -213,12 +175,12 @@ def key_in(octets: bytes) -> str | None:
             section = reader.value()
             if not isinstance(section, Described):
                 return None
-            code = _code(section.descriptor)
-            if code == _APPLICATION_PROPERTIES:
+            code = code_of(section.descriptor)
+            if code == APPLICATION_PROPERTIES:
                 found = cast("dict[object, object]", section.value)
                 key = found.get(KID) if isinstance(section.value, dict) else None
                 return key if isinstance(key, str) else None
-            if code in _BODIES:
+            if code in {DATA, AMQP_VALUE}:
                 body = section.value
                 return key_in_body(body) or None if isinstance(body, str | bytes) else None
     except DecodeError:

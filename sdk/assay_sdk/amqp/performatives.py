@@ -1,0 +1,98 @@
+"""Performatives in frames (OASIS AMQP 1.0, 2.7), for those who look on: the client's trace and the kit's proxy.
+
+Frames that are not valid show nothing; refusing them is for the two ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from msgspec import Struct
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import AMQP_FRAME
+from assay_sdk.amqp.types import DecodeError, Described
+
+BEGIN, ATTACH, TRANSFER, DISPOSITION = 0x11, 0x12, 0x14, 0x15
+RECEIVED, ACCEPTED, REJECTED, RELEASED, MODIFIED = 0x23, 0x24, 0x25, 0x26, 0x27
+APPLICATION_PROPERTIES, DATA, AMQP_VALUE = 0x74, 0x75, 0x77
+
+_CODES: Mapping[str, int] = {
+    "amqp:begin:list": BEGIN,
+    "amqp:attach:list": ATTACH,
+    "amqp:transfer:list": TRANSFER,
+    "amqp:disposition:list": DISPOSITION,
+    "amqp:received:list": RECEIVED,
+    "amqp:accepted:list": ACCEPTED,
+    "amqp:rejected:list": REJECTED,
+    "amqp:released:list": RELEASED,
+    "amqp:modified:list": MODIFIED,
+    "amqp:application-properties:map": APPLICATION_PROPERTIES,
+    "amqp:data:binary": DATA,
+    "amqp:amqp-value:*": AMQP_VALUE,
+}
+"""Symbolic descriptors, which may stand for numbers (1.4)."""
+_SERIALS = 1 << 32
+
+
+class Performative(Struct, frozen=True):
+    """A performative and the part of a message that follows it.
+
+    Args:
+        code: The number of its descriptor.
+        channel: The channel of its frame.
+        fields: Its fields; those at the end may be left out.
+        payload: The octets behind it.
+    """
+
+    code: int
+    channel: int
+    fields: list[object]
+    payload: bytes
+
+    def __getitem__(self, number: int) -> object:
+        """A field; None if the frame leaves it out."""
+        return self.fields[number] if number < len(self.fields) else None
+
+
+def read_performative(octets: bytes) -> Performative | None:
+    """Read a frame.
+
+    Args:
+        octets: A whole frame or protocol header.
+
+    Returns:
+        None for headers, heartbeats, SASL frames and frames that cannot be read.
+    """
+    if octets.startswith(b"AMQP") or octets[5] != AMQP_FRAME:
+        return None
+    body = octets[octets[4] * 4 :]
+    if not body:
+        return None  # a heartbeat
+    reader = types.Reader(body)
+    try:
+        found = reader.value()
+    except DecodeError:
+        return None
+    if not isinstance(found, Described) or not isinstance(found.value, list):
+        return None
+    fields = cast("list[object]", found.value)
+    return Performative(code_of(found.descriptor), int.from_bytes(octets[6:8]), fields, body[reader.at :])
+
+
+def code_of(descriptor: object) -> int:
+    """Return the number of a descriptor; -1 if it is a name that is not known here."""
+    if isinstance(descriptor, str):
+        return _CODES.get(descriptor, -1)
+    return descriptor if isinstance(descriptor, int) else -1
+
+
+def disposed_ids(disposition: Performative, unsettled: Mapping[int, object]) -> list[int]:
+    """Return which of these delivery ids a disposition is about: serial numbers from its first to its last (2.7.6)."""
+    first, last = disposition[1], disposition[2]
+    if not isinstance(first, int):
+        return []
+    if not isinstance(last, int) or last == first:
+        return [first] if first in unsettled else []  # mostly so
+    return [number for number in unsettled if (number - first) % _SERIALS <= (last - first) % _SERIALS]
