@@ -1,4 +1,4 @@
-"""What the commands and events of an in-process wire are in frames, for tracing: transfers and dispositions.
+"""Translates commands and events of an in-process wire to frames, for tracing: transfers and dispositions.
 
 A wire in process has no frames.  It works as an AMQP link whose receiver settles second (OASIS AMQP 1.0, 2.7.3): a
 `Settle` is an outcome that the client has not settled, and its answer is the broker's settlement.  The answer to a
@@ -72,7 +72,7 @@ class WireTracer:
         return Transfer(event.message, settled, link)
 
     def _told(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
-        """What the answer to a command says: the outcome of a send, or the settlement of the client's outcomes."""
+        """Translate the answer to a command: the outcome of a send, or the settlement of the client's outcomes."""
         message = self._sent.pop(token, None)
         if message is not None:
             return (Disposition(message, outcome, settled=True, receiver=True),)

@@ -19,7 +19,7 @@ def traced(story: Story, name: str) -> Client:
 
 
 def told(client: Client) -> list[Told]:
-    """What the frames carried and said: direction, body, outcome, settled, whether its receiver said it."""
+    """Return direction, body, outcome and settled of transfers and dispositions, and whether the receiver said it."""
     found: list[Told] = []
     for frame in (event for event in client.events if isinstance(event, driver.Frame)):
         if frame.transfer is not None:

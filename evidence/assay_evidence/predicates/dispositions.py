@@ -71,7 +71,7 @@ class Delivery(Struct, frozen=True):
 
 
 class _Flaw(Struct, frozen=True):
-    """What is wrong with a delivery.
+    """Return the breach in a delivery.
 
     Args:
         reason: The sentence of the finding.
@@ -174,7 +174,7 @@ def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
 
 
 def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
-    """What is wrong with the deliveries of one message."""
+    """Return the breach in the deliveries of one message."""
     any_time = not claim.bounds.get("acknowledged", 1) or not claim.bounds.get("accepted", 1)
     by_hand = actors_of(claim) is not None and not any_time
     never = claim.bounds.get("times") == 0
@@ -200,7 +200,7 @@ def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
 
 
 def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
-    """What is wrong with a delivery that must have been accepted, and settled if the claim says so."""
+    """Return the breach in a delivery that must have been accepted, and settled if the claim says so."""
     outcome = one.outcome
     if outcome is None and one.end is not None:
         mine, other = "so the default outcome of its source holds", "so its receiver had nothing left to say"
@@ -218,7 +218,7 @@ def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
 
 
 def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
-    """What the client said of a delivery before the application acknowledged it; it may give it back."""
+    """Return the client's outcome of a delivery before the application acknowledged it; it may give it back."""
     for frame in one.told:
         if frame.disposition != _ACCEPTED and not (frame.disposition == _NONE and frame.settled):
             continue  # it gives the message back
@@ -249,7 +249,7 @@ def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: st
 
 
 def _way(one: Delivery) -> str:
-    """How a delivery ended."""
+    """The end of a delivery."""
     end, outcome = one.end, one.outcome
     if end is None or outcome is None:
         return "not settled"

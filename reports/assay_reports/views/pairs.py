@@ -25,7 +25,7 @@ _CIRCUMSTANCES = {
     LATENESS: "A message may be late by {}.",
     PACE: "The pair answers slowly, so all times of the scenarios are {} times as long as written.",
 }
-"""What the verdicts of a run depend on beside its pair, by the entry of the journal's environment."""
+"""Sentences on circumstances of a run that its verdicts depend on, by the entry of the journal's environment."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):

@@ -123,7 +123,7 @@ class Transfer(Struct, frozen=True):
 
 
 class Disposition(Struct, frozen=True):
-    """What a frame said of the delivery of a message that an earlier frame carried.
+    """An outcome or settlement in a frame, for a message that an earlier frame carried.
 
     Args:
         outcome: The outcome; None if the frame named none.

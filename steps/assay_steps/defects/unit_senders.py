@@ -10,7 +10,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _AnywhereOutside(WireFilter):
-    """What a producer without a destination sends does not belong to the unit of work."""
+    """Leave what a producer without a destination sends out of the unit of work."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -35,7 +35,7 @@ class _Late(WireFilter):
         return ()
 
     def late_ns(self, _event: DriverEvent) -> int:
-        """How late an event is, in nanoseconds."""
+        """Return the lateness of an event, in nanoseconds."""
         return _SLOW_NS
 
     delayed: tuple[type[DriverEvent], ...] = ()

@@ -144,7 +144,7 @@ class _TopicsOutside(WireFilter):
 
 
 class _WaitingOvertakes(WireFilter):
-    """What waits for the rest of its batch is handed over before what comes back."""
+    """Hand over what waits for the rest of its batch before what comes back."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

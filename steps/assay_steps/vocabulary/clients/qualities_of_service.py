@@ -23,7 +23,7 @@ from assay_steps.words.send_options import SendOptions
 from assay_steps.words.subscription_terms import Terms
 
 _LOOK_MS = 50
-"""How often a step looks whether the client has lost its connection; the client waits longer before it connects again
+"""The pause between two looks for a lost connection; the client waits longer before it connects again
 (`Backoff`), so a cut that is armed then strikes the second send."""
 
 

@@ -1,4 +1,4 @@
-"""What a receiver is told when the disk does not take the outcome of a delivery."""
+"""A receiver is told when the disk does not take the outcome of a delivery."""
 
 from __future__ import annotations
 

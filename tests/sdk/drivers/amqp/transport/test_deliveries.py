@@ -1,4 +1,4 @@
-"""What frames say of deliveries: frames made by hand."""
+"""Deliveries and dispositions in frames that are made by hand."""
 
 from __future__ import annotations
 
