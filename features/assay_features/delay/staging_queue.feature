@@ -338,44 +338,6 @@ Feature: Delayed messages wait on one staging queue
       And sending "more" is refused
       And the staging queue holds 1 message
 
-    @needs-local-transaction
-    Scenario: A unit of work that is rolled back leaves the place of its message to others
-      Given the staging queue has been altered to MAXDEPTH(1)
-      And an empty queue
-      And session "work" in transacted mode
-      When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h
-      And session "work" is rolled back
-      And message "m2" is sent to the queue with a delivery delay of 1 h
-      Then sending "m2" is accepted
-      And the staging queue holds "m2"
-
-    @evidence @needs-xa
-    Scenario: A branch that is rolled back leaves the place of its message to others
-      Given the staging queue has been altered to MAXDEPTH(1)
-      And an empty queue
-      And session "global" in xa mode
-      And branch "b" has been started in session "global"
-      When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
-      And branch "b" is ended
-      And branch "b" is rolled back
-      And message "m2" is sent to the queue with a delivery delay of 1 h
-      Then sending "m2" is accepted
-      And the staging queue holds "m2"
-
-    @evidence @needs-xa
-    Scenario: A branch that is rolled back after prepare leaves the place of its message to others
-      Given the staging queue has been altered to MAXDEPTH(1)
-      And an empty queue
-      And session "global" in xa mode
-      And branch "b" has been started in session "global"
-      When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
-      And branch "b" is ended
-      And branch "b" is prepared
-      And branch "b" is rolled back
-      And message "m2" is sent to the queue with a delivery delay of 1 h
-      Then sending "m2" is accepted
-      And the staging queue holds "m2"
-
     @needs-time-to-live
     Scenario: A message that expires on the staging queue leaves its place
       Given there is no dead-letter queue
