@@ -10,7 +10,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _AnywhereOutside(WireFilter):
-    """Leave what a producer without a destination sends out of the unit of work."""
+    """The client leaves what a producer without a destination sends out of the unit of work."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -99,7 +99,7 @@ def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record,
 
 @defect(writing, "cleared-until-restart", "DD-38")
 def _cleared_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """Bring back at a restart what was cleared off the staging queue."""
+    """At a restart the broker brings back what was cleared off the staging queue."""
     change = None if view.last is None else change_of(view.last)
     clearing = isinstance(change, ClearQueue) and change.name == STAGING_QUEUE
     return tuple(record for record in records if not (clearing and isinstance(record, MessageRemoved)))

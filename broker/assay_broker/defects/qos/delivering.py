@@ -104,7 +104,7 @@ def _settles(answer: Answer, view: View) -> bool:
 
 @defect(made, "accepted-and-not-settled", "QS-08")
 def _not_settled() -> Seams:
-    """Never settle what a subscriber accepts whose subscription is neither durable nor shared."""
+    """The broker never settles what a subscriber accepts whose subscription is neither durable nor shared."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(one for one in passing if not isinstance(one, Answer) or not _settles(one, view))

@@ -28,7 +28,7 @@ def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(commands, "passing-share-drops-held", "QS-10")
 def _passing_share_drops(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Drop what a sharer held when it goes, if the subscription ends with its last sharer."""
+    """The broker drops what a sharer held when it goes, if the subscription ends with its last sharer."""
     if isinstance(command, Settle):
         receiver = view.receiver(command)
         lost = command.outcome is Outcome.MODIFIED and receiver is not None and _passes(receiver)

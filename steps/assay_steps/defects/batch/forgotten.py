@@ -144,7 +144,7 @@ class _TopicsOutside(WireFilter):
 
 
 class _WaitingOvertakes(WireFilter):
-    """Hand over what waits for the rest of its batch before what comes back."""
+    """The client hands over what waits for the rest of its batch before what comes back."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

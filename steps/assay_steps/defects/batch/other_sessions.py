@@ -21,7 +21,7 @@ _SAID = (Outcome.ACCEPTED, Outcome.MODIFIED)
 
 
 class _SettlesOthers(WireFilter):
-    """What one session settles, other sessions of its connection settle with it."""
+    """Other sessions of a connection settle what one of them settles."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
