@@ -344,7 +344,7 @@ Feature: Exception reports on delayed messages that could not be put
 
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
-      And message "control" is sent to the queue with a delivery delay of 20 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And message "control" is sent to the queue with a delivery delay of 10 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
       When the staging queue no longer holds "m1"

@@ -80,7 +80,7 @@ Feature: Delayed messages wait on one staging queue
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
-      And 10 m have passed since "slow" was sent
+      And 3 s have passed since "slow" was sent
       And session "work" is committed
       Then a header of "slow" on the staging queue names the queue
       And a header of "slow" on the staging queue shows its delay of 1 h
@@ -98,7 +98,7 @@ Feature: Delayed messages wait on one staging queue
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
-      And 10 m have passed since "slow" was sent
+      And 3 s have passed since "slow" was sent
       And session "work" is committed
       Then "slow" on the staging queue has DDH.DeliveryDelay "3600000"
 
