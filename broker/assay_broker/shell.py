@@ -6,6 +6,7 @@ they are durable.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
@@ -32,6 +33,7 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
+_LOG = logging.getLogger(__name__)
 
 _TOLD = Deliver, Answer
 """Effects for peers. A union type is created once, since an isinstance check runs for each message."""
@@ -163,6 +165,27 @@ class QueueManager:
             if life is self._life:
                 self._end_turn(life, life.core.handle(passed, now_ms), now_ms)
         life.schedule_tick()
+
+    def contain(self, doing: str, job: Callable[[], None]) -> bool:
+        """Run a job, and log an exception of it, so that a mistake of the broker harms no more than one connection.
+
+        The exception of a queue manager with a defect is raised, because it may be a mistake of the defect's author.
+
+        Args:
+            doing: What the job does, for the log.
+            job: The job.
+
+        Returns:
+            Whether it ended without an exception.
+        """
+        try:
+            job()
+        except Exception:
+            if self._seams is not NO_SEAMS:
+                raise
+            _LOG.exception("%s: %s has failed; the queue manager goes on", self.name, doing)
+            return False
+        return True
 
     def put_together(self, puts: Sequence[Put]) -> None:
         """Put messages that arrived together: like `handle` for each, but written and delivered in one batch.
@@ -319,6 +342,12 @@ class QueueManager:
             for hook in tuple(self.after_turn):
                 hook()
 
+    def _tick(self) -> None:
+        self.contain("what is due", partial(self.handle, Tick()))
+
+    def _run_contained(self, life: Life, command: Command) -> None:
+        self.contain("what follows a flush", partial(self._run_from_log, life, command))
+
     def _run_from_log(self, life: Life, command: Command) -> None:
         """Handle the log's report also after the end of a life, because it concerns a sharing group's others."""
         if life.over:
@@ -424,9 +453,9 @@ class QueueManager:
             core,
             self._store,
             self._runner,
-            run=self._run_from_log,
+            run=self._run_contained,
             let_out=self._let_out,
-            due=partial(self.handle, Tick()),
+            due=self._tick,
         )
         self._carry_out(self._life, effects)
         self._life.schedule_tick()

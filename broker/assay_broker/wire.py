@@ -41,6 +41,7 @@ CAPABILITIES = frozenset(
 
 PRODUCT = "Assay reference broker"
 _CONNECT = -1  # the engine's tokens count from 0
+_MISTAKE = "The broker has made a mistake; its log says which."
 
 
 @cache
@@ -116,9 +117,12 @@ class InProcessWire:
 
     def abort(self) -> None:
         """Drop the connection as if the network had failed."""
+        self._drop("The connection was dropped.")
+
+    def _drop(self, why: str) -> None:
         if not self._ending:
             self._runner.call_soon(partial(self._end_connection, self._number))
-            self.lost(refused(Mqrc.CONNECTION_BROKEN, "The connection was dropped."))
+            self.lost(refused(Mqrc.CONNECTION_BROKEN, why))
 
     # what the queue manager says ---------------------------------------------------------------------------------
 
@@ -200,11 +204,14 @@ class InProcessWire:
     # opening and ending ------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        if not self._ending:
-            login = self._target.login
-            user = None if login is None else login.user
-            self._number = self._queue_manager.connect(self, _CONNECT, self._target.client_id, user)
-            self._forwarder = Forwarder(self._number, self._queue_manager.handle, self._post)
+        if not self._ending and not self._queue_manager.contain("a connection", self._connect):
+            self._drop(_MISTAKE)
+
+    def _connect(self) -> None:
+        login = self._target.login
+        user = None if login is None else login.user
+        self._number = self._queue_manager.connect(self, _CONNECT, self._target.client_id, user)
+        self._forwarder = Forwarder(self._number, self._queue_manager.handle, self._post)
 
     def _opened(self, why: Refused | None) -> None:
         if why is not None:
@@ -220,7 +227,8 @@ class InProcessWire:
         )
 
     def _end_connection(self, number: int) -> None:
-        self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
+        end = commands.Disconnect(number, None, clean=False)
+        self._queue_manager.contain("the end of a connection", partial(self._queue_manager.handle, end))
 
     # commands ----------------------------------------------------------------------------------------------------
 
@@ -235,4 +243,5 @@ class InProcessWire:
             self._sink(self._tracer.command(command))
         if self._forwarder is None:
             raise RuntimeError("a wire was asked for something before it had begun to open")
-        self._forwarder.forward(command)
+        if not self._queue_manager.contain("a command", partial(self._forwarder.forward, command)):
+            self._drop(_MISTAKE)

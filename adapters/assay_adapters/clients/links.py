@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from traceback import walk_tb
 from typing import TypeVar
 
 from assay_adapters.clients.events import Teller, fields_of
 from assay_adapters.clients.keys import marked
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.ports.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
-from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
@@ -25,7 +26,11 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 
 
 def attempt(action: Callable[[], T]) -> Outcome[T]:
-    """Call the SDK and return its result, or its exception as a value."""
+    """Call the SDK and return its result, or its exception as a value.
+
+    An exception that is no `JmsError` is a value, too, if the SDK itself raised it: the client has refused the call by
+    a mistake, and the adapter, the runner and defects have made none.
+    """
     try:
         return Ok(action())
     except JmsError as error:
@@ -37,6 +42,18 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
             objects=error.objects,
             xa=error.refused.xa,
         )
+    except Exception as error:
+        if not _is_the_clients(error):
+            raise
+        text = f"The client raised {type(error).__name__}: {error}"
+        return Refused(kind=JmsErrorKind.MESSAGING, text=text, mqrc=Mqrc.UNEXPECTED_ERROR)
+
+
+def _is_the_clients(error: Exception) -> bool:
+    """Whether the SDK raised an exception, and not its runner, which also raises those of other parts."""
+    *_, (innermost, _line) = walk_tb(error.__traceback__)
+    module = str(innermost.f_globals.get("__name__", ""))
+    return module.startswith("assay_sdk.") and not module.startswith("assay_sdk.runners.")
 
 
 def acknowledge_message(message: Message[str]) -> None:

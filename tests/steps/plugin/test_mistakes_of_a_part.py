@@ -1,0 +1,25 @@
+"""An exception inside the broker or the client fails what it keeps from happening; it is no error of the kit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_steps.plugin.suite import SuiteOptions, run_suite
+
+
+@pytest.mark.parametrize(
+    ("rule", "function"),
+    [
+        ("DD-06", "assay_broker.core.handlers.release_due"),
+        ("BT-12", "assay_sdk.engine.sessions.session.EngineSession._use_unit"),
+    ],
+)
+def test_it_fails_the_rule(rule: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(function, None)  # its call is a TypeError
+    run_suite(SuiteOptions(out=tmp_path, rules=(rule,), probes=False))
+    verdicts = load_verdicts(tmp_path / "verdicts.json")
+    assert [one.verdict for one in verdicts.rules] == [Verdict.FAIL]
+    assert Verdict.ERROR not in {one.verdict for one in verdicts.scenarios}
