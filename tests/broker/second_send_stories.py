@@ -198,7 +198,21 @@ def sharers_away(story: Story) -> None:
     story.run(100)
 
 
+def units_side_by_side(story: Story) -> None:
+    one, two = story.client("one"), story.client("two")
+    two.listen(3, Q)
+    for first, second, end in ((1, 2, driver.Commit), (3, 4, driver.Rollback)):
+        one.submit(driver.Begin(one.token(), 1, first), driver.Begin(one.token(), 1, second))
+        one.put(f"of unit {first}", delay_ms=50, unit=first)
+        one.put(f"of unit {second}", delay_ms=50, unit=second)
+        one.submit(end(one.token(), first))
+        story.run(100)
+        one.submit(driver.Commit(one.token(), second))
+        story.run(100)
+
+
 SECOND_SEND_STORIES = (
+    units_side_by_side,
     without_a_destination,
     asked_again,
     clusters_altered,

@@ -283,6 +283,83 @@ Feature: A delayed message is delivered once its delay is over
       Then "second" sees "now" exactly once
       And "second" never sees "slow"
 
+    @needs-topic @needs-durable-subscription
+    Scenario Outline: A publication that a durable subscriber has had does not come again (the broker <event>)
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And "steady" has seen "slow"
+      And 1 s pass
+      And subscriber "steady" goes away
+      And the broker <event>
+      And subscriber "steady" comes back
+      And message "now" is sent to the topic
+      Then "steady" sees "now" exactly once
+      And "steady" sees "slow" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-topic @needs-durable-subscription
+    Scenario Outline: A publication whose delay was over for an inactive subscriber comes once after the broker <event>
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And a non-durable subscriber "live" on the topic
+      And subscriber "steady" is inactive
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And "live" has seen "slow"
+      And the broker <event>
+      And subscriber "steady" comes back
+      And message "now" is sent to the topic
+      Then "steady" sees "slow" and "now" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-topic @needs-durable-subscription @needs-shared-subscription
+    Scenario Outline: Nor does one come twice for a shared durable subscription (the broker <event>)
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And a non-durable subscriber "live" on the topic
+      And subscriber "member" is inactive
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And "live" has seen "slow"
+      And the broker <event>
+      And subscriber "member" comes back
+      And message "now" is sent to the topic
+      Then "member" sees "slow" and "now" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-non-persistent
+    Scenario: Each of several non-persistent messages is delivered, although their delays are over at the same time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m5" are sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      Then the receiver sees "m1" to "m5" exactly once
+
     @needs-restart
     Scenario: A restart during the delay does not make it any longer
       Given an empty queue

@@ -80,6 +80,37 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
 
+    @needs-own-uncommitted
+    Scenario Outline: A session that has <ended> a unit of work gets what it puts in the next one
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue
+      And session "work" is <ended>
+      And message "m2" is sent in session "work" to the queue
+      Then "own" sees "m2" exactly once
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
+
+    @needs-own-uncommitted
+    Scenario Outline: Each of two sessions of a connection gets what it has put itself, and "<other>" not what "<one>" has put
+      Given an empty queue
+      And session "first" in transacted mode on connection "shared"
+      And session "second" in transacted mode on connection "shared"
+      And receiver "<one>" of session "<one>" on the queue
+      And receiver "<other>" of session "<other>" on the queue
+      When message "m1" is sent in session "<one>" to the queue
+      Then "<one>" sees "m1" exactly once
+      And "<other>" never sees "m1"
+
+      Examples:
+        | one    | other  |
+        | first  | second |
+        | second | first  |
+
     @evidence @needs-browse
     Scenario: A browser of another connection does not find it before the commit
       Given an empty queue
@@ -394,6 +425,47 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then the receiver sees "done" exactly once
       And the receiver never sees "undone"
+
+    Scenario: When another session of the connection is committed, what a session has sent does not come
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode on connection "shared"
+      And session "other" in transacted mode on connection "shared"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And message "theirs" is sent in session "other" to the queue with a delivery delay of 1 s
+      And session "other" is committed
+      Then the receiver sees "theirs" exactly once
+      And the receiver never sees "slow"
+
+    @needs-topic
+    Scenario: When another session of the connection is committed, what a session has published does not come
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode on connection "shared"
+      And session "other" in transacted mode on connection "shared"
+      When message "slow" is sent in session "work" to the topic with a delivery delay of 1 s
+      And message "theirs" is sent in session "other" to the topic with a delivery delay of 1 s
+      And session "other" is committed
+      Then "live" sees "theirs" exactly once
+      And "live" never sees "slow"
+
+    Scenario Outline: When another session of the connection is <ended>, what a session has sent comes once after its own commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode on connection "shared"
+      And session "other" in <mode> mode on connection "shared"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And message "theirs" is sent in session "other" to the queue with a delivery delay of 1 s
+      And session "other" is <ended>
+      And session "work" is committed
+      Then the receiver sees "slow" exactly once
+
+      Examples:
+        | ended       | mode       |
+        | committed   | transacted |
+        | rolled back | transacted |
+        | closed      | transacted |
+        | closed      | auto       |
 
     @evidence @needs-kill
     Scenario: After the commit it comes although the broker is killed

@@ -8,11 +8,13 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Deliver
-from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
+from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
 from assay_broker.defects.sends import (
     SHIFT,
+    cancelled,
     dropped,
     handed_in,
     is_durable,
@@ -24,8 +26,18 @@ from assay_broker.defects.sends import (
     undelayed,
     unheard,
 )
-from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read, read_together
-from assay_broker.defects.view import View
+from assay_broker.defects.shapes import (
+    Commands,
+    commands,
+    delayed_puts,
+    deliveries,
+    filters,
+    puts,
+    read,
+    read_together,
+    writing,
+)
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
@@ -164,6 +176,26 @@ def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Comma
     return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
 
 
+@defect(made, "moved-publication-stays-stored", "DD-03")
+def _moved_stays() -> Seams:
+    """A publication that was moved to a subscriber stays in the store as staged, and is moved again after a restart."""
+    staged: set[int] = set()
+
+    def keep(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        staged.update(one.key for one in records if is_staged(one) and one.home.startswith(SUBSCRIPTION_HOME))
+        return tuple(one for one in records if not (isinstance(one, MessageRemoved) and one.key in staged))
+
+    return writing(keep)
+
+
+@defect(delayed_puts, "one-staged-for-each-moment", "DD-03")
+def _one_for_each_moment(put: Put, sent: Sent, view: View) -> Commands | None:
+    """Of several messages for one destination whose delays end in the same millisecond only the last one is staged."""
+    same = (id_ for id_, one in view.delayed.items() if (one.target, one.due_ms) == (sent.target, sent.due_ms))
+    lost = cancelled(view, *same)
+    return (*lost, put) if lost else None
+
+
 # DD-04
 
 
@@ -280,6 +312,8 @@ STAGING_DEFECTS = (
     _publications_lost,
     _staged_twice,
     _released_twice,
+    _moved_stays,
+    _one_for_each_moment,
     _behind_the_delayed,
     _publications_staged,
     _not_to_returning,

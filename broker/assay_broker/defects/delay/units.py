@@ -21,7 +21,7 @@ from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, puts, read, reading
-from assay_broker.defects.view import Sent, View
+from assay_broker.defects.view import Sent, Unit, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 
@@ -39,6 +39,22 @@ def _hidden_from_own(command: Command, _now_ms: int, _view: View) -> Commands | 
 def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """Messages that a unit of work has put and not committed are there for every session of its connection."""
     return (replace(command, session=0),) if isinstance(command, Attach | Begin) else None
+
+
+@defect(made, "own-uncommitted-in-first-unit-only", "DD-25")
+def _first_unit_only() -> Seams:
+    """Only in its first unit of work can a session get what it has put and not committed."""
+    begun: set[tuple[int, int | None]] = set()
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if not isinstance(command, Begin) or command.xid is not None:
+            return None
+        owner = command.connection, command.session
+        again = owner in begun
+        begun.add(owner)
+        return (replace(command, session=None),) if again else None
+
+    return commands(rewrite)
 
 
 @defect(puts, "put-leaves-unit", "DD-25")
@@ -243,6 +259,36 @@ def _second_lost(put: Put, sent: Sent, view: View) -> Commands | None:
     return (dropped(put, sent.at_ms),) if before else None
 
 
+@defect(commands, "commit-stages-for-all-sessions", "DD-26")
+def _stages_others(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A commit also stages the delayed messages that other sessions of the connection have sent and not committed."""
+    if not isinstance(command, Commit):
+        return None
+    others = (one for unit in _beside(command, view).values() for one in unit.sent if one.delayed)
+    return (command, *(put for one in others for put in handed_in(view, one.target, one.message)))
+
+
+@defect(commands, "backout-drops-for-all-sessions", "DD-26")
+def _drops_others(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """Backing out also drops the delayed messages that other sessions of the connection have sent and not committed."""
+    if not isinstance(command, Backout):
+        return None
+    again: list[Command] = []
+    for number, unit in _beside(command, view).items():
+        if any(one.delayed for one in unit.sent):
+            again += [Backout(command.connection, None, number), Begin(command.connection, None, number)]
+    return (command, *again)
+
+
+def _beside(command: Commit | Backout, view: View) -> dict[int, Unit]:
+    """The connection's other open units of work, by number."""
+    return {
+        number: unit
+        for (connection, number), unit in view.units.items()
+        if connection == command.connection and number != command.unit
+    }
+
+
 @defect(delayed_puts, "delayed-of-unit-not-on-disk", "DD-26", "DD-27")
 def _not_on_disk(put: Put, _sent: Sent, _view: View) -> Commands | None:
     """Delayed messages of a unit of work do not reach the disk."""
@@ -277,6 +323,9 @@ def _lost_if_late(message: Message, by_ms: int) -> Message:
 
 
 UNIT_DEFECTS = (
+    _first_unit_only,
+    _stages_others,
+    _drops_others,
     _unselected,
     _put_survives_a_kill,
     _first_backed_out,
