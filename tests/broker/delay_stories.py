@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tests.broker.stories import DURABLE, SHARED, TOPIC, Q, Story
+from tests.broker.test_inprocess import MS
 
 from assay_sdk import driver
+from assay_sdk.model.message import Address, AddressKind, Message
 
 
 def delayed_on_queues(story: Story) -> None:
@@ -32,6 +34,31 @@ def delayed_on_queues(story: Story) -> None:
     one.put("undone", delay_ms=50, unit=2)
     one.submit(driver.Rollback(one.token(), 2))
     story.run(3_000)
+
+
+def temporary_queues(story: Story) -> None:
+    one, two = story.client("one"), story.client("two")
+    one.submit(driver.OpenSender(one.token(), 1, 4, Address(AddressKind.TEMPORARY_QUEUE, ""), dynamic=True))
+    story.run(10)
+    made = next(str(event.value) for event in reversed(one.events) if isinstance(event, driver.Done) and event.value)
+    answers = Address(AddressKind.TEMPORARY_QUEUE, made)
+    one.listen(5, answers)
+    two.submit(driver.OpenSender(two.token(), 1, 4, answers))
+    two.put("answered later", 4, delay_ms=50)
+    two.listen(6, Q)
+    now_ms = story.runner.clock.wall_ns() // MS
+    asked = Message(message_id="asked", body="asked", durable=True, reply_to=answers, delivery_time_ms=now_ms + 20)
+    two.submit(driver.Send(two.token(), 1, asked))
+    story.run(3_000)
+
+
+def units_of_two_modes(story: Story) -> None:
+    one = story.client("one")
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("in memory", durable=False, unit=1)
+    one.put("on disk", unit=1)
+    one.submit(driver.Commit(one.token(), 1))
+    story.run(100)
 
 
 def delayed_over_a_kill(story: Story) -> None:
@@ -90,6 +117,8 @@ def expired_over_a_kill(story: Story) -> None:
 
 DELAY_STORIES = (
     delayed_on_queues,
+    temporary_queues,
+    units_of_two_modes,
     delayed_over_a_kill,
     delayed_on_topics,
     delays_of_every_length,

@@ -265,6 +265,10 @@ class LightSession:
         """Refuse: MQ Light has no recovery of a session."""
         return _unsupported("recovery of a session")
 
+    def temporary_queue(self) -> Outcome[Address]:
+        """Refuse: MQ Light has no queues."""
+        return _unsupported("temporary queues")
+
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
         """End a subscription at once, whatever its time to live."""
         subscription = self._subscriptions.get(name)
@@ -304,6 +308,14 @@ class LightConnection:
         if auto_confirm is None:
             return _unsupported(f"sessions in {ack.value} mode")
         return Ok(LightSession(self._port, self._teller, self._runner, auto_confirm=auto_confirm))
+
+    def start(self) -> Outcome[None]:
+        """Refuse: the clients of MQ Light are always started."""
+        return _unsupported("start of a connection")
+
+    def stop(self) -> Outcome[None]:
+        """Refuse: the clients of MQ Light cannot be stopped for a while."""
+        return _unsupported("stop of a connection")
 
     def close(self) -> Outcome[None]:
         """Close in order."""

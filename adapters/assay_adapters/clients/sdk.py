@@ -54,6 +54,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.TOPIC,
         Capability.DURABLE_SUBSCRIPTION,
         Capability.SHARED_SUBSCRIPTION,
+        Capability.TEMPORARY_DESTINATION,
         Capability.SESSION,
         Capability.LOCAL_TRANSACTION,
         Capability.XA,
@@ -124,6 +125,10 @@ class SdkSession:
         """Restart delivery with the first message that is not acknowledged."""
         return attempt(self._port.recover)
 
+    def temporary_queue(self) -> Outcome[Address]:
+        """Make a temporary queue."""
+        return attempt(lambda: self._port.create_temporary_queue().address)
+
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
         """Remove a durable subscription."""
         return attempt(lambda: self._port.unsubscribe(name, shared=shared))
@@ -191,6 +196,14 @@ class SdkConnection:
         return attempt(
             lambda: SdkSession(self._open(SdkAckMode(ack.value)), self._teller, self._runner, checked=checked)
         )
+
+    def start(self) -> Outcome[None]:
+        """Deliver messages again."""
+        return attempt(self._port.start)
+
+    def stop(self) -> Outcome[None]:
+        """Deliver no message until the next start."""
+        return attempt(self._port.stop)
 
     def close(self) -> Outcome[None]:
         """Close in order."""

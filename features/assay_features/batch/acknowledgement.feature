@@ -737,6 +737,48 @@ Feature: A batch is acknowledged as a whole
       Then "first" sees "a1" to "a3" again
       And "second" sees "b1" to "b3" again
 
+    @evidence
+    Scenario: A session of a stopped connection that is rolled back brings all back after the start
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m5"
+      And the connection of "receiver" is stopped
+      And session "s" is rolled back
+      And 2 s pass
+      And the connection of "receiver" is started
+      Then "receiver" sees "m1" to "m5" exactly 2 times
+      And "receiver"'s batches hold at most 2 messages
+
+    Scenario: What a receiver was handed before it was closed comes back when its session is closed
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m5"
+      And "receiver" is closed
+      And session "s" is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m5" exactly once
+
+    Scenario: What a receiver was handed before it was closed is acknowledged by the commit
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m5"
+      And "receiver" is closed
+      And session "s" is committed
+      And session "s" is closed
+      And message "control" is sent to the queue
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m5"
+
     Scenario: What was not committed comes back when its connection is closed
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue

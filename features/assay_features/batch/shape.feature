@@ -78,6 +78,26 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "first"'s batches hold at most 2 messages
       And "second"'s batches hold at most 5 messages
 
+    Scenario Outline: What comes back in <mode> mode comes in batches of no more than 2 either
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in <mode> mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m5"
+      And session "s" is <undone>
+      Then "receiver" sees "m1" to "m5" exactly 2 times
+      And "receiver"'s batches hold at most 2 messages
+
+      Examples:
+        | mode   | undone    |
+        | client | recovered |
+
+      @needs-local-transaction
+      Examples: In a local transaction
+        | mode       | undone      |
+        | transacted | rolled back |
+
     Scenario: A time without messages leads to no batch
       Given an empty queue
       And a receiver on the queue
@@ -208,6 +228,39 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       When the receiver starts to take batches of at most 2 within 500 ms
       Then the receiver sees "m1" to "m5" exactly once
       And each batch of at most 2 reaches the receiver within 500 ms of its first message
+
+    @evidence
+    Scenario Outline: What waits for the rest of its batch comes by its deadline, or at once, after its connection was stopped for <span>
+      A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so the start is the earliest moment.
+
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 2 s
+      When messages "m1" to "m3" are sent to the queue
+      And the receiver's connection is stopped
+      And <span> pass
+      And the receiver's connection is started
+      Then the receiver sees "m1" within 2 s after its connection was started
+      And the receiver sees "m3" within 2 s after its connection was started
+      And the receiver sees "m1" to "m3" exactly once
+
+      Examples:
+        | span |
+        | 1 s  |
+        | 4 s  |
+
+    @needs-time-to-live
+    Scenario: A message that expires before its batch is full does not put the deadline of the others off
+      Given it is known how long an unbatched message takes
+      And an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 5 s
+      When message "m1" is sent to the queue
+      And message "short" is sent to the queue with a time to live of 1 s
+      And 3 s pass
+      And message "m2" is sent to the queue
+      Then the receiver sees "m1" to "m2" exactly once
+      And each batch of at most 3 reaches the receiver within 5 s of its first message
 
     Scenario: What comes while a callback works is deferred no further than the timeout after it
       Given it is known how long an unbatched message takes

@@ -63,6 +63,74 @@ Feature: What holds for single messages holds for batches
       Then the receiver sees "first" and "last" exactly once
       And the receiver never sees "short"
 
+    Scenario Outline: A stopped connection hands over no part of a batch, and <count> messages once it is started
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 4 within 1 s
+      When the receiver's connection is stopped
+      And <count> messages are sent to the queue
+      And message "last" is sent to the queue
+      Then the receiver sees nothing of "last" for 3 s
+      When the receiver's connection is started
+      Then the receiver sees each of the many messages exactly once
+      And the receiver sees "last" exactly once
+      And the receiver's batches hold at most 4 messages
+
+      Examples:
+        | count |
+        | 1     |
+        | 3     |
+        | 9     |
+
+    Scenario: A batch that is partly there when the connection is stopped waits for the start
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 5 within 2 s
+      When messages "m1" to "m3" are sent to the queue
+      And the receiver's connection is stopped
+      Then the receiver sees nothing of "m3" for 4 s
+      When messages "m4" to "m6" are sent to the queue
+      And the receiver's connection is started
+      Then the receiver sees "m1" to "m6" exactly once
+      And the receiver sees "m1" to "m6" in that order
+
+    Scenario: What waits for the rest of its batch on a stopped connection comes to another receiver when that is closed
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 5 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the receiver's connection is stopped
+      And the receiver's connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+    @needs-delivery-delay
+    Scenario: A delayed message that is due while the connection is stopped joins a batch after the start
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 2 s
+      When message "prompt" is sent to the queue
+      And message "delayed" is sent to the queue with a delivery delay of 1 s
+      And the receiver's connection is stopped
+      And 3 s pass
+      And the receiver's connection is started
+      Then the receiver sees "prompt" and "delayed" exactly once
+      And the receiver's batches hold at most 3 messages
+
+    @needs-time-to-live
+    Scenario: A message that expires in its batch while the connection is stopped is left out of it
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 5 within 2 s
+      When message "long" is sent to the queue
+      And message "short" is sent to the queue with a time to live of 1 s
+      And the receiver's connection is stopped
+      And 3 s pass
+      And the receiver's connection is started
+      Then the receiver sees "long" exactly once
+      And the receiver never sees "short"
+
     Scenario Outline: A batch hands over <body> unaltered
       Given an empty queue
       And a receiver on the queue

@@ -56,6 +56,47 @@ Feature: A delayed message is delivered once its delay is over
       And the producer sends message "second"
       Then the receiver sees "first" and "second" exactly once
 
+    @evidence @needs-session
+    Scenario: It comes, although the receiver's connection was stopped when the delay was over
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And the receiver's connection is stopped
+      And 3 s pass
+      And message "prompt" is sent to the queue
+      And the receiver's connection is started
+      Then the receiver sees "slow" and "prompt" exactly once
+
+    @evidence @needs-session @needs-topic
+    Scenario: A publication comes, although the subscriber's connection was stopped when the delay was over
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And the connection of "live" is stopped
+      And 3 s pass
+      And the connection of "live" is started
+      Then "live" sees "slow" exactly once
+
+    @evidence @needs-temporary-destination @needs-session
+    Scenario Outline: A <mode> message for a temporary queue comes when its delay is over
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      When a message listener is set on "reader"
+      And message "slow" is sent to queue "answers" with a delivery delay of 2 s and delivery mode <mode>
+      And message "prompt" is sent to queue "answers"
+      Then "reader" sees "prompt" and "slow" exactly once
+      And "reader" sees "slow" in time, 2 s after its send
+
+      Examples:
+        | mode       |
+        | persistent |
+
+      @needs-non-persistent
+      Examples: Non-persistent
+        | mode           |
+        | non-persistent |
+
     @needs-topic @needs-durable-subscription @needs-non-persistent
     Scenario Outline: A durable subscriber who is away when the delay is over gets a <mode> message when back
       Given a topic

@@ -28,6 +28,15 @@ Feature: A delayed message cannot be had before its delay is over
         | 1999 ms |
         | 2 s     |
 
+    @evidence @needs-temporary-destination @needs-session
+    Scenario: The receiver of a temporary queue sees it no earlier either
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      When a message listener is set on "reader"
+      And message "slow" is sent to queue "answers" with a delivery delay of 2 s
+      Then "reader" sees "slow" no earlier than 2 s after its send
+
     @needs-non-persistent
     Scenario: The smallest delay is a delay
       Given an empty queue

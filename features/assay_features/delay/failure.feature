@@ -52,6 +52,20 @@ Feature: A delayed message that its target cannot take
         | persistent     |
         | non-persistent |
 
+    @evidence @needs-temporary-destination
+    Scenario Outline: A <mode> message goes to the dead-letter queue when its target was a temporary queue whose connection <ended>
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      And message "m1" is sent to queue "answers" with a delivery delay of 2 s and delivery mode <mode>
+      When the connection of "reader" is <ended>
+      Then "m1" on the dead-letter queue has dead-letter reason MQRC_UNKNOWN_OBJECT_NAME
+      And the staging queue no longer holds "m1"
+      Examples:
+        | mode           | ended  |
+        | persistent     | closed |
+        | non-persistent | lost   |
+
     Scenario: A message goes to the dead-letter queue when its target is an alias that has come to stand for nothing
       Given a queue with MAXDEPTH(10)
       And an alias "front" for the queue

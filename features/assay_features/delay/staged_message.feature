@@ -357,6 +357,19 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | JMSType "order"                               |
         | a time to live of 1 h                         |
 
+    @kit @needs-temporary-destination @needs-session
+    Scenario: A message whose reply-to is a temporary queue can be answered after its delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      When a message listener is set on "reader"
+      And message "question" is sent to the queue with a delivery delay of 1 s and reply-to queue "answers"
+      Then the receiver sees "question" as it was sent
+      When message "answer" is sent to queue "answers"
+      Then "reader" sees "answer" exactly once
+
     @kit
     Scenario: That it was staged does not count as a delivery
       Given an empty queue

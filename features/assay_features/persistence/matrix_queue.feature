@@ -76,6 +76,30 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "m1" to "m3" exactly once
       And the receiver sees "m1" to "m3" in that order
 
+    @needs-local-transaction @needs-non-persistent
+    Scenario Outline: A unit of work that <ordered> keeps the persistent messages when the broker <event>
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "first" is sent in session "work" to the queue with delivery mode <first>
+      And message "second" is sent in session "work" to the queue with delivery mode <second>
+      And message "third" is sent in session "work" to the queue with delivery mode persistent
+      And session "work" is committed
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "<kept>" and "third" exactly once
+
+      @needs-restart
+      Examples: In order
+        | ordered                         | first          | second         | kept   | event        |
+        | begins with a non-persistent one | non-persistent | persistent     | second | is restarted |
+        | has a non-persistent one within | persistent     | non-persistent | first  | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | ordered                         | first          | second         | kept   | event                    |
+        | begins with a non-persistent one | non-persistent | persistent     | second | is killed and comes back |
+        | has a non-persistent one within | persistent     | non-persistent | first  | is killed and comes back |
+
     @needs-local-transaction @needs-kill
     Scenario: What a unit of work sent to two queues is there after a kill
       Given an empty queue "one"

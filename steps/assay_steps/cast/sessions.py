@@ -64,6 +64,8 @@ class Connection:
         self.open = True
         self.torn = False
         """Whether the connection ended without a close: the broker may treat its client id as in use for a moment."""
+        self.started: str | None = None
+        """Reference of the answer to the last start after a stop; None without one."""
         self._recorder = recorder
         self._port = port
         self.consumers: list[Watching] = []
@@ -74,6 +76,16 @@ class Connection:
             self.name, "session", lambda: self._port.session(ack), args={"ack": ack.value}
         ).needed()
         return Session(self._recorder, name or self.name, self, port, ack)
+
+    def stop(self) -> Answer[None]:
+        """Have the client deliver nothing until `start`; a silence meanwhile is watched."""
+        return self._recorder.record(self.name, "stop-connection", self._port.stop)
+
+    def start(self) -> Answer[None]:
+        """Have the client deliver messages again; `started` is the answer."""
+        answer = self._recorder.record(self.name, "start-connection", self._port.start)
+        self.started = self._recorder.returned(answer.ref)
+        return answer
 
     def close(self) -> Answer[None]:
         """Close in order."""
@@ -190,6 +202,12 @@ class Session:
         """Acknowledge, in the meaning of the session's mode."""
         return self.recorder.record(
             self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.key, seen.body)
+        )
+
+    def temporary_queue(self) -> Answer[Address]:
+        """Make a temporary queue of the session's connection."""
+        return self.recorder.record(
+            self.name, "temporary-queue", self.port.temporary_queue, show=lambda made: {"value": {"queue": str(made)}}
         )
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Answer[None]:

@@ -105,6 +105,8 @@ class World(Waiting):
         self.producers: Cast[Producer] = Cast("producer")
         self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}
+        self.temporary: dict[Place, Address] = {}
+        """The broker's names for the temporary queues that sessions have made."""
         self.tries: dict[str, Answer[object]] = {}
         """The answers to the last step that tried several calls, by name."""
         self._last: Answer[object] | None = None
@@ -116,6 +118,8 @@ class World(Waiting):
 
     def address(self, place: Place) -> Address:
         """The broker's name for a place; destinations are created on use, or were defined by a step."""
+        if place in self.temporary:
+            return self.temporary[place]
         name = self.administrator.name_of(place)
         return Address(AddressKind(place.kind), name)
 

@@ -126,6 +126,10 @@ class SessionFilter:
         """Recover."""
         return self._behind.recover()
 
+    def temporary_queue(self) -> Outcome[Address]:
+        """Make a temporary queue."""
+        return self._behind.temporary_queue()
+
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
         """Remove a durable subscription."""
         return self._behind.unsubscribe(name, shared=shared)
@@ -150,6 +154,14 @@ class ConnectionFilter:
         """Make a session."""
         made = self._behind.session(ack)
         return Ok(SessionFilter(made.value, self._twist)) if isinstance(made, Ok) else made
+
+    def start(self) -> Outcome[None]:
+        """Deliver messages again."""
+        return self._behind.start()
+
+    def stop(self) -> Outcome[None]:
+        """Deliver no message until the next start."""
+        return self._behind.stop()
 
     def close(self) -> Outcome[None]:
         """Close in order."""

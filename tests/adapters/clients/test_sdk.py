@@ -85,7 +85,7 @@ def test_the_identity_is_ours_and_names_the_face(world: World) -> None:
     identity = world.client.identity
     assert (identity.ours, identity.face) == (True, world.face)
     assert Capability.BATCH_LISTENER in world.client.capabilities
-    assert Capability.TEMPORARY_DESTINATION not in world.client.capabilities
+    assert Capability.CANCEL not in world.client.capabilities
 
 
 def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World) -> None:
@@ -98,6 +98,18 @@ def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World
     assert sent.delivery_time_ms is None
     assert sent.fields["JMSDeliveryMode"] == "PERSISTENT"
     assert (sent.fields["JMSPriority"], sent.fields["JMSCorrelationID"]) == (4, "x")
+
+
+def test_a_stopped_connection_hands_over_nothing_until_it_is_started(world: World) -> None:
+    consumer = ok(world.session().consumer(Origin(address=QUEUE), actor="r"))
+    ok(consumer.listen(Script()))
+    ok(world.connection.stop())
+    world.put("k1")
+    world.let(100)
+    assert not [event for event in world.events if event.what == "seen"]
+    ok(world.connection.start())
+    world.let(100)
+    assert [event.seen.key for event in world.events if event.what == "seen" and event.seen] == ["k1"]
 
 
 def test_a_drafts_reply_to_and_group_are_sent_and_shown_on_both_sides(world: World) -> None:

@@ -113,7 +113,7 @@ LACKS: Mapping[Capability, Source] = {
         "AMQPSessionContext.java: addTransactionHandler",
     ),
     Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
-    Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+    Capability.TEMPORARY_DESTINATION: Source("No run of this adapter has tried the temporary queues of Artemis."),
     Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _ATTACH),
     Capability.TOPIC_WILDCARD: Source("Its patterns have other wildcards and another separator than MQ Light's."),
     Capability.BLOCK_WRITE: Source("Nothing makes the journal of an Artemis in a container wait for one queue."),

@@ -135,6 +135,10 @@ class ClientSession(Protocol):
         """Restart delivery with the first message that is not acknowledged."""
         ...
 
+    def temporary_queue(self) -> Outcome[Address]:
+        """Make a temporary queue, which ends with the connection (JMS 6.2.2)."""
+        ...
+
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
         """Remove a durable subscription."""
         ...
@@ -153,6 +157,14 @@ class ClientConnection(Protocol):
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
         """Make a session."""
+        ...
+
+    def start(self) -> Outcome[None]:
+        """Deliver messages again after a stop (JMS 6.1.4); a new connection is started."""
+        ...
+
+    def stop(self) -> Outcome[None]:
+        """Deliver no message until the next start; wait for running listeners (JMS 6.1.5)."""
         ...
 
     def close(self) -> Outcome[None]:

@@ -15,6 +15,7 @@ from assay_broker.defects.sends import (
     HOLD,
     NOTHING,
     SHIFT,
+    dropped,
     elsewhere,
     handed_in,
     is_durable,
@@ -43,6 +44,19 @@ def _early(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | N
     if due is None:
         return None
     return resent(put, delivery_time_ms=due - max(1, (due - now_ms) // 10))
+
+
+@defect(puts, "early-on-temporary-queues", "DD-02")
+def _early_on_temporary(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """Messages for a temporary queue are not delayed."""
+    return undelayed(put) if target.kind is AddressKind.TEMPORARY_QUEUE and _due(put, now_ms) is not None else None
+
+
+@defect(puts, "delayed-for-temporary-queue-lost", "DD-03")
+def _temporary_lost(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """Delayed messages for a temporary queue are lost."""
+    temporary = target.kind is AddressKind.TEMPORARY_QUEUE and _due(put, now_ms) is not None
+    return (dropped(put, now_ms),) if temporary else None
 
 
 @defect(puts, "early-if-urgent", "DD-02")
@@ -239,6 +253,8 @@ def _expires_with_delay(put: Put, _target: Address, now_ms: int, _view: View) ->
 
 DELAY_DEFECTS = (
     _early,
+    _early_on_temporary,
+    _temporary_lost,
     _early_for_browsers,
     _delay_forgotten,
     _delay_leaves_unit,

@@ -183,6 +183,13 @@ def _texts_and_numbers(message: Message) -> Message:
     return _properties(message, lambda value: isinstance(value, str | int) and not isinstance(value, bool))
 
 
+@defect(delayed_messages, "temporary-reply-to-lost-with-delay", "DD-39")
+def _no_temporary_reply_to(message: Message) -> Message:
+    """A message that was delayed has lost its reply-to if that is a temporary queue."""
+    to = message.reply_to
+    return replace(message, reply_to=None) if to is not None and to.kind is AddressKind.TEMPORARY_QUEUE else message
+
+
 @defect(delayed_messages, "staged-reply-to-is-a-queue", "DD-39")
 def _reply_to_queue(message: Message) -> Message:
     """A delay makes a reply-to that is a topic one that is a queue of its name."""
@@ -242,6 +249,7 @@ STAGED_MESSAGE_DEFECTS = (
     _no_empty_properties,
     _texts_and_numbers,
     _reply_to_queue,
+    _no_temporary_reply_to,
     _expiration_from_release,
     _staging_ids,
     _counted,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Backout, Command, Commit, Disconnect
+from assay_broker.core.commands import Backout, Command, Commit, Disconnect, Put
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import HOLD, handed_in, is_topic
-from assay_broker.defects.shapes import Commands, commands, filters
+from assay_broker.defects.sends import HOLD, handed_in, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, filters, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
 
 
 @defect(made, "rolled-back-there-after-restart", "PD-20")
@@ -76,7 +77,27 @@ def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Co
     return (*(Commit(command.connection, None, number) for number in units), command)
 
 
+@defect(puts, "unit-takes-mode-of-first-send", "PD-20")
+def _mode_of_first(put: Put, _target: Address, _now_ms: int, view: View) -> Commands | None:
+    """All messages of a unit of work are non-persistent if the first one is."""
+    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
+    if unit is None or not unit.sent or unit.sent[0].message.durable is not False:
+        return None
+    return resent(put, durable=False) if put.message.durable else None
+
+
+@defect(puts, "unit-takes-mode-of-any-send", "PD-20")
+def _mode_of_any(put: Put, _target: Address, _now_ms: int, view: View) -> Commands | None:
+    """All messages that a unit of work sends after a non-persistent one are non-persistent."""
+    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
+    if unit is None or all(one.message.durable is not False for one in unit.sent):
+        return None
+    return resent(put, durable=False) if put.message.durable else None
+
+
 UNIT_OF_WORK_DEFECTS = (
+    _mode_of_first,
+    _mode_of_any,
     _undone_there_after_restart,
     _uncommitted_consumed,
     _lost_with_the_line,

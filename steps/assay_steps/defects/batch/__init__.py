@@ -9,6 +9,7 @@ from assay_steps.defects.batch.listeners import LISTENER_DEFECTS
 from assay_steps.defects.batch.other_sessions import OTHER_SESSION_DEFECTS
 from assay_steps.defects.batch.returning import RETURNING_DEFECTS
 from assay_steps.defects.batch.sessions import SESSION_DEFECTS
+from assay_steps.defects.batch.stopping import STOPPING_DEFECTS
 
 BATCH_DEFECTS = (
     *LISTENER_DEFECTS,
@@ -18,4 +19,5 @@ BATCH_DEFECTS = (
     *RETURNING_DEFECTS,
     *FORGOTTEN_DEFECTS,
     *OTHER_SESSION_DEFECTS,
+    *STOPPING_DEFECTS,
 )

@@ -30,6 +30,14 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events
 NS_PER_MS = 1_000_000
 HELD_MS = 5
 TRICKLE_MS = 400
+_AGAIN = 1_000
+"""The number of a batch that no scenario reaches."""
+
+
+def _again_together(event: ClientEvent) -> tuple[ClientEvent, ...]:
+    """What comes again comes in one batch, however small the batch size is."""
+    again = event.seen is not None and event.seen.redelivered and event.batch is not None
+    return (replace(event, batch=_AGAIN) if again else event,)
 
 
 def is_batch_window(credit: int) -> bool:
@@ -271,6 +279,12 @@ def _selecting_nothing(command: DriverCommand) -> tuple[DriverCommand, ...] | No
 _FORGETFUL = _BatchesForgetDelays()
 
 CONTENT_DEFECTS = (
+    Defect(
+        name="comes-again-in-one-batch",
+        rules=("BT-04",),
+        text="What comes again comes in one batch, however small the batch size is.",
+        port=lambda client: ConsumingClientFilter(client, tell=_again_together),
+    ),
     Defect(
         name="remainders-swallowed",
         rules=("BT-01", "BT-02", "BT-04"),

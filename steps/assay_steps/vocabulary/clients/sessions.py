@@ -8,6 +8,7 @@ from assay_adapters.ports.client import AckMode, Origin
 from assay_adapters.ports.outcome import Ok
 from assay_steps.cast.recording import Answer
 from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -51,6 +52,23 @@ def _(world: World, name: str) -> None:
 @when(phrase("session {name:Name} is closed"))
 def _(world: World, name: str) -> None:
     world.sessions[name].close().needed()
+
+
+@when("the receiver's connection is stopped")
+@when(phrase("the connection of {name:Name} is stopped"))
+def _(world: World, name: str = RECEIVER) -> None:
+    world.consumers[name].session.connection.stop().needed()
+
+
+@when("the receiver's connection is started")
+@when(phrase("the connection of {name:Name} is started"))
+def _(world: World, name: str = RECEIVER) -> None:
+    world.consumers[name].session.connection.start().needed()
+
+
+@given(phrase("{place:Place} is a temporary queue of session {session:Name}"))
+def _(world: World, place: Place, session: str) -> None:
+    world.temporary[place] = world.sessions[session].temporary_queue().needed()
 
 
 @when(phrase("{name:Name} acknowledges message {label:Name}"))

@@ -85,6 +85,15 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
     _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
 
 
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its connection was started"))
+@then(phrase("{name:Name} sees {label:Name} within {limit:Duration} after its connection was started"))
+def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECEIVER) -> None:
+    started = world.consumers[name].session.connection.started
+    if started is None:
+        raise LookupError(f"The connection of {name!r} was not started again: no step before this one does that.")
+    _within(world, evidence, label, name, {"limit_ms": limit + world.limits.at_once_ms}, after=started)
+
+
 @then(phrase("the receiver sees {label:Name} as promptly as {other:Name}"))
 def _(world: World, evidence: Evidence, label: str, other: str) -> None:
     _within(world, evidence, label, RECEIVER, {"limit_ms": world.limits.at_once_ms}, like=world.key(other))

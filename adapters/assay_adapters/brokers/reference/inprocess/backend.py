@@ -69,7 +69,6 @@ CAPABILITIES: Mapping[Capability, Source] = {
 }
 LACKS: Mapping[Capability, Source] = {
     Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
-    Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
 }
 
 

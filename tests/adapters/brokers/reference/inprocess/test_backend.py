@@ -195,7 +195,7 @@ def test_every_capability_is_declared_or_its_absence_explained() -> None:
 
 def test_what_cannot_be_met_is_unsupported_with_its_reason() -> None:
     backend = ReferenceBackend()
-    assert isinstance(backend.provision(Needs(capabilities=frozenset({Capability.TEMPORARY_DESTINATION}))), Unsupported)
+    assert isinstance(backend.provision(Needs(capabilities=frozenset({Capability.CANCEL}))), Unsupported)
 
 
 def test_two_instances_share_nothing() -> None:

@@ -1,0 +1,136 @@
+"""Defects of the client in stopping and starting a connection (JMS 6.1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from msgspec.structs import replace
+
+from assay_adapters.ports.client import Client, ClientConnection, Endpoint
+from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import Outcome as Answer
+from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Login, Outcome, Settle
+from assay_steps.defects.model import Defect, at_port
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter
+from assay_steps.defects.wires import MakeFilter, WireFilter, wires
+
+
+class StoppedFilter(ConnectionFilter):
+    """A connection that is stopped and started as the one behind it is; a defect overrides what it alters.
+
+    Args:
+        behind: The right connection.
+    """
+
+    def __init__(self, behind: ClientConnection) -> None:
+        super().__init__(behind, lambda producer: producer)
+
+
+class _StoppedClient(ClientFilter):
+    def __init__(self, behind: Client, twist: Callable[[ClientConnection], ClientConnection]) -> None:
+        super().__init__(behind)
+        self._connections = twist
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Answer[ClientConnection]:
+        made = super().connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(self._connections(made.value)) if isinstance(made, Ok) else made
+
+
+def _stopping(twist: Callable[[ClientConnection], ClientConnection]) -> Callable[[Client], Client]:
+    return lambda client: _StoppedClient(client, twist)
+
+
+class _NeverStops(StoppedFilter):
+    """A connection that is stopped goes on delivering."""
+
+    def stop(self) -> Answer[None]:
+        return Ok(None)
+
+
+class _NeverStartsAgain(StoppedFilter):
+    """A connection that was stopped delivers nothing after its start either."""
+
+    def start(self) -> Answer[None]:
+        return Ok(None)
+
+
+class _WhileStopped:
+    """What a client does on the wire while a connection of its is stopped: noted at the port.
+
+    Args:
+        make: Makes the filter of one wire, from the connections that are stopped.
+    """
+
+    def __init__(self, make: Callable[[Collection[int]], MakeFilter]) -> None:
+        self._stopped: set[int] = set()
+        self._make = make
+
+    def port(self, client: Client) -> Client:
+        """Note each stop and start."""
+        stopped = self._stopped
+
+        class Notes(StoppedFilter):
+            def stop(self) -> Answer[None]:
+                stopped.add(id(self))
+                return super().stop()
+
+            def start(self) -> Answer[None]:
+                stopped.discard(id(self))
+                return super().start()
+
+            def close(self) -> Answer[None]:
+                try:
+                    return super().close()
+                finally:
+                    stopped.discard(id(self))
+
+        return _StoppedClient(client, Notes)
+
+    def wire(self, driver: Driver) -> Driver:
+        """Put the filter in each wire."""
+        return wires(self._make(self._stopped))(driver)
+
+
+def _arrivals_lost(stopped: Collection[int]) -> MakeFilter:
+    class Loses(WireFilter):
+        def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+            if not isinstance(event, Arrived) or not stopped:
+                return (event,)
+            self.line.wire.submit(Settle(self.line.own_token(), event.link, (event.delivery,), Outcome.ACCEPTED))
+            return ()
+
+    return Loses
+
+
+def _buffer_lost(stopped: Collection[int]) -> MakeFilter:
+    class Loses(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if not isinstance(command, Settle) or command.outcome is not Outcome.RELEASED or not stopped:
+                return (command,)
+            return (replace(command, outcome=Outcome.ACCEPTED),)
+
+    return Loses
+
+
+_ARRIVALS, _BUFFER = _WhileStopped(_arrivals_lost), _WhileStopped(_buffer_lost)
+
+STOPPING_DEFECTS = (
+    at_port(_stopping, _NeverStops, "stop-without-effect", "BT-15"),
+    at_port(_stopping, _NeverStartsAgain, "start-without-effect", "BT-05", "BT-12", "BT-15", "DD-03"),
+    Defect(
+        name="lost-while-stopped",
+        rules=("BT-15", "DD-03"),
+        text="What arrives while a connection is stopped is acknowledged and never delivered.",
+        port=_ARRIVALS.port,
+        wire=_ARRIVALS.wire,
+    ),
+    Defect(
+        name="closed-while-stopped-keeps-its-buffer",
+        rules=("BT-15",),
+        text="A connection that is closed while it is stopped acknowledges what it has not delivered.",
+        port=_BUFFER.port,
+        wire=_BUFFER.wire,
+    ),
+)
