@@ -106,6 +106,24 @@ def on_the_wire(story: Story) -> None:
                 one.settle(LINK, 1)
 
 
+def namesakes(story: Story) -> None:
+    """What is kept for a subscription when another client removes one of that name, which it does not have."""
+    owner = story.client("owner", "owner")
+    owner.listen(3, TOPIC, DURABLE, "news")
+    owner.close()
+    story.run(10)
+    other = story.client("other", "other")
+    other.submit(driver.Unsubscribe(other.token(), 1, "news", shared=False))
+    other.put("mortal", 2, ttl_ms=HOUR)
+    other.submit(driver.Begin(other.token(), 1, 1))
+    other.put("first of two", 2, durable=False, unit=1)
+    other.put("second of two", 2, durable=False, unit=1)
+    other.submit(driver.Commit(other.token(), 1))
+    story.run(10)
+    story.client("again", "owner").listen(3, TOPIC, DURABLE, "news")
+    story.run(10)
+
+
 RETURNING_STORIES = (
     given_back,
     undone_over_a_restart,
@@ -114,4 +132,5 @@ RETURNING_STORIES = (
     published_in_one_phase,
     taken_from_two_queues,
     on_the_wire,
+    namesakes,
 )

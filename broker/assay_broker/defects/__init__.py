@@ -36,6 +36,7 @@ from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECTS
+from assay_broker.defects.persistence.neighbours import NEIGHBOUR_DEFECTS
 from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
@@ -73,6 +74,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *LATER_RESTART_DEFECTS,
         *UNIT_OF_WORK_DEFECTS,
         *SECOND_TIME_DEFECTS,
+        *NEIGHBOUR_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

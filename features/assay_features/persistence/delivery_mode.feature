@@ -502,6 +502,33 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 7     |
         | simplified | 0     |
 
+    @needs-admin
+    Scenario Outline: The <style> send after a refused one that said <given> is as the producer is
+      Given a queue with MAXMSGL(2000)
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "refused" with <given> for this send only and a body of 8 KB
+      And the producer sends message "next"
+      Then sending "refused" is refused
+      And message "next" as seen by "receiver" shows <field> "<value>"
+
+      Examples:
+        | style      | given                        | field           | value      |
+        | classic    | delivery mode non-persistent | JMSDeliveryMode | PERSISTENT |
+        | simplified | delivery mode non-persistent | JMSDeliveryMode | PERSISTENT |
+
+      @needs-priority
+      Examples:
+        | style      | given      | field       | value |
+        | classic    | priority 7 | JMSPriority | 4     |
+        | simplified | priority 7 | JMSPriority | 4     |
+
+      @needs-time-to-live
+      Examples:
+        | style      | given                  | field         | value |
+        | classic    | a time to live of 60 s | JMSExpiration | 0     |
+        | simplified | a time to live of 60 s | JMSExpiration | 0     |
+
   @PD-04 @needs-non-persistent
   Rule: A delivery mode set on the message before the send has no effect
     Line 10, JMS 3.4.2: the mode of the producer, or of the send, is what counts; after the send the message shows it.

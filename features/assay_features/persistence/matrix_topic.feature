@@ -539,6 +539,30 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: With <option> it is there after the broker <event>, too
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When messages "m1" and "m2" are sent to the topic with <option>
+      And the broker <event>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1", "m2" exactly once
+
+      @needs-time-to-live @needs-restart
+      Examples:
+        | option                | event        |
+        | a time to live of 1 h | is restarted |
+
+      @needs-time-to-live @needs-kill
+      Examples:
+        | option                | event                    |
+        | a time to live of 1 h | is killed and comes back |
+
+      @needs-priority @needs-kill
+      Examples:
+        | option     | event                    |
+        | priority 9 | is killed and comes back |
+
     Scenario Outline: Its subscription collects again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -758,6 +782,24 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "light" again
 
     @needs-local-transaction
+    Scenario Outline: An active durable subscriber gets each of several messages of a unit of work, after an earlier one was <ended>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And session "work" in transacted mode
+      When message "earlier" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is <ended>
+      And message "m1" is sent in session "work" to the topic with delivery mode non-persistent
+      And message "m2" is sent in session "work" to the topic with delivery mode non-persistent
+      And message "m3" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      Then "keeper" sees "m1" to "m3" exactly once
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
+
+    @needs-local-transaction
     Scenario: An active durable subscriber gets what a unit of work sent, once
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -938,6 +980,24 @@ Feature: What becomes of a message to a topic, through restart and kill
       And a non-durable subscriber "live" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
       Then "live" sees "light" exactly once
+
+    @needs-local-transaction
+    Scenario Outline: An active non-durable subscriber gets each of several messages of a unit of work, after an earlier one was <ended>
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode
+      When message "earlier" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is <ended>
+      And message "m1" is sent in session "work" to the topic with delivery mode non-persistent
+      And message "m2" is sent in session "work" to the topic with delivery mode non-persistent
+      And message "m3" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      Then "live" sees "m1" to "m3" exactly once
+
+      Examples:
+        | ended       |
+        | committed   |
+        | rolled back |
 
     @needs-local-transaction
     Scenario: An active non-durable subscriber gets what a unit of work sent, once

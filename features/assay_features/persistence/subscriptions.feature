@@ -374,6 +374,26 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "left" sees "after" exactly once
       And "left" never sees "missed"
 
+    @needs-shared-subscription
+    Scenario Outline: A shared non-durable subscription ends with its last sharer, whose <part> is <ended>
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When subscriber "left" goes away
+      And the <part> of "right" is <ended>
+      And 1 s pass
+      And message "missed" is sent to the topic
+      And subscriber "left" comes back
+      And message "after" is sent to the topic
+      Then "left" sees "after" exactly once
+      And "left" never sees "missed"
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
   @PD-13 @needs-topic @needs-durable-subscription
   Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
     Line 29.
@@ -692,6 +712,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ann" comes back
       Then "ann" sees "late" exactly once
 
+    Scenario: Removing one a second time leaves its namesake of another client
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      And subscriber "ann" is inactive
+      When message "missed" is sent to the topic
+      And subscriber "ben" unsubscribes
+      And subscriber "ben" tries to unsubscribe
+      And message "late" is sent to the topic
+      And subscriber "ann" comes back
+      Then "ann" sees "missed", "late" exactly once
+
     @needs-shared-subscription @needs-client-id
     Scenario: Two clients that share subscriptions of one name get a copy each
       Given a topic
@@ -919,6 +951,23 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | the connection of "first" is lost |
         | session "work" is closed          |
         | session "work" is rolled back     |
+
+    @kit @needs-selector @needs-local-transaction
+    Scenario Outline: What a consumer of "<own>" gave back comes to one of "<other>" while the first is still there
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "first" of session "work" on the queue for messages with "<own>"
+      And receiver "second" on the queue for messages with "<other>"
+      When messages "m1" to "m4" are sent to the queue with property colour = "red" and property size = 7
+      And "first" receives 2 messages
+      And session "work" is rolled back
+      And "second" receives 5 messages
+      Then "second" sees "m1" to "m4" exactly once
+
+      Examples:
+        | own            | other          |
+        | size = 7       | colour = 'red' |
+        | colour = 'red' | size > 0       |
 
     Scenario: Messages are kept while there is neither a consumer nor a sender
       Given an empty queue

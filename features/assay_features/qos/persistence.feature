@@ -254,6 +254,25 @@ Feature: Which messages are persistent on a subscriber's queue
         | a body of non-ASCII characters |
         | a body of 300 KB               |
 
+    @needs-kill
+    Scenario Outline: A message with <option> is there after a kill, too
+      Given a topic
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "reader" is inactive
+      When messages "m1" and "m2" are sent to the topic with the durable header true and <option>
+      And the broker is killed and comes back
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" and "m2" exactly once
+
+      Examples:
+        | option                  |
+        | property colour = "red" |
+
+      @needs-time-to-live
+      Examples:
+        | option                |
+        | a time to live of 1 h |
+
     Scenario Outline: A subscription made after the broker <event> has messages of its own
       Given a topic "one"
       And a topic "two"
@@ -511,3 +530,19 @@ Feature: Which messages are persistent on a subscriber's queue
         | quality of service at-most-once  | no durable header       | YES      | persistent     |
         | quality of service at-least-once | the durable header true | NO       | persistent     |
         | quality of service at-least-once | no durable header       | NO       | non-persistent |
+
+    @kit
+    Scenario Outline: A durable subscription that was opened <first> and is opened again <then> keeps the persistence of <header>
+      Given a topic with DEFPSIST(YES)
+      And subscriber "first" on the topic with quality of service <first> and a durable subscription
+      When the consumer of "first" is closed
+      And subscriber "then", of the client of "first", comes to the topic with quality of service <then> and a durable subscription
+      And message "m1" is sent to the topic with <header>
+      Then message "m1" as seen by "then" shows JMSDeliveryMode "PERSISTENT"
+
+      Examples:
+        | first         | then          | header                  |
+        | at-least-once | at-most-once  | the durable header true |
+        | at-least-once | at-most-once  | no durable header       |
+        | at-most-once  | at-least-once | the durable header true |
+        | at-most-once  | at-most-once  | the durable header true |

@@ -134,6 +134,22 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "m1" to "m5" went over the wire once, settled
       And "reader" sees "m1" to "m5" exactly once
 
+    Scenario Outline: A message with <option> is settled as it is sent, too
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When messages "m1" and "m2" are sent to the topic with quality of service at-most-once and <option>
+      Then "m1" and "m2" went over the wire once, settled
+      And "reader" sees "m1" and "m2" exactly once
+
+      Examples:
+        | option                  |
+        | property colour = "red" |
+
+      @needs-time-to-live
+      Examples:
+        | option                 |
+        | a time to live of 60 s |
+
     Scenario: A message that nobody has subscribed to is settled, too
       Given a topic
       When message "m1" is sent to the topic with quality of service at-most-once

@@ -378,6 +378,21 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" to "m5" again, marked as redelivered
 
+    @kit
+    Scenario Outline: A message with <body> that comes again is marked, too
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header true and <body>
+      And "sure" has seen "m1"
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" again, marked as redelivered
+
+      Examples:
+        | body             |
+        | an empty body    |
+        | a body of 300 KB |
+
     Scenario: Messages without properties too
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -551,6 +566,28 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m6" exactly once
 
+    Scenario Outline: What two of them held and did not acknowledge goes to a third after the broker <event>
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" to "m4" are sent to the topic with the durable header true
+      And 2 s pass
+      And the connection of "left" is lost
+      And the connection of "right" is lost
+      And the broker <event>
+      And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      Then "third" sees "m1" to "m4" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     Scenario: A share of the same name on another topic is another one
       Given a topic "one"
       And a topic "two"
@@ -603,6 +640,21 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
+    @kit
+    Scenario Outline: What a sharer has not acknowledged when its consumer alone is closed goes to the other, <terms>
+      Given a topic
+      And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And subscriber "right" comes to the topic with quality of service at-least-once, no automatic confirmation, <terms>
+      And the consumer of "left" is closed
+      Then "right" sees "m1" to "m3" exactly once
+
+      Examples:
+        | terms                                                |
+        | shared subscription "club"                           |
+        | shared subscription "club" and a durable subscription |
+
     Scenario: A sharer that no longer asks is sent nothing
       Given a topic
       And subscriber "asking" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet

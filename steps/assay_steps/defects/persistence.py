@@ -8,7 +8,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
-from assay_adapters.ports.outcome import Ok, Outcome
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_steps.defects.model import Defect, at_port
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
 
@@ -71,6 +71,22 @@ class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
             if value is not None:
                 super().set(setting, value)
         return Sending(message=asked.message, to=asked.to).through(self.behind)
+
+
+class _KeepsWhatWasRefused(ProducerFilter):
+    """Delivery mode, priority and time to live given with a send become the producer's if the send is refused."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        sent = asked.through(self.behind)
+        given = (
+            (Setting.MODE, None if asked.mode is None else _NUMBERS[asked.mode]),
+            (Setting.PRIORITY, asked.priority),
+            (Setting.TTL, asked.ttl_ms),
+        )
+        for setting, value in given:
+            if value is not None and isinstance(sent, Refused):
+                super().set(setting, value)
+        return sent
 
 
 class _ZeroIsNothing(ProducerFilter):
@@ -232,6 +248,7 @@ PERSISTENCE_DEFECTS = (
     ),
     at_port(twisted, _IgnoresWhatIsGivenWithTheSend, "given-with-send-ignored", "PD-03"),
     at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
+    at_port(twisted, _KeepsWhatWasRefused, "given-with-refused-send-kept", "PD-03"),
     at_port(twisted, _ZeroIsNothing, "zero-given-counts-as-nothing", "PD-03"),
     at_port(twisted, _ModeAloneCounts, "mode-given-alone-counts", "PD-03"),
     at_port(twisted, _ShowsUsualPriority, "shows-usual-priority", "PD-03"),

@@ -42,6 +42,10 @@ def _never_settled(command: Send) -> Send:
     return replace(command, settled=False)
 
 
+def _mortal_unsettled(command: Send) -> Send:
+    return replace(command, settled=command.settled and not command.message.ttl_ms)
+
+
 def _always_settled(command: Send) -> Send:
     return replace(command, settled=True)
 
@@ -256,6 +260,12 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         rules=("QS-01", "QS-02"),
         text="At most once, the client sends unsettled and waits for the answer.",
         wire=commands(_sends_as(_never_settled)),
+    ),
+    Defect(
+        name="at-most-once-waits-with-a-time",
+        rules=("QS-02",),
+        text="At most once, the client sends a message with a time to live unsettled.",
+        wire=commands(_sends_as(_mortal_unsettled)),
     ),
     Defect(
         name="at-least-once-waits-not",

@@ -7,15 +7,20 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put, Settle
+from assay_broker.core.effects import Deliver
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.qualities import is_light, lasts
 from assay_broker.defects.sends import accepted, resent
-from assay_broker.defects.shapes import Commands, commands, filters, reading
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address
+
+_LARGE = 65_536
+"""Characters of a body from which it counts as large."""
 
 
 @defect(commands, "share-of-every-topic", "QS-10")
@@ -36,6 +41,33 @@ def _passing_share_drops(command: Command, _now_ms: int, view: View) -> Commands
     if not isinstance(command, Detach | Disconnect):
         return None
     return accepted(command, view, lambda attach, _one: _passes(attach) and not attach.settled)
+
+
+@defect(commands, "closed-sharer-drops-held", "QS-10")
+def _closed_sharer_drops(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """The broker drops what a sharer held when the sharer's consumer is closed and its connection stays."""
+    if isinstance(command, Settle):
+        receiver = view.receiver(command)
+        given_back = command.outcome is Outcome.MODIFIED and command.unit is None
+        shared = receiver is not None and is_light(receiver) and receiver.shared
+        return (replace(command, outcome=Outcome.ACCEPTED),) if given_back and shared else None
+    if not isinstance(command, Detach):
+        return None
+    return accepted(command, view, lambda attach, _one: is_light(attach) and attach.shared and not attach.settled)
+
+
+@defect(puts, "nonpersistent-between-two", "QS-10")
+def _between_two(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A message for a subscription that two share at the moment is non-persistent."""
+    sharers = [attach for attach in view.on(target) if is_light(attach) and attach.shared]
+    return resent(put, durable=False) if len(sharers) > 1 and put.message.durable else None
+
+
+@defect(deliveries, "odd-size-again-unmarked", "QS-09")
+def _unmarked(delivery: Deliver, _view: View) -> Deliver:
+    """A message that comes again is not marked as redelivered if its body is empty or large."""
+    size = len(opened(delivery.message).body or "")
+    return replace(delivery, count=0, redelivered=False) if not 0 < size < _LARGE else delivery
 
 
 def _passes(attach: Attach) -> bool:
@@ -116,6 +148,9 @@ def _nonpersistent_where(hit: Callable[[Attach, bool], bool]) -> Seams:
 RETURNING_DEFECTS = (
     _one_share,
     _passing_share_drops,
+    _closed_sharer_drops,
+    _between_two,
+    _unmarked,
     _resumption_unwritten,
     Defect(
         name="ttl-of-the-left-lost-at-start",
@@ -135,6 +170,12 @@ RETURNING_DEFECTS = (
         rules=("QS-32",),
         text="Once a subscriber has come back, messages are non-persistent on its subscription.",
         apply=lambda: _nonpersistent_where(lambda _attach, returned: returned),
+    ),
+    Defect(
+        name="nonpersistent-for-those-back-at-most-once",
+        rules=("QS-36",),
+        text="Once a subscriber has come back at most once, messages are non-persistent on its subscription.",
+        apply=lambda: _nonpersistent_where(lambda attach, returned: returned and attach.settled),
     ),
     Defect(
         name="nonpersistent-for-sharers",
