@@ -532,17 +532,16 @@ Feature: Which messages are persistent on a subscriber's queue
         | quality of service at-least-once | no durable header       | NO       | non-persistent |
 
     @kit
-    Scenario Outline: A durable subscription that was opened <first> and is opened again <then> keeps the persistence of <header>
-      Given a topic with DEFPSIST(YES)
+    Scenario Outline: A durable subscription that was opened <first> and is opened again <then> keeps messages persistent
+      Given a topic
       And subscriber "first" on the topic with quality of service <first> and a durable subscription
       When the consumer of "first" is closed
       And subscriber "then", of the client of "first", comes to the topic with quality of service <then> and a durable subscription
-      And message "m1" is sent to the topic with <header>
+      And message "m1" is sent to the topic with the durable header true
       Then message "m1" as seen by "then" shows JMSDeliveryMode "PERSISTENT"
 
       Examples:
-        | first         | then          | header                  |
-        | at-least-once | at-most-once  | the durable header true |
-        | at-least-once | at-most-once  | no durable header       |
-        | at-most-once  | at-least-once | the durable header true |
-        | at-most-once  | at-most-once  | the durable header true |
+        | first         | then          |
+        | at-least-once | at-most-once  |
+        | at-most-once  | at-least-once |
+        | at-most-once  | at-most-once  |
