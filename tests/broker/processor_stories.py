@@ -9,7 +9,7 @@ from tests.broker.failure_stories import REPLIES, Office
 from tests.broker.stories import DURABLE
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject
-from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
@@ -190,6 +190,28 @@ def proxy_down(story: Story) -> None:
     story.run(1_000)
 
 
+def dead_letter_over_a_restart(story: Story) -> None:
+    story.begin()
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    office.dead_letters(DEAD_LETTER_QUEUE)
+    send(one, Q, "dead-lettered")
+    office.alter("Q", PUT="DISABLED")
+    story.run(500)
+    story.queue_manager.restart()
+    look(Office(story), DEAD_LETTER_QUEUE)
+
+
+def started_while_puts_are_disabled(story: Story) -> None:
+    story.begin()
+    office, one = Office(story), story.client("one")
+    send(one, Q, "due after the start")
+    office.alter(STAGING_QUEUE, PUT="DISABLED")
+    story.queue_manager.restart()
+    story.client("two", "two").listen(3, Q)
+    story.run(1_000)
+
+
 PROCESSOR_STORIES = (
     defined_on_zos,
     stopped_and_started_on_zos,
@@ -202,4 +224,6 @@ PROCESSOR_STORIES = (
     depth_of_zero,
     reported_without_correlation_id,
     proxy_down,
+    dead_letter_over_a_restart,
+    started_while_puts_are_disabled,
 )

@@ -156,6 +156,24 @@ Feature: A delayed message that its target cannot take
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: The header on the dead-letter queue is still there when the broker <event>
+      Given a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      And the broker <event>
+      Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     Scenario: Two messages that go to the dead-letter queue each have their own reason and target there
       Given a queue "shut" with MAXDEPTH(10)
       And a queue "small" with MAXDEPTH(10)

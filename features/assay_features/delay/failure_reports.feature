@@ -216,6 +216,24 @@ Feature: Exception reports on delayed messages that could not be put
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And queue "replies" holds no report
 
+    Scenario Outline: On the dead-letter queue, a report keeps its header when the broker <event>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      And the broker <event>
+      Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: On the dead-letter queue, a report with <option> still has its <bytes> bytes
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)

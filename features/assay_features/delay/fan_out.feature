@@ -26,6 +26,14 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-durable-subscription
+    Scenario: A shared durable subscription has one copy staged, its subscriber being away
+      Given a topic
+      And subscriber "pair" shares durable subscription "pair" on the topic
+      And subscriber "pair" is inactive
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copy of "news"
+
+    @needs-shared-subscription @needs-durable-subscription
     Scenario: A durable subscription that two share has one copy staged
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic

@@ -79,6 +79,28 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
+    @kit @needs-admin @own-instance
+    Scenario Outline: The staging queue is disabled for puts at the start, and the message comes (it <event>)
+      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 says nothing of it for distributed platforms, so another
+      broker may wait there, too, until puts are enabled.
+
+      Given an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 2 s
+      When the staging queue is altered to PUT(DISABLED)
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
   @DD-65 @needs-delivery-delay
   Rule: On distributed platforms the processor restarts by itself after a recoverable failure
     Line 70.  The failures that are tried: what does the processor's work dies, and the store refuses what the processor

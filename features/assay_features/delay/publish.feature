@@ -209,6 +209,34 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And subscriber "right" comes back
       Then one of "left" and "right" sees "news", exactly once
 
+    @needs-shared-subscription @needs-durable-subscription
+    Scenario Outline: A shared durable subscription without a subscriber at the send is matched, a <mode> publication
+      Given a topic
+      And subscriber "pair" shares durable subscription "pair" on the topic
+      And subscriber "pair" is inactive
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
+      Then "reader" sees "news" exactly once
+      When subscriber "pair" comes back
+      Then "pair" sees "news" exactly once
+
+      Examples: Persistent
+        | mode       |
+        | persistent |
+
+      @needs-non-persistent
+      Examples: Not persistent
+        | mode           |
+        | non-persistent |
+
+    @needs-shared-subscription @needs-durable-subscription
+    Scenario: A shared durable subscription to a pattern without a subscriber at the send is matched
+      Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
+      And subscriber "pair" is inactive
+      When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
+      And subscriber "pair" comes back
+      Then "pair" sees "news" exactly once
+
     @needs-selector @needs-durable-subscription
     Scenario: A selector is matched at the send
       Given a topic

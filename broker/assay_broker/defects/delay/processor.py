@@ -177,6 +177,12 @@ PROCESSOR_DEFECTS = (
         apply=lambda: _cells("distributed", {(_S.CLOSED, _I.PUT_DISABLED): (_S.CLOSED, _A.STAY)}),
     ),
     Defect(
+        name="not-started-while-puts-are-disabled",
+        rules=("DD-60",),
+        text="On distributed platforms a start with a staging queue disabled for puts does not start the processor.",
+        apply=lambda: _cells("distributed", {(_S.DOWN, _I.PUT_DISABLED): (_S.CLOSED, _A.REST)}),
+    ),
+    Defect(
         name="failed-for-good",
         rules=("DD-65",),
         text="On distributed platforms a processor that has failed does not start again by itself.",

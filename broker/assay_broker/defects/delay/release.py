@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change
-from assay_broker.core.commands import Command, Commit, FromMember, Put
+from assay_broker.core.commands import Attach, Command, Commit, FromMember, Put
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.messages.reports import options
 from assay_broker.core.networks.parcels import Carry
@@ -243,6 +243,29 @@ def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
     return (*again, replace(command, parcel=replace(parcel, expires_ms=now_ms)))
 
 
+@defect(made, "unmatched-without-a-sharer", "DD-51", "DD-80")
+def _unmatched_without_sharer() -> Seams:
+    """A delayed publication is dropped while a shared durable subscription has no subscriber."""
+    shared: list[Attach] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and command.shared and is_durable(command):
+            shared.append(command)
+        now = view.sent(command, now_ms)
+        if now is None or not now.delayed or not is_topic(now.target) or not shared:
+            return None
+        present = {one.name for known in shared for one in view.on(known.address) if one.shared}
+        return None if present.issuperset(one.name for one in shared) else (unheard(now.put),)
+
+    return commands(rewrite)
+
+
+@defect(read_together, "dead-letter-header-lost-by-restart", "DD-70", "DD-73")
+def _header_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """A restart loses the headers of what is on the dead-letter queue."""
+    return tuple(replace(one, dead=None) if isinstance(one, MessageStored) else one for one in records)
+
+
 RELEASE_DEFECTS = (
     _matched_at_commit,
     _matched_at_restart,
@@ -259,4 +282,6 @@ RELEASE_DEFECTS = (
     _dead_letter_report_bare,
     _left_at_restart,
     _waits_again,
+    _unmatched_without_sharer,
+    _header_lost,
 )
