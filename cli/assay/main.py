@@ -18,7 +18,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from assay.application import load, outcome, stopped_early
     from assay.terminal import open_missing_streams
-    from assay_adapters.interrupts import as_ctrl_c
+    from assay_evidence.interrupts import as_ctrl_c
 
     def stopped(_number: int, frame: FrameType | None) -> None:
         """Stop the command on SIGTERM as on Ctrl-C, so that its processes end with it."""

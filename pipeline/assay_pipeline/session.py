@@ -6,17 +6,19 @@ command.  If the start fails, the error shows a line of that file.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
 import tempfile
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from assay_evidence.interrupts import ctrl_c_deferred
 from assay_pipeline.errors import SparkFailedError, SparkMissingError
 from assay_pipeline.java import ClassArchive, find_java
 
@@ -100,11 +102,12 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
     # Spark might choose an external address; empty submit arguments would keep it from starting.
     before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None})
     try:
-        gateway = _launch(conf, log)
-        try:
-            yield SparkSession(_context(conf, gateway, log))
-        finally:
-            _end(gateway)
+        with _without_py4js_words(), ExitStack() as ending:
+            with ctrl_c_deferred():  # otherwise nobody would end the virtual machine that is just starting
+                gateway = _launch(conf, log)
+                ending.callback(_end, gateway)
+                context = _context(conf, gateway, log)
+            yield SparkSession(context)
         archive.keep()
     finally:
         _change_environment(before)
@@ -135,6 +138,18 @@ def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
             return SparkContext(conf=conf, gateway=gateway)
         except Py4JError as error:
             raise SparkFailedError(_last_words(log, str(error))) from error
+
+
+@contextmanager
+def _without_py4js_words() -> Generator[None, None, None]:
+    """Keep py4j from logging a stack trace for each call that Ctrl-C breaks off; its exceptions say as much."""
+    logger = logging.getLogger("py4j")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 @contextmanager

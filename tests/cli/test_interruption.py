@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,18 @@ from assay_adapters.ports.backend import Unavailable
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_sdk.runners.real import MachineClock
-from assay_steps.plugin.suite import SuiteOptions
+from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 COMMAND = (sys.executable, "-m", "assay")
+
+
+def is_gone(group: int) -> bool:
+    """Whether no process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 @pytest.mark.parametrize(
@@ -78,13 +88,6 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
 
-    def all_gone() -> bool:
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
-
     with process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("defects: ")
@@ -92,7 +95,32 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
     assert (told, errors.splitlines()[-1]) == ("", "assay: stopped before there was anything to show.")
-    until(all_gone, "the trials' processes have ended, too")
+    until(partial(is_gone, process.pid), "the trials' processes have ended, too")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("begun", ["spark.log", "spark/*"], ids=["while Spark starts", "while Spark runs"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_judgement_that_is_stopped_leaves_neither_process_nor_folder(tmp_path: Path, begun: str, number: int) -> None:
+    out, scratch = tmp_path / "out", tmp_path / "scratch"
+    scratch.mkdir()
+    run_suite(SuiteOptions(out=out, rules=("PD-34",), probes=False))
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*COMMAND, "judge", str(out), "--out", str(tmp_path / "judged")],
+        env={**environment(), "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        until(lambda: any(scratch.glob(f"assay-spark-*/{begun}")), "Spark has begun", 60)
+        process.send_signal(number)
+        told, errors = process.communicate(timeout=120)
+    assert process.returncode == Exit.INCONCLUSIVE
+    assert (told, errors) == ("", "assay: stopped before there was anything to show.\n")
+    until(partial(is_gone, process.pid), "Spark's virtual machine has ended, too")
+    assert list(scratch.glob("assay-spark-*")) == []
+    assert not (tmp_path / "judged").exists()
 
 
 def test_ctrl_c_before_anything_was_tried_leaves_nothing(

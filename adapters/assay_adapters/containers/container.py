@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
+from assay_evidence.interrupts import ctrl_c_deferred
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Runner
 

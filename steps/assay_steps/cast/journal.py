@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from assay_adapters.interrupts import ctrl_c_deferred
 from assay_evidence.events import AnyEvent, Event
+from assay_evidence.interrupts import ctrl_c_deferred
 from assay_evidence.writer import Instant, JournalWriter
 from assay_sdk.time import Clock
 from assay_steps.processes.interrupts import Interrupts

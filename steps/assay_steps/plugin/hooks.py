@@ -18,10 +18,10 @@ import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
-from assay_adapters.interrupts import ctrl_c_deferrable
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
 from assay_evidence import events
+from assay_evidence.interrupts import ctrl_c_deferrable
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps.cast.claims import Evidence

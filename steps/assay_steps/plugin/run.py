@@ -17,7 +17,6 @@ import msgspec
 import pytest
 from msgspec import Struct, convert, structs, to_builtins
 
-from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_adapters.members import lacking
 from assay_adapters.ports.backend import Backend, BackendError, Instance
@@ -25,6 +24,7 @@ from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_evidence import events
 from assay_evidence.errors import JournalError
+from assay_evidence.interrupts import ctrl_c_deferred
 from assay_evidence.judge import judge
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json

@@ -26,7 +26,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from msgspec import Struct
 
-from assay_adapters.interrupts import as_ctrl_c, ctrl_c_deferred
+from assay_evidence.interrupts import as_ctrl_c, ctrl_c_deferred
 from assay_steps.processes.garbage_collection import freeze
 from assay_steps.processes.interrupts import Interrupts
 

@@ -27,8 +27,8 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
     Signal,
     WatchDisk,
 )
-from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.ports.backend import BackendError
+from assay_evidence.interrupts import ctrl_c_deferred
 
 T = TypeVar("T")
 

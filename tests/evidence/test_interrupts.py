@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay_adapters.interrupts import as_ctrl_c, ctrl_c_deferred
+from assay_evidence.interrupts import as_ctrl_c, ctrl_c_deferred
 
 
 def press() -> None:
