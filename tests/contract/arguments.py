@@ -56,6 +56,10 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
                 "the property 'shop name' has no valid name: a name cannot have ' '",
             ),
             (Message("a", properties={"9p": "x"}), "the property '9p' has no valid name: a name cannot begin with '9'"),
+            (
+                Message("a", properties={"JMSPriority": 1}),
+                "the property 'JMSPriority' has no valid name: JMS is reserved",
+            ),
             (Message("a", properties={"Like": "x"}), "the property 'Like' has no valid name: the word is reserved"),
             (Message("a", properties={"p": "\udfff"}), "the property p has no character at 0"),
             (Message("a", correlation_id=cast("str", 5)), "correlation_id is 5: give text"),
@@ -68,6 +72,7 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             "name",
             "blank",
             "digit",
+            "header",
             "reserved",
             "surrogate-property",
             "correlation-id",

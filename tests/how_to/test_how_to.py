@@ -16,6 +16,8 @@ import pytest
 from assay_pipeline.errors import JavaMissingError
 from assay_pipeline.java import find_java
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "how-to").glob("*.md") if page.name != "README.md")
 SOURCES = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")

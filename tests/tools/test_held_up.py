@@ -11,6 +11,7 @@ from tools.held_up import EARLY, SOUND, Case, HeldUp, tell
 from assay_evidence.verdicts import Verdict
 
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be stopped there"),
     pytest.mark.xdist_group("reference-server"),
 ]

@@ -3,7 +3,7 @@
 | part | valid values |
 |---|---|
 | body, texts, names of properties | text without unpaired surrogates, which UTF-8 cannot encode |
-| names of properties, in JMS's faces | identifiers of a selector (Jakarta Messaging 3.1, 3.5.1) |
+| names of properties, in JMS's faces | identifiers that the header does not use (Jakarta Messaging 3.1, 3.5.1) |
 | values of properties | None, bool, int of 64 bits, float, text, bytes (Jakarta Messaging 3.1, 3.5.4) |
 """
 
@@ -56,6 +56,8 @@ def check_names(names: Iterable[str]) -> None:
             raise ContentError(f"the property {short(name)} has no valid name: {what}; use letters, digits, _ and $")
         if name.upper() in RESERVED:
             raise ContentError(f"the property {short(name)} has no valid name: the word is reserved in selectors")
+        if name.startswith("JMS") and not name.startswith(("JMSX", "JMS_")):
+            raise ContentError(f"the property {short(name)} has no valid name: JMS is reserved for the header")
 
 
 def _check_property(name: object, value: object) -> None:

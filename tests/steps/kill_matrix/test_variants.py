@@ -18,6 +18,8 @@ from assay_steps.kill_matrix.trials import DONE, Trial, outcomes_of
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from assay_steps.variants import all_variants
 
+pytestmark = pytest.mark.exhaustive
+
 VARIANTS = all_variants()
 WRONG = {Verdict.FAIL, Verdict.ERROR}
 
@@ -61,7 +63,6 @@ def test_a_variant_passes_and_is_seen_to_differ(name: str, tmp_path: Path, ours:
     assert theirs != {scenario: ours[scenario] for scenario in theirs}
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_scenario_of_other_rules_convicts_a_variant(name: str) -> None:
     outcomes = outcomes_of(Trial("reference", None, every=SAMPLED, variant=name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import msgspec
 
@@ -248,8 +249,8 @@ def _check_end(what: str, span_ms: int, begin_ms: int) -> None:
 
 
 def _mode(mode: int) -> DeliveryMode:
-    try:
-        return DeliveryMode(mode)
-    except ValueError:
-        text = f"a delivery mode is 1 (non-persistent), 2 (persistent) or {AS_DESTINATION} (as the destination defines)"
-        raise RefusedError(refused(Mqrc.PERSISTENCE_ERROR, f"{text}, not {mode!r}")) from None
+    with suppress(ValueError):
+        if not isinstance(mode, bool):  # True equals 1, and would make a message non-persistent
+            return DeliveryMode(mode)
+    text = f"a delivery mode is 1 (non-persistent), 2 (persistent) or {AS_DESTINATION} (as the destination defines)"
+    raise RefusedError(refused(Mqrc.PERSISTENCE_ERROR, f"{text}, not {mode!r}"))

@@ -259,7 +259,7 @@ def test_a_subscription_ends_its_timeout_after_its_last_receiver_has_left(server
     began = time.monotonic()
     detach(client, closed=False)
     until(lambda: not server.do(lambda: lasting(server, "timed")), "the subscription is over")
-    assert time.monotonic() - began >= 1.0
+    assert time.monotonic() - began >= 0.999  # the broker counts whole milliseconds
     client.attach("timed", RECEIVER, source=where)
     assert drained(client) == []
     detach(client, closed=True)

@@ -300,7 +300,7 @@ def test_a_priority_is_an_integer_of_zero_to_nine(priority: int) -> None:
         assert caught.value.refused.mqrc == Mqrc.PRIORITY_ERROR
 
 
-@pytest.mark.parametrize("mode", [-2, 0, 3])
+@pytest.mark.parametrize("mode", [-2, 0, 3, True])
 def test_a_delivery_mode_is_one_or_two_or_as_the_destination_defines(mode: int) -> None:
     bench = Bench()
     with pytest.raises(RefusedError) as caught:
