@@ -11,7 +11,7 @@ import msgspec
 from assay.exits import Exit
 from assay.tables import foreign_table, rules_table
 from assay.terminal import Terminal
-from assay_evidence.clients import faces_sentence
+from assay_evidence.concluding.clients import faces_sentence
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_features import load_catalogue

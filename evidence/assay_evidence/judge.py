@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from assay_evidence.clients import clients_of
+from assay_evidence.concluding.clients import clients_of
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
 from assay_evidence.concluding.rule_verdicts import conclude

@@ -12,7 +12,7 @@ The element's `type` has the verdict itself.
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
-from assay_evidence.clients import client_title
+from assay_evidence.concluding.clients import client_title
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_reports.readable import readable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from assay_evidence.clients import client_title, faces_sentence
+from assay_evidence.concluding.clients import client_title, faces_sentence
 from assay_evidence.events import LATENESS, PACE, AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, Judged, UnknownRuleError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.clients import client_title
+from assay_evidence.concluding.clients import client_title
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import RuleVerdict, Verdict
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength

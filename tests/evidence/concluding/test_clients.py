@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay_evidence.clients import client_title, clients_of, faces_sentence
+from assay_evidence.concluding.clients import client_title, clients_of, faces_sentence
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 LIGHT = "Assay SDK 0.1.0 (mqlight)"
