@@ -211,7 +211,21 @@ def units_side_by_side(story: Story) -> None:
         story.run(100)
 
 
+def patterns_over_a_kill(story: Story) -> None:
+    pattern = Address(AddressKind.TOPIC, "+")
+    one = story.client("one", "lasting")
+    one.listen(3, pattern, DURABLE, "d")
+    one.put("for a pattern", 2, delay_ms=500)
+    story.run(50)
+    story.queue_manager.kill()
+    story.run(10)
+    again = story.client("again", "lasting")
+    again.listen(3, pattern, DURABLE, "d")
+    story.run(1_000)
+
+
 SECOND_SEND_STORIES = (
+    patterns_over_a_kill,
     units_side_by_side,
     without_a_destination,
     asked_again,

@@ -394,6 +394,39 @@ Feature: A delayed message is delivered once its delay is over
         | event                    |
         | is killed and comes back |
 
+    @needs-topic @needs-durable-subscription
+    Scenario Outline: A publication for a durable subscription to <pattern> outlives that the broker <event> during its delay
+      Given a durable subscriber "steady" on topic "<pattern>"
+      And subscriber "steady" is inactive
+      When message "slow" is sent to topic "sport/football/results" with a delivery delay of 2 s
+      And the broker <event>
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
+      @needs-restart
+      Examples: In order
+        | pattern         | event        |
+        | sport/#         | is restarted |
+        | sport/+/results | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | pattern         | event                    |
+        | sport/+/results | is killed and comes back |
+
+    @needs-topic @needs-shared-subscription @needs-non-persistent
+    Scenario Outline: One of two who share a subscription sees a <mode> publication
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
+      Then one of "left" and "right" sees "slow", exactly once
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
     @needs-non-persistent
     Scenario: Each of several non-persistent messages is delivered, although their delays are over at the same time
       Given an empty queue

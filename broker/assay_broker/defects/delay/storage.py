@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Deliver
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
-from assay_broker.core.records import MessageRemoved, MessageStored, Record
+from assay_broker.core.records import MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
 from assay_broker.defects.sends import (
@@ -156,6 +156,17 @@ def _publications_lost(record: Record) -> tuple[Record, ...]:
     """Persistent delayed publications are gone after a restart, and messages on queues are not."""
     lost = is_staged(record) and record.home.startswith("subscription://")
     return () if lost else (record,)
+
+
+@defect(read_together, "staged-for-patterns-lost-at-restart", "DD-03")
+def _patterns_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Persistent delayed publications for subscriptions to patterns of topics are gone after a restart."""
+    homes = {
+        f"{SUBSCRIPTION_HOME}{one.number}"
+        for one in records
+        if isinstance(one, SubscriptionDefined) and {"#", "+"} & {*one.topic.name}
+    }
+    return tuple(one for one in records if not (is_staged(one) and one.home in homes))
 
 
 @defect(read_together, "staged-twice-at-restart", "DD-03")
@@ -310,6 +321,7 @@ STAGING_DEFECTS = (
         apply=lambda: lost_at_second_restart(is_staged),
     ),
     _publications_lost,
+    _patterns_lost,
     _staged_twice,
     _released_twice,
     _moved_stays,
