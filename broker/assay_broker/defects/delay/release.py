@@ -21,6 +21,7 @@ from assay_broker.defects.sends import (
     SHIFT,
     cancelled,
     change_of,
+    dropped,
     elsewhere,
     handed_in,
     is_delayed,
@@ -255,7 +256,7 @@ def _unmatched_without_sharer() -> Seams:
         if now is None or not now.delayed or not is_topic(now.target) or not shared:
             return None
         present = {one.name for known in shared for one in view.on(known.address) if one.shared}
-        return None if present.issuperset(one.name for one in shared) else (unheard(now.put),)
+        return None if present.issuperset(one.name for one in shared) else (dropped(now.put, now_ms),)
 
     return commands(rewrite)
 
