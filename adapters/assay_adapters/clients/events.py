@@ -69,12 +69,18 @@ def _text(body: Body) -> str:
 
 
 def seen_of(handed: Handed, handle: int) -> Seen:
-    """Return the port's form of a message in an event of the SDK."""
+    """Return the port's form of a message in an event of the SDK; the field ``body`` is text, bytes or none."""
     message: Message[str] = Message(_text(handed.message.body))
     show_received(message, handed.message)
     message.redelivered = handed.redelivered
     message.delivery_count = handed.count
-    return seen_in(message, handle)
+    seen = seen_in(message, handle)
+    seen.fields["body"] = _kind(handed.message.body)
+    return seen
+
+
+def _kind(body: Body) -> str:
+    return "none" if body is None else "bytes" if isinstance(body, bytes) else "text"
 
 
 def _unit_name(unit: int | bytes | None) -> str | None:

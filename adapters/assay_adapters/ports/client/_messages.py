@@ -99,7 +99,7 @@ class Seen(Struct, frozen=True, kw_only=True):
         message_id: JMSMessageID.
         count: JMSXDeliveryCount; 0 if the client does not show it.
         redelivered: JMSRedelivered.
-        fields: Headers and properties by JMS name.
+        fields: Headers and properties by JMS name, and ``body``: whether it came as text, bytes or none.
     """
 
     key: str

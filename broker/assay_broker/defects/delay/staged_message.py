@@ -161,6 +161,12 @@ def _cut(message: Message) -> Message:
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
+@defect(delayed_messages, "staged-text-becomes-bytes", "DD-39")
+def _bytes(message: Message) -> Message:
+    """A delay makes a text a message of bytes."""
+    return replace(message, body=message.body.encode()) if isinstance(message.body, str) else message
+
+
 @defect(delayed_messages, "staged-type-lost", "DD-39")
 def _no_type(message: Message) -> Message:
     """A delay takes the message type (JMSType) away."""
@@ -245,6 +251,7 @@ STAGED_MESSAGE_DEFECTS = (
     _persistent,
     _plain_priority,
     _cut,
+    _bytes,
     _no_type,
     _no_empty_properties,
     _texts_and_numbers,

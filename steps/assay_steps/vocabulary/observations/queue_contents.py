@@ -236,7 +236,8 @@ def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> Non
     same = _shown(sent, *JMS_IDS, *JMS_MOMENTS, *JMS_OTHERS) | _own_properties(sent)
     world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in same.items()}
-    evidence.claim("equal-fields", {"kid": sent.key, "actor": name, "field.sha256": "sent"} | fields)
+    body = {"field.sha256": "sent", "field.body": "text"}
+    evidence.claim("equal-fields", {"kid": sent.key, "actor": name} | body | fields)
 
 
 @then(phrase("the receiver sees {label:Name} with the ids that it was sent with"))
