@@ -38,8 +38,9 @@ _TOGETHER = (
     *(f"tests/interop/test_{program}.py" for program in ("qpid_jms", "rhea", "go_amqp")),
     "tests/pipeline/",
     "tests/reports/",
+    "tests/steps/kill_matrix/test_variants.py::test_a_variant_passes",
 )
-"""Tests that share something: a container, a server, what they have reached together, a Spark session, a browser."""
+"""Tests that share something: a container, a server, what they have reached together, Spark, a browser, a run."""
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -99,8 +99,12 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("begun", ["spark.log", "spark/*"], ids=["while Spark starts", "while Spark runs"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("begun", "number"),
+    [("spark.log", signal.SIGINT), ("spark/*", signal.SIGTERM)],
+    ids=["Ctrl-C while Spark starts", "SIGTERM while Spark runs"],
+)
 def test_a_judgement_that_is_stopped_leaves_neither_process_nor_folder(tmp_path: Path, begun: str, number: int) -> None:
     out, scratch = tmp_path / "out", tmp_path / "scratch"
     scratch.mkdir()

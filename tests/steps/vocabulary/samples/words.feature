@@ -199,6 +199,14 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" at most once
 
+    Scenario: A receiver with a name sees what waited for its connection's start
+      Given an empty queue
+      And receiver "late" is waiting on the queue
+      When the connection of "late" is stopped
+      And message "m1" is sent to the queue
+      And the connection of "late" is started
+      Then "late" sees "m1" within 2 s after its connection was started
+
   @PD-34 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
   Rule: Subscriptions
     Scenario: Several are counted
