@@ -16,7 +16,7 @@ from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.message import Message
-from assay_sdk.model.destinations import destination
+from assay_sdk.model.destinations import DestinationError, destination
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
 
@@ -42,6 +42,8 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
             objects=error.objects,
             xa=error.refused.xa,
         )
+    except DestinationError:
+        raise  # a name that cannot be one: the caller knows how its face refuses it
     except Exception as error:
         if not _is_the_clients(error):
             raise
