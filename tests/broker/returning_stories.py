@@ -107,7 +107,7 @@ def on_the_wire(story: Story) -> None:
 
 
 def namesakes(story: Story) -> None:
-    """What is kept for a subscription when another client removes one of that name, which it does not have."""
+    """A client removes a subscription that it does not have; another client has one of that name."""
     owner = story.client("owner", "owner")
     owner.listen(3, TOPIC, DURABLE, "news")
     owner.close()

@@ -28,8 +28,11 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 def attempt(action: Callable[[], T]) -> Outcome[T]:
     """Call the SDK and return its result, or its exception as a value.
 
-    An exception that is no `JmsError` is a value, too, if the SDK itself raised it: the client has refused the call by
-    a mistake, and the adapter, the runner and defects have made none.
+    An exception that is no `JmsError` is a value, too, if code of the SDK raised it: the application did not get what
+    it asked for. An exception of the adapter, of a job on the runner or of a defect is raised.
+
+    Raises:
+        DestinationError: A name cannot be one; the caller knows how its face refuses it.
     """
     try:
         return Ok(action())
@@ -43,7 +46,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
             xa=error.refused.xa,
         )
     except DestinationError:
-        raise  # a name that cannot be one: the caller knows how its face refuses it
+        raise
     except Exception as error:
         if not _is_the_clients(error):
             raise

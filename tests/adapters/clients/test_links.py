@@ -1,4 +1,4 @@
-"""What the adapter makes of exceptions of the SDK."""
+"""Calls of the SDK: results, refusals, and exceptions of the SDK and of other parts."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _takes_a_namesake() -> Seams:
 
 @defect(made, "given-back-for-one-selector", "PD-18")
 def _for_one_selector() -> Seams:
-    """What a consumer gave back reaches no consumer that selects otherwise."""
+    """A consumer does not get what another consumer gave back that selects otherwise."""
     first: dict[str | None, str | None] = {}
 
     def seen(delivery: Deliver, view: View) -> Deliver | None:

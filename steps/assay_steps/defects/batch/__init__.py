@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_steps.defects.batch.acknowledgement import ACKNOWLEDGEMENT_DEFECTS
+from assay_steps.defects.batch.closed_receivers import CLOSED_RECEIVER_DEFECTS
 from assay_steps.defects.batch.contents import CONTENT_DEFECTS
 from assay_steps.defects.batch.forgotten import FORGOTTEN_DEFECTS
 from assay_steps.defects.batch.listeners import LISTENER_DEFECTS
@@ -17,6 +18,7 @@ BATCH_DEFECTS = (
     *ACKNOWLEDGEMENT_DEFECTS,
     *SESSION_DEFECTS,
     *RETURNING_DEFECTS,
+    *CLOSED_RECEIVER_DEFECTS,
     *FORGOTTEN_DEFECTS,
     *OTHER_SESSION_DEFECTS,
     *STOPPING_DEFECTS,

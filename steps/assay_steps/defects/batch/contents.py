@@ -35,7 +35,7 @@ _AGAIN = 1_000
 
 
 def _again_together(event: ClientEvent) -> tuple[ClientEvent, ...]:
-    """What comes again comes in one batch, however small the batch size is."""
+    """A batch takes all messages that come again, however small the batch size is."""
     again = event.seen is not None and event.seen.redelivered and event.batch is not None
     return (replace(event, batch=_AGAIN) if again else event,)
 

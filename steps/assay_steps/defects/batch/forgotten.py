@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import Client, Script
+from assay_adapters.ports.client import Script
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import (
     Arrived,
     Credit,
     Done,
-    Drain,
-    Driver,
     DriverCommand,
     DriverEvent,
     Enlist,
@@ -21,49 +19,11 @@ from assay_sdk.driver import (
 )
 from assay_sdk.driver import Outcome as Said
 from assay_sdk.model.message import AddressKind
-from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
-from assay_steps.defects.model import Defect, at_port, on_wire
+from assay_steps.defects.consumers import ConsumerFilter, consuming
+from assay_steps.defects.model import at_port, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
-
-
-class _ClosedUnacknowledged:
-    """A call acknowledges nothing of a receiver that was closed: noted at the port, done on the wire."""
-
-    def __init__(self) -> None:
-        self._closing: list[str] = []
-
-    def port(self, client: Client) -> Client:
-        closing = self._closing
-
-        class NotesClose(ConsumerFilter):
-            def close(self) -> Answer[None]:
-                closing.append(self.actor)
-                try:
-                    return super().close()
-                finally:
-                    closing.clear()
-
-        return ConsumingClientFilter(client, NotesClose)
-
-    def wire(self, driver: Driver) -> Driver:
-        closing = self._closing
-
-        class LeavesOut(WireFilter):
-            def __init__(self, line: FilteredWire) -> None:
-                super().__init__(line)
-                self._closed: set[int] = set()
-
-            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-                if isinstance(command, Drain) and closing:
-                    self._closed.add(command.link)
-                mine = isinstance(command, Settle) and command.link in self._closed
-                return (
-                    (replace(command, outcome=Said.RELEASED),) if mine and isinstance(command, Settle) else (command,)
-                )
-
-        return wires(LeavesOut)(driver)
 
 
 class _SetAgainCommits(ConsumerFilter):
@@ -171,16 +131,7 @@ class _WaitingOvertakes(WireFilter):
             self.line.emit(one)
 
 
-_CLOSED = _ClosedUnacknowledged()
-
 FORGOTTEN_DEFECTS = (
-    Defect(
-        name="call-leaves-closed-receivers-out",
-        rules=("BT-11",),
-        text="A call acknowledges nothing of a receiver that was closed since.",
-        port=_CLOSED.port,
-        wire=_CLOSED.wire,
-    ),
     at_port(consuming, _SetAgainCommits, "listener-set-again-commits", "BT-12"),
     at_port(consuming, _EitherKind, "listeners-of-either-kind-taken-away", "BT-03"),
     on_wire(wires, _NonPersistentOutside, "takes-non-persistent-outside-unit", "BT-12", "BT-13"),

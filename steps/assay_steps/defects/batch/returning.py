@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
@@ -118,57 +116,12 @@ class _RemovalGivesBack:
         return wires(GivesBack)(driver)
 
 
-class _ClosedForgotten:
-    """A rollback consumes what a closed receiver was handed: the close is noted at the port, the rest on the wire."""
-
-    def __init__(self) -> None:
-        self._closing: list[str] = []
-
-    def port(self, client: Client) -> Client:
-        closing = self._closing
-
-        class NotesClose(ConsumerFilter):
-            def close(self) -> Answer[None]:
-                closing.append(self.actor)
-                try:
-                    return super().close()
-                finally:
-                    closing.clear()
-
-        return ConsumingClientFilter(client, NotesClose)
-
-    def wire(self, driver: Driver) -> Driver:
-        closing = self._closing
-
-        class Forgets(WireFilter):
-            def __init__(self, line: FilteredWire) -> None:
-                super().__init__(line)
-                self._closed: set[int] = set()
-
-            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-                if isinstance(command, Drain) and closing:
-                    self._closed.add(command.link)
-                if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
-                    return (command,)
-                return (replace(command, outcome=Outcome.ACCEPTED),) if command.link in self._closed else (command,)
-
-        return wires(Forgets)(driver)
-
-
 _REMOVAL = _RemovalGivesBack()
-_CLOSED = _ClosedForgotten()
 
 RETURNING_DEFECTS = (
     on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
     on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),
     on_wire(wires, _RestStays, "rest-of-batch-stays-with-closed-receiver", "BT-11", "BT-12"),
-    Defect(
-        name="rollback-forgets-closed-receivers",
-        rules=("BT-12",),
-        text="A rollback brings nothing back of what a receiver was handed that is closed by now.",
-        port=_CLOSED.port,
-        wire=_CLOSED.wire,
-    ),
     Defect(
         name="removed-listener-gives-back-what-it-was-handed",
         rules=("BT-11",),

@@ -57,7 +57,7 @@ class _NeverStartsAgain(StoppedFilter):
 
 
 class _WhileStopped:
-    """What a client does on the wire while a connection of its is stopped: noted at the port.
+    """Filters the wires of a client while one of its connections is stopped, which its port notes.
 
     Args:
         make: Makes the filter of one wire, from the connections that are stopped.

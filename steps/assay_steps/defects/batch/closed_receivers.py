@@ -1,0 +1,79 @@
+"""Defects of the client in what becomes of messages whose receiver has been closed (BT-11, BT-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from assay_adapters.ports.client import Client
+from assay_adapters.ports.outcome import Outcome as Answer
+from assay_sdk.driver import Drain, Driver, DriverCommand, Outcome, Settle
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
+from assay_steps.defects.model import Defect
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+
+class _OfClosedReceivers:
+    """Alters the outcomes of what closed receivers were handed: a close is noted at the port, the rest on the wire.
+
+    Args:
+        instead: The outcome that the broker is told, by the one that the client means; others are told as they are.
+    """
+
+    def __init__(self, instead: Mapping[Outcome, Outcome]) -> None:
+        self._instead = instead
+        self._closing: list[str] = []
+
+    def port(self, client: Client) -> Client:
+        """Note the close of each receiver."""
+        closing = self._closing
+
+        class NotesClose(ConsumerFilter):
+            def close(self) -> Answer[None]:
+                closing.append(self.actor)
+                try:
+                    return super().close()
+                finally:
+                    closing.clear()
+
+        return ConsumingClientFilter(client, NotesClose)
+
+    def wire(self, driver: Driver) -> Driver:
+        """Alter the outcomes on each wire."""
+        closing, instead = self._closing, self._instead
+
+        class Alters(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._closed: set[int] = set()
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if isinstance(command, Drain) and closing:
+                    self._closed.add(command.link)
+                if not isinstance(command, Settle) or command.link not in self._closed:
+                    return (command,)
+                return (replace(command, outcome=instead.get(command.outcome, command.outcome)),)
+
+        return wires(Alters)(driver)
+
+
+_LEFT_OUT = _OfClosedReceivers(dict.fromkeys(Outcome, Outcome.RELEASED))
+_FORGOTTEN = _OfClosedReceivers({Outcome.MODIFIED: Outcome.ACCEPTED})
+
+CLOSED_RECEIVER_DEFECTS = (
+    Defect(
+        name="call-leaves-closed-receivers-out",
+        rules=("BT-11",),
+        text="A call acknowledges nothing of a receiver that was closed since.",
+        port=_LEFT_OUT.port,
+        wire=_LEFT_OUT.wire,
+    ),
+    Defect(
+        name="rollback-forgets-closed-receivers",
+        rules=("BT-12",),
+        text="A rollback brings nothing back of what a receiver was handed that is closed by now.",
+        port=_FORGOTTEN.port,
+        wire=_FORGOTTEN.wire,
+    ),
+)
