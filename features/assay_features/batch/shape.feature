@@ -78,6 +78,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "first"'s batches hold at most 2 messages
       And "second"'s batches hold at most 5 messages
 
+    @evidence
     Scenario Outline: What comes back in <mode> mode comes in batches of no more than 2 either
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
@@ -249,7 +250,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1 s  |
         | 4 s  |
 
-    @needs-time-to-live
+    @evidence @needs-time-to-live
     Scenario: A message that expires before its batch is full does not put the deadline of the others off
       Given it is known how long an unbatched message takes
       And an empty queue

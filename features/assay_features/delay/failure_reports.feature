@@ -216,6 +216,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And queue "replies" holds no report
 
+    @evidence
     Scenario Outline: On the dead-letter queue, a report keeps its header when the broker <event>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)

@@ -502,7 +502,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 7     |
         | simplified | 0     |
 
-    @needs-admin
+    @evidence @needs-admin
     Scenario Outline: The <style> send after a refused one that said <given> is as the producer is
       Given a queue with MAXMSGL(2000)
       And a receiver is waiting on the queue

@@ -76,7 +76,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "m1" to "m3" exactly once
       And the receiver sees "m1" to "m3" in that order
 
-    @needs-local-transaction @needs-non-persistent
+    @evidence @needs-local-transaction @needs-non-persistent
     Scenario Outline: A unit of work that <ordered> keeps the persistent messages when the broker <event>
       Given an empty queue
       And session "work" in transacted mode
@@ -90,15 +90,15 @@ Feature: What becomes of a message on a queue, through restart and kill
 
       @needs-restart
       Examples: In order
-        | ordered                         | first          | second         | kept   | event        |
+        | ordered                          | first          | second         | kept   | event        |
         | begins with a non-persistent one | non-persistent | persistent     | second | is restarted |
-        | has a non-persistent one within | persistent     | non-persistent | first  | is restarted |
+        | has a non-persistent one within  | persistent     | non-persistent | first  | is restarted |
 
       @needs-kill
       Examples: At once
-        | ordered                         | first          | second         | kept   | event                    |
+        | ordered                          | first          | second         | kept   | event                    |
         | begins with a non-persistent one | non-persistent | persistent     | second | is killed and comes back |
-        | has a non-persistent one within | persistent     | non-persistent | first  | is killed and comes back |
+        | has a non-persistent one within  | persistent     | non-persistent | first  | is killed and comes back |
 
     @needs-local-transaction @needs-kill
     Scenario: What a unit of work sent to two queues is there after a kill

@@ -539,6 +539,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @evidence
     Scenario Outline: With <option> it is there after the broker <event>, too
       Given a topic
       And a durable subscriber "keeper" on the topic

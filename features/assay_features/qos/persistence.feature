@@ -254,7 +254,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | a body of non-ASCII characters |
         | a body of 300 KB               |
 
-    @needs-kill
+    @evidence @needs-kill
     Scenario Outline: A message with <option> is there after a kill, too
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription

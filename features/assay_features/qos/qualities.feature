@@ -134,6 +134,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "m1" to "m5" went over the wire once, settled
       And "reader" sees "m1" to "m5" exactly once
 
+    @evidence
     Scenario Outline: A message with <option> is settled as it is sent, too
       Given a topic
       And a non-durable subscriber "reader" on the topic
