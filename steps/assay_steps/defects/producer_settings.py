@@ -17,6 +17,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _LONG_B = 1_000
 _SPANS = (Setting.DELAY, Setting.TTL)
+_SHORTEST_MS = 3_000
 
 
 class _Settings(ProducerFilter):
@@ -71,6 +72,13 @@ class _ResetByOthers(_Settings):
         if setting is not Setting.DELAY:
             super().set(Setting.DELAY, 0)
         return answer
+
+
+class _ZeroIsTheShortest(ProducerFilter):
+    """A delay that is set to 0 is taken for the shortest one of the broker, three seconds."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        return super().set(setting, _SHORTEST_MS if setting is Setting.DELAY and not value else value)
 
 
 class _KeptWithTheMessage(_Settings):
@@ -308,6 +316,7 @@ PRODUCER_DEFECTS: tuple[Defect, ...] = (
     ),
     on_wire(wires, _FromFirstSend, "delay-counted-from-first-send", "DD-01"),
     at_port(twisted, _KeptWithTheMessage, "delay-kept-with-message-object", "DD-04"),
+    at_port(twisted, _ZeroIsTheShortest, "zero-delay-is-three-seconds", "DD-04"),
     at_port(twisted, _LevelForgotten, "old-level-forgotten", "DD-10"),
     at_port(twisted, _LongestRemembered, "earlier-spans-remembered", "DD-12", "DD-13"),
     at_port(twisted, _UncheckedAfterSend, "spans-unchecked-after-send", "DD-12", "DD-13"),
