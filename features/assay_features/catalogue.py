@@ -112,6 +112,16 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
         return self.sha256[:_SHORT]
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of all rules, such as `DD-02`."""
+        return frozenset(self._by_id)
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """What the ids of rules begin with, such as `DD`."""
+        return frozenset(rule.id.partition("-")[0] for rule in self.rules)
+
+    @cached_property
     def _by_id(self) -> dict[str, Rule]:
         return {rule.id: rule for rule in self.rules}
 

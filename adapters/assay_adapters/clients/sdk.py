@@ -353,8 +353,13 @@ def identity_in(face: str | None, faces: Sequence[Face]) -> ClientIdentity:
 
 def identity(face: Face) -> ClientIdentity:
     """Return the SDK's identity in a face."""
+    return ClientIdentity(name="Assay SDK", version=_installed_version(), face=face, ours=True)
+
+
+@cache
+def _installed_version() -> str:
+    """The installed version; "source" if the SDK runs from its source tree.  Cached: each scenario asks."""
     try:
-        number = version("assay-mq")
+        return version("assay-mq")
     except PackageNotFoundError:
-        number = "source"
-    return ClientIdentity(name="Assay SDK", version=number, face=face, ours=True)
+        return "source"

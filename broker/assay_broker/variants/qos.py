@@ -14,16 +14,18 @@ from assay_broker.defects.sends import dropped, is_topic
 from assay_broker.defects.shapes import commands, deliveries, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_broker.variants.model import Variant, sends
+from assay_broker.variants.model import Variant
 from assay_sdk.driver import Durability
-from assay_sdk.model.message import Message
 
 _SECOND_MS = 1_000
 
 
-def _without_false(message: Message) -> Message:
-    """The message without a durable header that is false."""
-    return replace(message, durable=None) if message.durable is False else message
+def _without_false(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
+    """Take a durable header that is false off a publication; what is sent to a queue keeps it."""
+    target = view.target(command)
+    if not isinstance(command, Put) or target is None or not is_topic(target) or command.message.durable is not False:
+        return None
+    return (replace(command, message=replace(command.message, durable=None)),)
 
 
 def _unmarked(delivery: Deliver, view: View) -> Deliver:
@@ -112,9 +114,9 @@ QOS_VARIANTS = (
     Variant(
         name="false-header-ignored",
         rules=("QS-33", "QS-36"),
-        text="A durable header that is false counts as no header, so the topic decides.",
+        text="A durable header of a publication that is false counts as no header, so the topic decides.",
         allowed_by='AMQP:40 says "not set", which may include false.',
-        apply=lambda: sends(_without_false),
+        apply=lambda: commands(_without_false),
     ),
     Variant(
         name="sent-again-without-mark",

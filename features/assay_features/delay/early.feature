@@ -63,7 +63,7 @@ Feature: A delayed message cannot be had before its delay is over
     Scenario: A browser does not find it early
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms
-      And the queue is browsed every 200 ms for 3 s
+      And the queue is browsed every 200 ms for 8 s
       Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-topic

@@ -404,6 +404,7 @@ Feature: Delayed messages wait on one staging queue
       And receiver "own" of session "work" on the queue
       When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h
       And <what>
+      And 5 s pass
       And message "m2" is sent to the queue with a delivery delay of 1 h
       Then sending "m2" is accepted
       And the staging queue holds "m2"
@@ -424,6 +425,7 @@ Feature: Delayed messages wait on one staging queue
       And branch "b1" has been started in session "global"
       When message "m1" is sent in session "global" to the queue with a delivery delay of 1 h
       And the connection of "own" is lost
+      And 5 s pass
       And message "m2" is sent to the queue with a delivery delay of 1 h
       Then sending "m2" is accepted
       And the staging queue holds "m2"

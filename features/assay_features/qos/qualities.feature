@@ -113,6 +113,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And 10 s pass
       And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the application of "<once>" fails
+      And 5 s pass
       And message "control" is sent to the topic with quality of service at-least-once
       Then "third" sees "control" exactly once
       And "<once>" sees "m1" to "m6" exactly once

@@ -88,6 +88,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And "left" has seen "m1" to "m3"
       And subscriber "right" comes to the topic with shared subscription "club", quality of service at-most-once and a durable subscription
       And the connection of "left" is lost
+      And 5 s pass
       And message "control" is sent to the topic with the durable header true
       Then "right" sees "control" exactly once
       And "right" never sees "m1" to "m3"

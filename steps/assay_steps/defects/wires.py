@@ -32,6 +32,10 @@ class WireFilter:
         """The events that go to the engine instead of an event."""
         return (event,)
 
+    def abort(self) -> None:
+        """Drop the connection."""
+        self.line.wire.abort()
+
 
 MakeFilter = Callable[["FilteredWire"], WireFilter]
 
@@ -86,8 +90,8 @@ class FilteredWire:
             self.runner.call_soon(lambda: self._sink(Done(command.token)))
 
     def abort(self) -> None:
-        """Drop the connection."""
-        self.wire.abort()
+        """Drop the connection, as the filter does it."""
+        self._filter.abort()
 
     def own_token(self) -> int:
         """A token for a command of the filter's own."""

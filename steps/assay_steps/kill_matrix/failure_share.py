@@ -46,15 +46,17 @@ class Sample:
 
     Args:
         every: The n.
+        first: The index of the first that it keeps.
     """
 
-    def __init__(self, every: int) -> None:
+    def __init__(self, every: int, first: int = 0) -> None:
         self._every = every
+        self._first = first % every
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Drop scenarios, after the plugins that count them have counted."""
-        items[:] = items[:: self._every]
+        items[:] = items[self._first :: self._every]
 
 
 def share_of(outcomes: Outcomes) -> float:

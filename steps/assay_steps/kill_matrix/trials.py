@@ -57,6 +57,7 @@ class Trial(Struct, frozen=True):
         defect: The defect that is switched on; None for none.
         rules: Only scenarios that try one of these rules; none for all.
         every: Run only every n-th of them.
+        first: The index of the first that is run.
         workers: How many processes run them; 0 for this one.
         variant: The tolerated variant that broker or client is; None for the reference pair as it is.
     """
@@ -65,6 +66,7 @@ class Trial(Struct, frozen=True):
     defect: str | None
     rules: tuple[str, ...] = ()
     every: int = 1
+    first: int = 0
     workers: int = 0
     variant: str | None = None
 
@@ -92,7 +94,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
             variant=trial.variant,
             probes=False,
         )
-        code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
+        code = run_suite(options, plugins=[result, *([Sample(trial.every, trial.first)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
             raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
         if code not in DONE:

@@ -38,6 +38,7 @@ OWN_INSTANCE = "own-instance"
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
 TOPOLOGIES: tuple[str, ...] = get_args(Topology)
+_NEEDS_BEGIN = (NEEDS_PREFIX, PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX)
 LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4", "10.0")
 """Levels of IBM MQ, and a later one of two digits; delivery delay came with 8.0 (DD-10)."""
 FAULT_CAPABILITIES = frozenset(
@@ -252,9 +253,9 @@ def probe_of(tags: Iterable[str]) -> Capability | None:
     return next(map(Capability, named), None)
 
 
-def known_tags(catalogue: Catalogue) -> set[str]:
+def known_tags(catalogue: Catalogue) -> frozenset[str]:
     """Every tag that has a meaning for the kit."""
-    return {*(rule.id for rule in catalogue.rules), *kit_tags()}
+    return catalogue.ids | kit_tags()
 
 
 @cache
@@ -289,7 +290,12 @@ def needs_of(tags: Iterable[str]) -> Needs:
     Raises:
         ValueError: A tag names an unknown capability, platform, level or topology, or two tags are of one kind.
     """
-    given = tuple(tags)
+    return _needs_of(frozenset(tag for tag in tags if tag == OWN_INSTANCE or tag.startswith(_NEEDS_BEGIN)))
+
+
+@lru_cache(maxsize=1024)
+def _needs_of(given: frozenset[str]) -> Needs:
+    """The needs that these tags state, which are all about needs.  Cached: most scenarios need the same few things."""
     capabilities = frozenset(
         Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in given if tag.startswith(NEEDS_PREFIX)
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from assay_sdk.driver import Arrived, Done, Drained, DriverEvent
+from assay_sdk.driver import Arrived, Closed, Done, Drained, DriverCommand, DriverEvent, Failed
+from assay_sdk.model.reasons import Mqrc, refused
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
 _SLOW_NS = 2_000_000_000
-_AGAIN_NS = 1_000_000_000
+_AGAIN_NS = _NOTICED_NS = 1_000_000_000
 
 
 class _Late(WireFilter):
@@ -56,6 +57,41 @@ class _SlowRedeliveries(_Late):
         return _AGAIN_NS if isinstance(event, Arrived) and event.redelivered else 0
 
 
+class _LateLosses(WireFilter):
+    """Lets the broker notice a second later that the client has dropped the connection; the client knows at once."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._open: set[int] = set()
+        self._dropped = False
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        self._open.add(command.token)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if self._dropped:
+            return ()
+        if isinstance(event, Done | Failed):
+            self._open.discard(event.token)
+        self._dropped = isinstance(event, Closed)
+        return (event,)
+
+    def abort(self) -> None:
+        runner = self.line.runner
+        runner.call_soon(self._drop)
+        runner.call_at(runner.clock.monotonic_ns() + _NOTICED_NS, self.line.wire.abort)
+
+    def _drop(self) -> None:
+        if self._dropped:
+            return
+        self._dropped = True
+        why = refused(Mqrc.CONNECTION_BROKEN, "The connection was dropped.")
+        for token in sorted(self._open):
+            self.line.emit(Failed(token, why))
+        self.line.emit(Closed(self.line.epoch, why))
+
+
 PACE_VARIANTS = (
     Variant(
         name="answers-slowly",
@@ -80,5 +116,13 @@ PACE_VARIANTS = (
         allowed_by="No document gives a time in which a message comes again.",
         parts=("client", "broker"),
         wire=wires(_SlowRedeliveries),
+    ),
+    Variant(
+        name="losses-noticed-late",
+        rules=("QS-01", "QS-06", "QS-07", "PD-16"),
+        text="The broker notices a second late that the client has dropped a connection; messages go there until then.",
+        allowed_by="No document says how soon a broker notices that a connection is lost.",
+        parts=("client", "broker"),
+        wire=wires(_LateLosses),
     ),
 )

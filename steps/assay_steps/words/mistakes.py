@@ -94,13 +94,11 @@ def of_tags(
         foreign: Whether it is a team's own scenario: it may name no rule, and have the team's ids as tags (``@OR-12``).
     """
     given = sorted(tags)
-    known = {rule.id for rule in catalogue.rules}
-    families = {rule.id.partition("-")[0] for rule in catalogue.rules}
     told = f"scenario {template.name!r}"
     for tag in given:
-        if foreign and tag.partition("-")[0] not in families and RULE_TAG.fullmatch(tag):
+        if foreign and tag.partition("-")[0] not in catalogue.families and RULE_TAG.fullmatch(tag):
             continue
-        if RULE_TAG.fullmatch(tag) and tag not in known:
+        if RULE_TAG.fullmatch(tag) and tag not in catalogue.ids:
             try:
                 catalogue.rule(tag)
             except UnknownRuleError as error:
