@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 from assay_broker.amqp.conditions import (
     FORCED,
-    FRAMING_ERROR,
     INTERNAL_ERROR,
     Condition,
     close_frame,
@@ -322,10 +321,9 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         """Handle the client's close."""
         self._step(ConnectionInput.CLOSED)
 
-    def engine_failed(self) -> None:
+    def engine_failed(self, why: Condition) -> None:
         """Close the connection: the engine has found a protocol error."""
-        name, description = self.engine.failure
-        self.broken(Condition(name or FRAMING_ERROR, description))
+        self.broken(why)
 
     def session_opened(self, session: EngineSession) -> None:
         """Handle the client's begin."""

@@ -13,7 +13,6 @@ Nothing here raises for what a client sends.  A freed object stays a Python obje
 from __future__ import annotations
 
 from assay_broker.amqp.engine._connection import Engine, Events
-from assay_broker.amqp.engine._data import Problem
 from assay_broker.amqp.engine._deliveries import (
     Delivery,
     DeliveryState,
@@ -42,7 +41,6 @@ __all__ = [
     "EngineLink",
     "EngineSession",
     "Events",
-    "Problem",
     "SettleMode",
     "accept",
     "answer",

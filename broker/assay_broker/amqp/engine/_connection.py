@@ -8,12 +8,14 @@ from typing import Protocol
 
 from cproton import ffi, lib
 
-from assay_broker.amqp.engine._data import Problem, fresh, set_condition, text, with_condition
+from assay_broker.amqp.conditions import BAD_FIELD, FRAMING_ERROR, NOT_ALLOWED, Condition, close_frame
+from assay_broker.amqp.engine._data import fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
 from assay_broker.amqp.frames import flows
 from assay_broker.amqp.frames.attaches import AttachReply
 from assay_broker.amqp.frames.completion import NOTHING, Incomplete, OpenReply, completed
+from assay_broker.amqp.frames.performatives import CLOSE
 from assay_sdk.amqp.frames import Splitter, whole
 
 
@@ -55,12 +57,12 @@ class Events(Protocol):
         """Handle a new delivery, a further part of one, or its new state."""
         ...
 
-    def engine_failed(self) -> None:
-        """Handle a protocol error of the client; the engine closes the connection."""
+    def engine_failed(self, why: Condition) -> None:
+        """Handle a protocol error of the client, for which the engine closes the connection."""
         ...
 
 
-_STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allowed": "amqp:not-allowed"}
+_STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_ALLOWED}
 """Conditions of the engine that the specification does not know (2.8.15 to 2.8.18), and the ones it has instead."""
 
 _LOG = logging.getLogger(__name__)
@@ -275,10 +277,13 @@ class Engine:
         """
         del event
         self._nothing_begins()
-        said = text(lib.pn_condition_get_name(lib.pn_transport_condition(self._transport)))
-        if said in _STANDARD:
-            self._cut_out += with_condition(Splitter().feed(self._pull()), self.failure)
-        self._events.engine_failed()
+        condition = lib.pn_transport_condition(self._transport)
+        name = text(lib.pn_condition_get_name(condition))
+        why = Condition(_STANDARD.get(name, name) or FRAMING_ERROR, text(lib.pn_condition_get_description(condition)))
+        if name in _STANDARD:
+            frames = Splitter().feed(self._pull())
+            self._cut_out += b"".join(close_frame(why) if flows.body_of(one, CLOSE) else one for one in frames)
+        self._events.engine_failed(why)
 
     # --- the connection
 
@@ -300,7 +305,7 @@ class Engine:
             lib.pn_connection_open(self._connection)
             self._incomplete = Incomplete(OpenReply(offered, properties))
 
-    def close(self, problem: Problem | None = None) -> None:
+    def close(self, problem: Condition | None = None) -> None:
         """Close our side."""
         if self.alive:
             if problem is not None:
@@ -315,15 +320,6 @@ class Engine:
         """
         if self.alive:
             self._cut_out += self._pull() + frame
-
-    @property
-    def failure(self) -> tuple[str, str]:
-        """The condition and description with which the engine has closed the connection; empty if it has not."""
-        if not self.alive:
-            return "", ""
-        condition = lib.pn_transport_condition(self._transport)
-        name, description = lib.pn_condition_get_name(condition), lib.pn_condition_get_description(condition)
-        return _STANDARD.get(text(name), text(name)), text(description)
 
     # --- `LinkOwner`, for links and sessions
 

@@ -8,7 +8,8 @@ from typing import NewType
 
 from cproton import ffi, lib
 
-from assay_broker.amqp.engine._data import NO_OCTETS, Problem, data, set_condition, set_data
+from assay_broker.amqp.conditions import Condition
+from assay_broker.amqp.engine._data import data, set_condition, set_data
 
 Delivery = NewType("Delivery", object)
 """One delivery of the engine; valid until it is settled or its link is gone."""
@@ -61,7 +62,7 @@ def modified(delivery: Delivery) -> tuple[bool, bool, bytes]:
 def tag_of(delivery: Delivery) -> bytes:
     """Return its tag; empty if its sender has left it out."""
     tag = lib.pn_delivery_tag(delivery)
-    octets: bytes = ffi.unpack(tag.start, tag.size) if tag.size else NO_OCTETS
+    octets: bytes = ffi.unpack(tag.start, tag.size) if tag.size else b""
     return octets
 
 
@@ -77,7 +78,7 @@ def release(delivery: Delivery) -> None:
     settle(delivery)
 
 
-def reject(delivery: Delivery, problem: Problem) -> None:
+def reject(delivery: Delivery, problem: Condition) -> None:
     """Reject and settle."""
     set_condition(lib.pn_disposition_condition(lib.pn_delivery_local(delivery)), problem)
     lib.pn_delivery_update(delivery, DeliveryState.REJECTED)

@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol
 from cproton import ffi, lib
 from msgspec import Struct
 
-from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
+from assay_broker.amqp.conditions import Condition
+from assay_broker.amqp.engine._data import fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery, set_transactional
 from assay_broker.amqp.frames.attaches import AttachReply
 
@@ -140,7 +141,7 @@ class EngineSession:
         if self.alive:
             self._engine.begin(self, capacity)
 
-    def close(self, problem: Problem | None = None) -> None:
+    def close(self, problem: Condition | None = None) -> None:
         """End the session on our side."""
         if self.alive:
             if problem is not None:
@@ -220,7 +221,7 @@ class EngineLink:
         most = self.engine.max_frame
         return not most or end.longest <= most
 
-    def close(self, problem: Problem | None = None) -> None:
+    def close(self, problem: Condition | None = None) -> None:
         """Detach the link with a close."""
         self._sending = None
         if self.alive:
@@ -293,7 +294,7 @@ class EngineLink:
 
     # --- sending
 
-    def send(self, number: int, octets: bytes, *, settled: bool, state: bytes = NO_OCTETS) -> Delivery | None:
+    def send(self, number: int, octets: bytes, *, settled: bool, state: bytes = b"") -> Delivery | None:
         """Send a message of up to `SHORT` octets.
 
         Args:
@@ -320,7 +321,7 @@ class EngineLink:
         return delivery
 
     def send_long(
-        self, number: int, head: bytes, rest: memoryview, *, settled: bool, state: bytes = NO_OCTETS
+        self, number: int, head: bytes, rest: memoryview, *, settled: bool, state: bytes = b""
     ) -> Delivery | None:
         """Send the beginning of a message, or all of it. While `unfinished`, `send_on` continues it.
 
@@ -390,18 +391,18 @@ class EngineLink:
         """Return the octets of a delivery that have arrived and were not read."""
         size = _pending(delivery)
         if not self.alive or size <= 0:
-            return NO_OCTETS
+            return b""
         octets: bytes
         if size > _ReadBuffer.SIZE:
             buffer = fresh(size)
             read = _receive(self.pointer, buffer, size)
-            octets = ffi.unpack(buffer, read) if read > 0 else NO_OCTETS
+            octets = ffi.unpack(buffer, read) if read > 0 else b""
             return octets
         reading = self._buffer
         if reading is None:
             reading = self._buffer = _ReadBuffer()
         read = _receive(self.pointer, reading.place, size)
-        octets = reading.octets[:read] if read > 0 else NO_OCTETS
+        octets = reading.octets[:read] if read > 0 else b""
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:
