@@ -23,7 +23,7 @@ from assay_broker.amqp.connections.batches import CommandBatch
 from assay_broker.amqp.connections.ports import SocketPort
 from assay_broker.amqp.connections.sessions import Sessions
 from assay_broker.amqp.connections.states import TABLE, ConnectionAction, ConnectionInput, ConnectionState
-from assay_broker.amqp.engine import Delivery, Engine, EngineLink, EngineSession
+from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
 from assay_broker.amqp.frames.errors import SessionFault
 from assay_broker.amqp.frames.peer_properties import offered, open_properties
 from assay_broker.amqp.limits import AmqpLimits
@@ -40,9 +40,7 @@ from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
-_OPEN, _ENDING, _NOTHING = ConnectionState.OPEN, ConnectionState.ENDING, ConnectionAction.NOTHING
 _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionState.GONE))
-"""Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every delivery."""
 
 
 class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]):
@@ -339,34 +337,13 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         """Handle the client's attach."""
         self._sessions.attached(self, link, wanted=self.is_open)
 
-    def link_closed(self, link: EngineLink, *, closed: bool) -> None:
-        """Handle the client's detach."""
-        end = self._find(link)
-        if end is not None:
-            end.detached(closed=closed)
-
-    def link_flowed(self, link: EngineLink) -> None:
-        """Handle the client's flow for a link."""
-        end = self._find(link)
-        if end is not None:
-            end.flowed()
-
-    def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
-        """Handle a new delivery, a further part of one, or its new state."""
-        end = link.end
-        if end is not None and self.state is _OPEN:
-            end.changed(delivery)
-
-    def _find(self, link: EngineLink) -> LinkEnd | None:
-        return self._sessions.find(link) if self.state is _OPEN else None
-
     # --- the table
 
     def _step(self, what: ConnectionInput) -> None:
         act = self.step(what)
-        if self.state is _ENDING:
+        if self.state is ConnectionState.ENDING:
             self._socket.ending()
-        if act is not _NOTHING:
+        if act is not ConnectionAction.NOTHING:
             self._DOES[act](self)
 
     def _ask(self) -> None:

@@ -23,22 +23,6 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 _SHOWN = 80
 
 
-class SessionEnd:
-    """Our endpoint of one session.
-
-    Args:
-        engine: The engine's session.
-        number: Its number on the connection, for the queue manager.
-        channel: Its channel on the client's side.
-    """
-
-    def __init__(self, engine: EngineSession, number: int, channel: int) -> None:
-        self.engine = engine
-        self.number = number
-        self.channel = channel
-        self.ends: dict[EngineLink, LinkEnd] = {}
-
-
 class Sessions:
     """All sessions of a connection.
 
@@ -50,7 +34,8 @@ class Sessions:
 
     def __init__(self, socket: SocketPort) -> None:
         self._socket = socket
-        self._sessions: dict[EngineSession, SessionEnd] = {}
+        self._sessions: dict[int, EngineSession] = {}
+        """The sessions by the client's channels."""
         self._links: dict[int, LinkEnd] = {}
         self._names: dict[tuple[bool, str], LinkEnd] = {}
 
@@ -66,50 +51,42 @@ class Sessions:
         """Return a link by its number; None after it is gone."""
         return self._links.get(number)
 
-    def find(self, link: EngineLink) -> LinkEnd | None:
-        """Return the link of an engine's link; None after it is gone."""
-        session = self._sessions.get(link.session)
-        return None if session is None else session.ends.get(link)
-
     # --- sessions
 
-    def begun(self, context: LinkContext, engine: EngineSession, *, wanted: bool) -> None:
+    def begun(self, context: LinkContext, session: EngineSession, *, wanted: bool) -> None:
         """Handle the client's begin.
 
         Args:
             context: The connection.
-            engine: The engine's session.
+            session: The session.
             wanted: False if the connection is closing.
         """
-        channel = self._socket.next_begin()
+        session.channel = self._socket.next_begin()
         if wanted:
-            self._sessions[engine] = SessionEnd(engine, context.next_number(), channel)
+            session.number = context.next_number()
+            self._sessions[session.channel] = session
             limits = context.limits
-            engine.open(limits.session_frames * limits.max_frame)
+            session.open(limits.session_frames * limits.max_frame)
 
-    def ended(self, engine: EngineSession) -> None:
+    def ended(self, session: EngineSession) -> None:
         """Handle the client's end of a session."""
-        session = self._sessions.pop(engine, None)
-        if session is not None:
-            self._cut(session)
+        self._sessions.pop(session.channel, None)
+        self._cut(session)
 
     def fault(self, fault: SessionFault) -> None:
         """End a session that has broken the protocol; the others go on."""
-        for session in self._sessions.values():
-            if session.channel == fault.channel:
-                self._cut(session)
-                session.engine.close(Condition(fault.condition, fault.text))
+        session = self._sessions.get(fault.channel)
+        if session is not None:
+            self._cut(session)
+            session.close(Condition(fault.condition, fault.text))
 
     def windows(self, engine: Engine) -> dict[int, int]:
         """Open the window of each session fully, and return their sizes in transfers, by the client's channel."""
-        return {session.channel: engine.open_window(session.engine) for session in self._sessions.values()}
+        return {channel: engine.open_window(session) for channel, session in self._sessions.items()}
 
     def on(self, channel: int) -> EngineSession | None:
         """Return the session on one of the client's channels; None if there is none."""
-        for session in self._sessions.values():
-            if session.channel == channel:
-                return session.engine
-        return None
+        return self._sessions.get(channel)
 
     def cut(self) -> None:
         """End all sessions with their connection."""
@@ -117,11 +94,12 @@ class Sessions:
             end.cut(alone=False)
             self.forget(end)
 
-    def _cut(self, session: SessionEnd) -> None:
+    def _cut(self, session: EngineSession) -> None:
         """End the links of a session, and with them the transactions declared on them."""
-        for end in tuple(session.ends.values()):
-            end.cut(alone=True)
-            self.forget(end)
+        for end in tuple(self._links.values()):
+            if end.engine.session is session:
+                end.cut(alone=True)
+                self.forget(end)
 
     # --- links
 
@@ -133,15 +111,15 @@ class Sessions:
             link: The engine's link.
             wanted: False if the connection is closing.
         """
-        attach, session = self._socket.next_attach(), self._sessions.get(link.session)
-        if session is None or not wanted:
+        attach = self._socket.next_attach()
+        if link.session.channel not in self._sessions or not wanted:
             return
         if attach.engine_name != link.name:
             raise RuntimeError("the engine and the screen have seen different attaches")
-        end = _end_for(context, link, attach, session.number)
+        end = _end_for(context, link, attach)
         self.lose(attach.name, receives=attach.receives)
         context.steal(attach.name, receives=attach.receives)
-        self._names[attach.receives, attach.name] = session.ends[link] = self._links[end.number] = link.end = end
+        self._names[attach.receives, attach.name] = self._links[end.number] = link.end = end
         most = context.limits.links
         if len(self._links) > 2 * most:
             context.expel(Condition(RESOURCE_LIMIT, f"The connection goes on attaching links beyond its {most}."))
@@ -160,23 +138,20 @@ class Sessions:
         """Forget a link that is detached on both sides."""
         self._links.pop(end.number, None)
         end.engine.end = None
-        session = self._sessions.get(end.engine.session)
-        if session is not None:
-            session.ends.pop(end.engine, None)
         key = (end.attach.receives, end.attach.name)
         if self._names.get(key) is end:
             del self._names[key]
 
 
-def _end_for(context: LinkContext, link: EngineLink, attach: Attach, session: int) -> LinkEnd:
+def _end_for(context: LinkContext, link: EngineLink, attach: Attach) -> LinkEnd:
     if not attach.receives:
-        return _kind_of_sender(attach.target)(context, link, attach, session)
+        return _kind_of_sender(attach.target)(context, link, attach)
     if attach.source is None:
-        return LookupEnd(context, link, attach, session)
+        return LookupEnd(context, link, attach)
     plan = reception(attach, attach.source, context.kind_of)
     if isinstance(plan, Refused):
-        return _RefusedEnd(context, link, attach, session, plan)
-    return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, session, plan)
+        return _RefusedEnd(context, link, attach, plan)
+    return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, plan)
 
 
 def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
@@ -188,8 +163,8 @@ def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
 class _RefusedEnd(LinkEnd):
     """A link whose source means nothing the server knows."""
 
-    def __init__(self, context: LinkContext, link: EngineLink, attach: Attach, session: int, why: Refused) -> None:
-        super().__init__(context, link, attach, session)
+    def __init__(self, context: LinkContext, link: EngineLink, attach: Attach, why: Refused) -> None:
+        super().__init__(context, link, attach)
         self._refused = why
 
     def begin(self) -> None:

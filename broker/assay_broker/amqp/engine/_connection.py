@@ -22,7 +22,7 @@ from assay_sdk.amqp.frames import Splitter, whole
 class Events(Protocol):
     """The receiver of the client's events: `assay_broker.amqp.connections.connection.AmqpConnection`.
 
-    `assay_broker.amqp.connections.connection.AmqpConnection` is it.
+    A link's further events go to its `EngineLink.end`.
     """
 
     def connection_opened(self) -> None:
@@ -43,18 +43,6 @@ class Events(Protocol):
 
     def link_opened(self, link: EngineLink) -> None:
         """Handle the client's attach."""
-        ...
-
-    def link_closed(self, link: EngineLink, *, closed: bool) -> None:
-        """Handle the client's detach, which is a close or not."""
-        ...
-
-    def link_flowed(self, link: EngineLink) -> None:
-        """Handle a flow: credit was given, taken or is to be drained."""
-        ...
-
-    def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
-        """Handle a new delivery, a further part of one, or its new state."""
         ...
 
     def engine_failed(self, why: Condition) -> None:
@@ -205,8 +193,8 @@ class Engine:
         while self.alive and self._flowed:
             flowed, self._flowed = self._flowed, {}
             for link in flowed:
-                if link.alive:
-                    self._events.link_flowed(link)
+                if link.alive and link.end is not None:
+                    link.end.flowed()
             self._tell()
 
     def _tell(self) -> None:
@@ -233,8 +221,8 @@ class Engine:
     def on_delivery(self, event: object) -> None:
         delivery: Delivery = _delivery_of(event)
         link = self._links.get(_link_of(delivery))
-        if link is not None:
-            self._events.delivery_changed(link, delivery)
+        if link is not None and link.end is not None:
+            link.end.changed(delivery)
 
     def on_flow(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
@@ -251,14 +239,15 @@ class Engine:
         self._events.link_opened(link)
 
     def on_link_close(self, event: object) -> None:
-        link = self._links.get(lib.pn_event_link(event))
-        if link is not None:
-            self._events.link_closed(link, closed=True)
+        self._detached(event, closed=True)
 
     def on_link_detach(self, event: object) -> None:
+        self._detached(event, closed=False)
+
+    def _detached(self, event: object, *, closed: bool) -> None:
         link = self._links.get(lib.pn_event_link(event))
-        if link is not None:
-            self._events.link_closed(link, closed=False)
+        if link is not None and link.end is not None:
+            link.end.detached(closed=closed)
 
     def on_session_open(self, event: object) -> None:
         pointer = lib.pn_event_session(event)

@@ -63,11 +63,19 @@ class LinkOwner(Protocol):
         ...
 
 
-class DeliveryListener(Protocol):
-    """The receiver of a link's delivery events: `assay_broker.amqp.links.link.LinkEnd`."""
+class LinkEvents(Protocol):
+    """The receiver of what the client does to a link: `assay_broker.amqp.links.link.LinkEnd`."""
 
     def changed(self, delivery: Delivery) -> None:
         """Handle a new delivery, a further part of one, or its new state."""
+        ...
+
+    def flowed(self) -> None:
+        """Handle a flow: credit was given, taken or is to be drained."""
+        ...
+
+    def detached(self, *, closed: bool) -> None:
+        """Handle the client's detach, which is a close or not."""
         ...
 
 
@@ -131,6 +139,10 @@ class EngineSession:
         self.pointer = pointer
         self.alive = True
         self.links: dict[EngineLink, None] = {}
+        self.number = 0
+        """Its number on the connection, for the queue manager."""
+        self.channel = 0
+        """Its channel on the client's side."""
 
     def open(self, capacity: int) -> None:
         """Begin the session on our side.
@@ -184,8 +196,8 @@ class EngineLink:
         self.engine = engine
         self.pointer = pointer
         self.session = session
-        self.end: DeliveryListener | None = None
-        """The receiver of its delivery events; None for none."""
+        self.end: LinkEvents | None = None
+        """The receiver of its events; None for none."""
         self.alive = True
         self.opened = False
         self.handle = 0

@@ -29,14 +29,11 @@ class BrowserEnd(LinkEnd):
         context: The connection.
         link: The engine's link.
         attach: The fields of the client's attach.
-        session: The number of the session that it belongs to.
         plan: The destination and options of its source.
     """
 
-    def __init__(
-        self, context: LinkContext, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
-    ) -> None:
-        super().__init__(context, link, attach, session)
+    def __init__(self, context: LinkContext, link: EngineLink, attach: attaches.Attach, plan: Reception) -> None:
+        super().__init__(context, link, attach)
         self._plan = plan
         self._settled = attach.snd_settle_mode == SettleMode.SETTLED
         self._found: deque[Browsed] = deque()

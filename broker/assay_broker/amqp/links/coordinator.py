@@ -90,7 +90,7 @@ class CoordinatorEnd(RequestEnd):
                 engine.answer(delivery, DeliveryState.DECLARED, types.fields((types.binary(transaction.txn_id),)))
 
         token = self.context.expect(declared)
-        self.context.handle(commands.Begin(self.context.number, token, number, self.session))
+        self.context.handle(commands.Begin(self.context.number, token, number, self.engine.session.number))
 
     def _discharge(self, delivery: Delivery, transaction: Transaction, *, fail: bool) -> None:
         if fail or transaction.broken is not None:

@@ -114,18 +114,16 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         context: The connection.
         engine: The engine's link.
         attach: The fields of the client's attach.
-        session: The number of the session that it belongs to.
     """
 
     holds = True
     """Whether the queue manager is told of the link's end even if the whole connection ends."""
 
-    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, session: int) -> None:
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)
         self.context = context
         self.engine = engine
         self.attach = attach
-        self.session = session
         self.number = context.next_number()
         self.closes = False
         """Whether the client's detach is a close."""

@@ -46,14 +46,11 @@ class OutgoingEnd(SettlingEnd):
         context: The connection.
         link: The engine's link.
         attach: The fields of the client's attach.
-        session: The number of the session that it belongs to.
         plan: The destination and options of its source.
     """
 
-    def __init__(
-        self, context: LinkContext, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
-    ) -> None:
-        super().__init__(context, link, attach, session, plan)
+    def __init__(self, context: LinkContext, link: EngineLink, attach: attaches.Attach, plan: Reception) -> None:
+        super().__init__(context, link, attach, plan)
         self._settled = attach.snd_settle_mode == SettleMode.SETTLED
         self._asked = 0
         """Credit that the queue manager has and has not used."""
@@ -80,7 +77,7 @@ class OutgoingEnd(SettlingEnd):
                 shared=plan.shared,
                 everybodys=plan.everybodys,
                 settled=self._settled,
-                session=self.session if self.context.gets_own else None,
+                session=self.engine.session.number if self.context.gets_own else None,
                 timeout_ms=plan.timeout_ms,
                 adopt=plan.made,
             )

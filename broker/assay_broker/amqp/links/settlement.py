@@ -32,14 +32,11 @@ class SettlingEnd(LinkEnd):
         context: The connection.
         link: The engine's link.
         attach: The fields of the client's attach.
-        session: The number of the session that it belongs to.
         plan: The destination and options of its source.
     """
 
-    def __init__(
-        self, context: LinkContext, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
-    ) -> None:
-        super().__init__(context, link, attach, session)
+    def __init__(self, context: LinkContext, link: EngineLink, attach: attaches.Attach, plan: Reception) -> None:
+        super().__init__(context, link, attach)
         self.plan = plan
         self._waiting: deque[Deliver] = deque()
         """Deliveries for which the client's output has no room. The first may have been sent in part."""

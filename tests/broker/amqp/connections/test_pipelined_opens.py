@@ -213,9 +213,6 @@ class Answering:
         self.attached += 1
         link.open(AttachReply(name=link.name))
 
-    def link_flowed(self, link: EngineLink) -> None:
-        pass
-
     def __getattr__(self, name: str) -> Never:
         raise AssertionError(f"{name} is not expected")
 
