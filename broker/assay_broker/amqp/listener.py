@@ -10,6 +10,7 @@ import socket
 from msgspec import Struct
 
 from assay_broker.amqp.conditions import FORCED, Condition
+from assay_broker.amqp.connections.connection import AmqpConnection
 from assay_broker.amqp.connections.deadlines import Deadlines
 from assay_broker.amqp.connections.handshakes import TlsHandshake
 from assay_broker.amqp.connections.sockets import READ, AmqpSocket
@@ -86,7 +87,7 @@ class AmqpListener:
         self.buffer = memoryview(bytearray(READ))
         self.idle_timeout_ms = idle_timeout_ms
         self._clients: dict[AmqpSocket | TlsHandshake, None] = {}
-        self._containers: dict[str, dict[AmqpSocket, None]] = {}
+        self.containers: dict[str, dict[AmqpConnection, None]] = {}
         self._server: asyncio.Server | None = None
         self._address = ("", 0)
         self._draining = False
@@ -107,7 +108,9 @@ class AmqpListener:
             one = client.connection
             if one is not None and isinstance(client, AmqpSocket):
                 views.append(
-                    AmqpConnectionView(one.container, client.user, client.peer, one.links, one.since_ns // _NS_PER_MS)
+                    AmqpConnectionView(
+                        one.container, client.user, client.peer, len(one.context.links), one.since_ns // _NS_PER_MS
+                    )
                 )
         return tuple(views)
 
@@ -193,17 +196,6 @@ class AmqpListener:
         self._clients.pop(caller, None)
         if not self._clients and self._empty is not None:
             self._empty.set()
-
-    def same_container(self, container: str) -> dict[AmqpSocket, None]:
-        """Return the sockets of one container id, for the caller to add itself.
-
-        Clients without a container id share none.
-        """
-        return self._containers.setdefault(container, {}) if container else {}
-
-    def forget_container(self, container: str) -> None:
-        """Remove a container id whose last socket has closed."""
-        self._containers.pop(container, None)
 
     def memory_is_short(self) -> bool:
         """Whether messages take more memory than allowed.

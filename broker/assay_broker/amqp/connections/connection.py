@@ -7,10 +7,9 @@ from within the command.  Everything that the engine then has to send leaves in 
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from assay_broker.amqp.conditions import (
     FORCED,
@@ -19,28 +18,54 @@ from assay_broker.amqp.conditions import (
     close_frame,
     condition,
 )
-from assay_broker.amqp.connections.batches import CommandBatch
-from assay_broker.amqp.connections.ports import SocketPort
 from assay_broker.amqp.connections.sessions import Sessions
 from assay_broker.amqp.connections.states import TABLE, ConnectionAction, ConnectionInput, ConnectionState
 from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
-from assay_broker.amqp.frames.errors import SessionFault
+from assay_broker.amqp.frames.errors import ProtocolError
 from assay_broker.amqp.frames.peer_properties import offered, open_properties
+from assay_broker.amqp.frames.validation import FrameValidator
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.links.link import Answered, LinkEnd
-from assay_broker.amqp.links.transactions import Transaction
+from assay_broker.amqp.links.link import LinkContext
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.shell import QueueManager
 from assay_sdk.amqp.terms import OWN_UNCOMMITTED, SOLE_CONNECTION
-from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.stepper import Stepper
 from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
-_NS_PER_MS = 1_000_000
 _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionState.GONE))
+
+
+class ConnectionOwner(Protocol):
+    """What a connection needs of the listener."""
+
+    queue_manager: QueueManager
+    runner: Runner
+    limits: AmqpLimits
+    idle_timeout_ms: int
+    containers: dict[str, dict[AmqpConnection, None]]
+    """The open connections by container id."""
+
+    def memory_is_short(self) -> bool:
+        """Return whether senders get no new credit for lack of memory."""
+        ...
+
+
+class SocketPort(Protocol):
+    """What a connection needs of its socket."""
+
+    peer: str
+    user: str | None
+
+    def flush(self) -> None:
+        """Write the connection's output."""
+        ...
+
+    def ending(self) -> None:
+        """Start the time limit for the client's close, after the server has closed."""
+        ...
 
 
 class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]):
@@ -48,162 +73,101 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     Args:
         socket: The socket.
-        make_engine: Makes the engine, given the receiver of its events.
-        queue_manager: The queue manager.
-        runner: Runs jobs on the loop.
-        limits: Limits for the client.
-        memory_is_short: Returns whether senders get no new credit for lack of memory.
+        owner: The listener.
     """
 
-    def __init__(  # noqa: PLR0917  each is another part that it connects
-        self,
-        socket: SocketPort,
-        make_engine: Callable[[AmqpConnection], Engine],
-        queue_manager: QueueManager,
-        runner: Runner,
-        limits: AmqpLimits,
-        memory_is_short: Callable[[], bool],
-    ) -> None:
+    def __init__(self, socket: SocketPort, owner: ConnectionOwner) -> None:
         super().__init__(TABLE, ConnectionState.WAITING)
-        self.limits = limits
-        self.number = 0
-        self.transactions: dict[bytes, Transaction] = {}
+        limits = owner.limits
         self.container = ""
-        self.since_ns = runner.clock.wall_ns()
-        self.engine = make_engine(self)
+        self.since_ns = owner.runner.clock.wall_ns()
+        self.context = LinkContext(owner.queue_manager, owner.runner.clock, limits, owner.memory_is_short)
+        self.engine = Engine(
+            self, max_frame=limits.max_frame, channels=limits.sessions, idle_timeout_ms=owner.idle_timeout_ms
+        )
         self._socket = socket
-        self._queue_manager = queue_manager
-        self._runner = runner
-        self._memory_is_short = memory_is_short
-        self._numbers = itertools.count(1)
-        self._sessions = Sessions(socket)
-        self._expected: dict[int, Answered] = {}
+        self._owner = owner
+        self._queue_manager = owner.queue_manager
+        self._runner = owner.runner
+        self._validator = FrameValidator(limits)
+        self._sessions = Sessions(self.context)
+        self._siblings: dict[AmqpConnection, None] = {}
+        """The open connections of the same container, this one among them."""
         self._sent: list[Callable[[], None]] = []
-        self._batch = CommandBatch(queue_manager)
-        # Bound once: these run for every message.
-        self.put = self._batch.put
-        self.settle = self._batch.settle
-        self.handle = self._batch.handle
-        self.pass_on = self._batch.pass_on
-        self.later = self._batch.later
-        self._instant_ms = 0
         self._feeding = False
         """Whether the socket is passing input on; it flushes afterwards."""
         self._why: Condition | None = None
         self._opened = False
         self._heard = False
         self._flush_due = False
-        self._starved: dict[LinkEnd, None] = {}
-
-    # --- `LinkContext`, for links
-
-    @property
-    def congested(self) -> bool:
-        """Whether too much output waits for the client to read."""
-        return self._socket.congested
-
-    @property
-    def gets_own(self) -> bool:
-        """Whether receivers get messages that their own session put in a unit of work and has not committed."""
-        return OWN_UNCOMMITTED in self._socket.desired
-
-    @property
-    def memory_is_short(self) -> bool:
-        """Whether senders get no new credit. `freed` is called when that is over."""
-        return self._memory_is_short()
-
-    @property
-    def links(self) -> int:
-        """The number of open links."""
-        return len(self._sessions)
-
-    def kind_of(self, name: str) -> AddressKind:
-        """Return the kind of destination that a name means if the client does not say it."""
-        return self._queue_manager.kind_of(name)
-
-    def now_ms(self) -> int:
-        """Return milliseconds since the epoch, the same for everything that arrives together.
-
-        Rounded up, as clients do (DD-02, DD-56), so that no delay ends earlier than the client counts.
-        """
-        return self._instant_ms or -(-self._runner.clock.wall_ns() // _NS_PER_MS)
-
-    def next_number(self) -> int:
-        """Return a number that is unique on this connection."""
-        return next(self._numbers)
-
-    def expect(self, answered: Answered) -> int:
-        """Return a token for a command, and call `answered` with its answer."""
-        token = next(self._numbers)
-        self._expected[token] = answered
-        return token
-
-    def forget(self, end: LinkEnd) -> None:
-        """Forget a link that is detached on both sides."""
-        self._sessions.forget(end)
-
-    def steal(self, name: str, *, receives: bool) -> None:
-        """Detach links of this name on the other connections of the same container (2.6.1)."""
-        for other in self._socket.same_container():
-            other.lose(name, receives=receives)
-
-    def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link that another connection of the same container has attached."""
-        self._sessions.lose(name, receives=receives)
-        self._wake()
 
     # --- for the socket
+
+    def receive(self, octets: bytes) -> None:
+        """Take octets of the client."""
+        validator = self._validator
+        if validator.may_exceed_windows(octets):
+            validator.limit(self._sessions.windows(self.engine))
+        try:
+            frames = validator.feed(octets)
+        except ProtocolError as error:
+            self.broken(Condition(error.condition, f"The connection cannot go on: {error.text}."))
+            return
+        if frames:
+            self.engine.push(frames)
+            self.fed()
+        while validator.faults:
+            self._sessions.fault(*validator.faults.popleft())
+        while validator.echoes:
+            session = self._sessions.on(validator.echoes.popleft())
+            if session is not None:
+                self.engine.tell_session(session)
 
     def fed(self) -> None:
         """Handle what the engine has received, or that time has passed for it."""
         if self.state is ConnectionState.ASKING:
             return
-        self._instant_ms = -(-self._runner.clock.wall_ns() // _NS_PER_MS)
+        self.context.instant_ms = self.context.now_ms()
         self._feeding = True
         try:
             self.engine.dispatch()
-            self._batch.catch_up()
+            self.context.catch_up()
         except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self.failed("an event")
         finally:
-            self._instant_ms = 0
+            self.context.instant_ms = 0
             self._feeding = False
 
-    def starve(self, end: LinkEnd) -> None:
-        """Have a link's `resume` called when there is room for its output."""
-        self._starved[end] = None
+    def pull(self) -> bytes:
+        """Return the output for the client, which the socket then writes."""
+        octets = self.engine.pull()
+        if self.context.starved and not self.context.congested:
+            self._resume()
+            more = self.engine.pull()
+            octets += more
+            if more and self.context.starved:
+                self._wake()  # they may write more
+        if self._sent:
+            sent, self._sent = self._sent, []
+            for told in sent:
+                self._runner.call_soon(told)  # some loops write only after all other due jobs
+        return octets
 
-    def resumed(self) -> bool:
-        """Resume links that had no room for their output. Return whether they may have written more.
+    def _resume(self) -> None:
+        """Resume links that had no room for their output.
 
         A drain that had to wait thus ends with the last message, not after the client's next one.
         """
-        if not self._starved or self._socket.congested:
-            return False
-        starved, self._starved = self._starved, {}
+        starved, self.context.starved = self.context.starved, {}
         try:
             for end in starved:
                 end.resume()
         except Exception:  # noqa: BLE001  the engine's output must still be sent
             self.failed("a link")
-        return True
-
-    def flushed(self, *, resumed: bool) -> None:
-        """Note that the engine's output was written to the socket.
-
-        Args:
-            resumed: Whether links that had no room have written; they may then write more.
-        """
-        if resumed and self._starved:
-            self._wake()
-        if self._sent:
-            sent, self._sent = self._sent, []
-            for told in sent:
-                self._runner.call_soon(told)  # some loops write only after all other due jobs
 
     def freed(self) -> None:
         """Resume all links, because the client has read or memory is free again."""
-        for end in self._sessions:
+        for end in tuple(self.context.links.values()):
             end.resume()
         self._wake()
 
@@ -234,19 +198,10 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         """Whether the client has closed too, so that no more input arrives."""
         return self.state is ConnectionState.PARTED
 
-    def fault(self, fault: SessionFault) -> None:
-        """End a session that has broken the protocol; the connection goes on."""
-        self._sessions.fault(fault)
-
-    def windows(self) -> dict[int, int]:
-        """Return the incoming window of each session, in transfers, by the client's channel."""
-        return self._sessions.windows(self.engine)
-
-    def echo(self, channel: int) -> None:
-        """Send a flow for a session, because the client has asked for one."""
-        session = self._sessions.on(channel)
-        if session is not None:
-            self.engine.tell_session(session)
+    def lose(self, name: str, *, receives: bool) -> None:
+        """Detach a link that a connection of the same container has attached."""
+        self._sessions.lose(name, receives=receives)
+        self._wake()
 
     def gone(self) -> None:
         """Handle the loss of the socket."""
@@ -261,7 +216,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """Take the answer to a command."""
-        answered = self._expected.pop(answer.token, None)
+        answered = self.context.expected.pop(answer.token, None)
         if answered is None:
             return
         if sent is not None:
@@ -274,7 +229,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     def deliver(self, delivery: Deliver) -> None:
         """Take a message for one of the receivers."""
-        end = self._sessions.at(delivery.link)
+        end = self.context.links.get(delivery.link)
         if end is None:
             return
         try:
@@ -285,14 +240,14 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     def close_link(self, closed: CloseLink) -> None:
         """Detach a link that the queue manager has closed."""
-        end = self._sessions.at(closed.link)
+        end = self.context.links.get(closed.link)
         if end is not None:
             end.revoked(closed.refused)
             self._wake()
 
     def lost(self, why: Refused) -> None:
         """Close the connection, because the queue manager has ended it."""
-        self.number = 0
+        self.context.number = 0
         self.expel(Condition(FORCED, why.text))
 
     def _wake(self) -> None:
@@ -303,7 +258,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     def _flush(self) -> None:
         self._flush_due = False
         try:
-            self._batch.catch_up()
+            self.context.catch_up()
         except Exception:  # noqa: BLE001  as in `fed`
             self.failed("catching up")
         self._socket.flush()
@@ -325,7 +280,9 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     def session_opened(self, session: EngineSession) -> None:
         """Handle the client's begin."""
-        self._sessions.begun(self, session, wanted=self.is_open)
+        session.channel = self._validator.begins.popleft()
+        if self.is_open:
+            self._sessions.begun(session)
 
     def session_closed(self, session: EngineSession) -> None:
         """Handle the client's end of a session."""
@@ -335,26 +292,34 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     def link_opened(self, link: EngineLink) -> None:
         """Handle the client's attach."""
-        self._sessions.attached(self, link, wanted=self.is_open)
+        attach = self._validator.attaches.popleft()
+        if self.is_open:
+            for one in tuple(self._siblings):
+                one.lose(attach.name, receives=attach.receives)
+            why = self._sessions.attached(link, attach)
+            if why is not None:
+                self.expel(why)
 
     # --- the table
 
     def _step(self, what: ConnectionInput) -> None:
         act = self.step(what)
         if self.state is ConnectionState.ENDING:
+            self._validator.await_close()
             self._socket.ending()
         if act is not ConnectionAction.NOTHING:
             self._DOES[act](self)
 
     def _ask(self) -> None:
         self.container = self.engine.container
-        alone = SOLE_CONNECTION in self._socket.desired
-        token = self.expect(self._asked)
+        context, desired = self.context, self._validator.desired
+        context.gets_own = OWN_UNCOMMITTED in desired
+        token, alone = context.expect(self._asked), SOLE_CONNECTION in desired
         number = self._queue_manager.connect(self, token, self.container or None, self._socket.user, alone=alone)
-        self.number = self._batch.number = self.number or number
+        context.number = context.number or number
 
     def _asked(self, answer: Answer) -> None:
-        self.number = self._batch.number = answer.connection
+        self.context.number = answer.connection
         if answer.refused is None:
             self._step(ConnectionInput.ADMITTED)
         else:
@@ -370,9 +335,11 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
 
     def _open(self) -> None:
         self._opened = True
-        self._socket.known(self.container)
+        if self.container:
+            self._siblings = self._owner.containers.setdefault(self.container, {})
+        self._siblings[self] = None
         properties = open_properties(self._queue_manager.properties)
-        self.engine.open(self._queue_manager.name, offered=offered(self._socket.desired), properties=properties)
+        self.engine.open(self._queue_manager.name, offered=offered(self._validator.desired), properties=properties)
         _LOG.debug("%s has connected as %s", self._socket.peer, self.container[:80])
 
     def _refuse(self) -> None:
@@ -386,16 +353,15 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self.engine.close(self._why)
 
     def _leave(self) -> None:
-        self._batch.pass_on()
+        self.context.pass_on()
         self._sessions.cut()
-        token = self.expect(self._left)
-        self.handle(commands.Disconnect(self.number, token, clean=True))
+        self.context.ask(self._left, commands.Disconnect, clean=True)
 
     def _left(self, answer: Answer) -> None:
         """Finish the client's close: the queue manager has ended the connection, or did not know it."""
         del answer
-        number, self.number = self.number, 0
-        self._queue_manager.forget(number)
+        self._queue_manager.forget(self.context.number)
+        self.context.number = 0
         self._step(ConnectionInput.RELEASED)
 
     def _expel(self) -> None:
@@ -415,16 +381,20 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     def _forget(self) -> None:
         self._let_go()
         self.engine.free()
+        if self in self._siblings:
+            del self._siblings[self]
+            if not self._siblings:
+                self._owner.containers.pop(self.container, None)
 
     def _let_go(self) -> None:
         """Tell the queue manager, once, that the connection is over."""
-        self._batch.pass_on()
+        self.context.pass_on()
         self._sessions.cut()
-        if self.number:
-            number, self.number = self.number, 0
+        number, self.context.number = self.context.number, 0
+        if number:
             self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
             self._queue_manager.forget(number)
-        self._expected.clear()
+        self.context.expected.clear()
 
     _DOES: ClassVar[Mapping[ConnectionAction, Callable[[Any], None]]] = {
         ConnectionAction.ASK: _ask,

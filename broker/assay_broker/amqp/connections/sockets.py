@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol, cast
 
 from assay_broker.amqp.conditions import FORCED, Condition
-from assay_broker.amqp.connections.connection import AmqpConnection
+from assay_broker.amqp.connections.connection import AmqpConnection, ConnectionOwner
 from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
 from assay_broker.amqp.connections.sasl import Phase, SaslServer
-from assay_broker.amqp.engine import Engine, Events
-from assay_broker.amqp.frames.attaches import Attach
-from assay_broker.amqp.frames.errors import ProtocolError
-from assay_broker.amqp.frames.validation import FrameValidator
-from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.security import PasswordChecks, Security
-from assay_broker.shell import QueueManager
-from assay_sdk.time import CancelJob, Runner
+from assay_sdk.time import CancelJob
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
@@ -30,16 +24,12 @@ READ = 32_768
 """Octets read from one client before the others have their turn: about a hundred short messages, a few milliseconds."""
 
 
-class SocketOwner(Protocol):
+class SocketOwner(ConnectionOwner, Protocol):
     """What a socket needs of the listener."""
 
-    queue_manager: QueueManager
-    runner: Runner
     security: Security
     passwords: PasswordChecks | None
     """Checks passwords; None if no login is needed."""
-    limits: AmqpLimits
-    idle_timeout_ms: int
     login: Deadlines
     """Time limits for the client's open."""
     closing: Deadlines
@@ -54,18 +44,6 @@ class SocketOwner(Protocol):
 
     def remove(self, line: AmqpSocket, /) -> None:
         """Remove a socket that has closed."""
-        ...
-
-    def memory_is_short(self) -> bool:
-        """Return whether senders get no new credit for lack of memory."""
-        ...
-
-    def same_container(self, container: str) -> dict[AmqpSocket, None]:
-        """Return the sockets of one container id; the socket adds and removes itself."""
-        ...
-
-    def forget_container(self, container: str) -> None:
-        """Remove a container id whose last socket has closed."""
         ...
 
 
@@ -85,15 +63,6 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self._runner = owner.runner
         self._transport: asyncio.Transport | None = None
         self._sasl: SaslServer | None = None
-        self._engine: Engine | None = None
-        self._screen = FrameValidator(
-            max_frame=owner.limits.max_frame,
-            channels=owner.limits.sessions,
-            max_performative=owner.limits.max_performative,
-            session_frames=owner.limits.session_frames,
-        )
-        self.congested = False
-        """Whether too much output waits for the client to read."""
         self._paused = False
         self._tick: CancelJob | None = None
         self._beats = False
@@ -102,50 +71,20 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self._finished = False
         self._answer = b""
         """Output of the login that goes with the next write."""
-        self._container = ""
-        self._same_container: dict[AmqpSocket, None] = {}
 
     # --- `SocketPort`, for the connection
 
-    @property
-    def desired(self) -> tuple[str, ...]:
-        """Desired capabilities of the client's open."""
-        return self._screen.desired
-
-    def next_begin(self) -> int:
-        """Return the channel of the session that the engine reports next."""
-        return self._screen.begins.popleft()
-
-    def next_attach(self) -> Attach:
-        """Return the fields of the attach that the engine reports next."""
-        return self._screen.attaches.popleft()
-
-    def known(self, container: str) -> None:
-        """Take the client's container id."""
-        self._container = container
-        self._same_container = self._owner.same_container(container)
-        self._same_container[self] = None
-
-    def same_container(self) -> Iterator[AmqpConnection]:
-        """Iterate over the other connections of the same container."""
-        for one in tuple(self._same_container):
-            if one is not self and one.connection is not None:
-                yield one.connection
-
     def flush(self) -> None:
         """Write the engine's output. Close the socket once everything is written and the connection has ended."""
-        transport, connection, engine = self._transport, self.connection, self._engine
-        if transport is None or connection is None or engine is None:
+        transport, connection = self._transport, self.connection
+        if transport is None or connection is None:
             return
-        octets = self._answer + engine.pull()
+        octets = self._answer + connection.pull()
         self._answer = b""
-        more = engine.pull() if connection.resumed() else b""
-        octets += more
         if octets and not transport.is_closing():
             transport.write(octets)
             self._pause_if_stuck(transport)
-        connection.flushed(resumed=bool(more))
-        if engine.mute and connection.is_open:
+        if connection.engine.mute and connection.is_open:
             _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
             transport.abort()
         elif connection.ended and not self._finished:
@@ -202,8 +141,6 @@ class AmqpSocket(asyncio.BufferedProtocol):
         """Handle the end of the socket."""
         del exc
         self._owner.remove(self)
-        if self._same_container.pop(self, self) is None and not self._same_container:
-            self._owner.forget_container(self._container)
         for job in (self._tick, self._limit):
             if job is not None:
                 job()
@@ -219,15 +156,16 @@ class AmqpSocket(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Note that too much output waits for the client to read."""
-        self.congested = True
+        if self.connection is not None:
+            self.connection.context.congested = True
 
     def resume_writing(self) -> None:
         """Note that the client has read."""
-        self.congested = False
         if self._paused:
             self._paused = False
             self._read_on()
         if self.connection is not None:
+            self.connection.context.congested = False
             self.connection.freed()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -254,17 +192,17 @@ class AmqpSocket(asyncio.BufferedProtocol):
         if self._finished or sasl is None:
             return
         if self.connection is not None:
-            self._feed(data)
-            return
-        self._log_in(sasl, sasl.receive(data))
+            self._feed(self.connection, data)
+        else:
+            self._log_in(sasl, sasl.receive(data))
 
     def _log_in(self, sasl: SaslServer, answer: bytes) -> None:
         """Act on the phase of the login."""
         if sasl.phase is Phase.DONE:
             self._answer = answer  # written with our protocol header
             self.user = sasl.user
-            self._begin()
-            self._feed(sasl.rest)
+            self.connection = AmqpConnection(self, self._owner)
+            self._feed(self.connection, sasl.rest)
             return
         if answer and self._transport is not None:
             self._transport.write(answer)
@@ -289,41 +227,8 @@ class AmqpSocket(asyncio.BufferedProtocol):
 
     # --- AMQP
 
-    def _begin(self) -> None:
-        owner = self._owner
-
-        def engine(events: Events) -> Engine:
-            made = self._engine = Engine(
-                events,
-                max_frame=self._limits.max_frame,
-                channels=self._limits.sessions,
-                idle_timeout_ms=owner.idle_timeout_ms,
-            )
-            return made
-
-        self.connection = AmqpConnection(
-            self, engine, owner.queue_manager, self._runner, self._limits, owner.memory_is_short
-        )
-
-    def _feed(self, data: bytes) -> None:
-        connection, engine = self.connection, self._engine
-        if connection is None or engine is None:
-            return
-        if self._screen.may_exceed_windows(data):
-            self._screen.limit(connection.windows())
-        try:
-            octets = self._screen.feed(data)
-        except ProtocolError as error:
-            connection.broken(Condition(error.condition, f"The connection cannot go on: {error.text}."))
-            self.flush()
-            return
-        if octets:
-            engine.push(octets)
-            connection.fed()
-        while self._screen.faults:
-            connection.fault(self._screen.faults.popleft())
-        while self._screen.echoes:
-            connection.echo(self._screen.echoes.popleft())
+    def _feed(self, connection: AmqpConnection, data: bytes) -> None:
+        connection.receive(data)
         if not self._beats and connection.is_open:
             self._beats = True  # the client's idle time-out is known only now; the login's limit holds until then
             self._beat()
@@ -334,11 +239,11 @@ class AmqpSocket(asyncio.BufferedProtocol):
         if self._tick is not None:
             self._tick()
             self._tick = None
-        engine, connection = self._engine, self.connection
-        if engine is None or connection is None or self._finished:
+        connection = self.connection
+        if connection is None or self._finished:
             return
         now_ns = self._runner.clock.monotonic_ns()
-        due_ns = engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
+        due_ns = connection.engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
         if self._limit is not None and connection.is_open:
             if not 0 < due_ns < self._limit.due_ns:
                 return  # the login's limit is earlier and calls again: most connections reach neither
@@ -380,5 +285,4 @@ class AmqpSocket(asyncio.BufferedProtocol):
 
     def ending(self) -> None:
         """Start the time limit for the client's close, after the server has closed."""
-        self._screen.await_close()
         self._limit_to(self._owner.closing, self.drop)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 
 class ProtocolError(Exception):
     """A protocol error for which the connection is closed.
@@ -17,17 +15,3 @@ class ProtocolError(Exception):
         super().__init__(text)
         self.condition = condition
         self.text = text
-
-
-class SessionFault(Struct, frozen=True):
-    """A protocol error for which a session is ended.
-
-    Args:
-        channel: The session's.
-        condition: The error condition that says so.
-        text: What is wrong.
-    """
-
-    channel: int
-    condition: str
-    text: str

@@ -26,10 +26,11 @@ from assay_broker.amqp.conditions import (
     RESOURCE_LIMIT,
     UNATTACHED_HANDLE,
     WINDOW_VIOLATION,
+    Condition,
 )
 from assay_broker.amqp.frames import editing, transfers
 from assay_broker.amqp.frames.attaches import Attach, UnreportedFields
-from assay_broker.amqp.frames.errors import ProtocolError, SessionFault
+from assay_broker.amqp.frames.errors import ProtocolError
 from assay_broker.amqp.frames.fields import (
     HEAD_SIZE,
     SHORT,
@@ -41,6 +42,7 @@ from assay_broker.amqp.frames.fields import (
     symbols,
 )
 from assay_broker.amqp.frames.reading import performative
+from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import AMQP_FRAME, HEADER_SIZE, frame
 from assay_sdk.amqp.types import DecodeError
@@ -84,16 +86,10 @@ class FrameValidator:
     """The checks of one connection's input.
 
     Args:
-        max_frame: Octets of a frame that we take.
-        channels: Sessions at a time.
-        max_performative: Octets of a performative, without the message behind a transfer's: all of it is decoded while
-            others wait, and much of it is kept for as long as a link is attached.
-        session_frames: Transfers that a session takes at the most before it says that it takes more.
+        limits: Limits for the client.
     """
 
-    def __init__(
-        self, *, max_frame: int, channels: int, max_performative: int = 1 << 16, session_frames: int = 2_048
-    ) -> None:
+    def __init__(self, limits: AmqpLimits) -> None:
         self.attaches: deque[Attach] = deque()
         """The fields of attaches, in order; the receiver of the engine's events takes the first for each link opened.
         """
@@ -101,21 +97,22 @@ class FrameValidator:
         """The channels of begins, in order; the receiver of the engine's events takes the first for each session."""
         self._most_handles: dict[int, int] = {}
         """The highest handle that the client takes, by channel (2.7.2)."""
-        self.faults: deque[SessionFault] = deque()
-        """Sessions to be ended."""
+        self.faults: deque[tuple[int, Condition]] = deque()
+        """The channels of sessions to be ended, and why."""
         self.echoes: deque[int] = deque()
         """The channels of sessions whose client has asked for a flow."""
         self._windows: dict[int, int] | None = None
         """How many transfers of the next octets the engine takes, by channel; None if these cannot exceed a window."""
         self._fresh: set[int] = set()
         """Channels of sessions that began within the present octets: their clients know of no window yet."""
-        self._surely_taken = session_frames // 2
+        self._surely_taken = limits.session_frames // 2
         """How many transfers the engine takes of any session at least: it opens the window before fewer are left."""
         self.desired: tuple[str, ...] = ()
         """Desired capabilities of the client's open."""
-        self._max_frame = max_frame
-        self._most_channels = channels
-        self._max_performative = max_performative
+        self._max_frame = limits.max_frame
+        self._most_channels = limits.sessions
+        self._max_performative = limits.max_performative
+        """All of a performative is decoded while others wait, and much of it is kept while a link is attached."""
         self._rest = b""
         self._header_due = True
         self._opened = False
@@ -337,7 +334,7 @@ class FrameValidator:
     def _fault(self, channel: int, condition: str, text: str) -> bool:
         self._usual = _NOTHING_USUAL
         self._handles[channel] = None
-        self.faults.append(SessionFault(channel, condition, text))
+        self.faults.append((channel, Condition(condition, text)))
         return False
 
     # --- other frames

@@ -6,12 +6,11 @@ from collections import deque
 from typing import cast
 
 from assay_broker.amqp import engine
-from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
-from assay_broker.amqp.frames import attaches
-from assay_broker.amqp.frames.attaches import AttachReply
+from assay_broker.amqp.engine import Delivery, EngineLink
+from assay_broker.amqp.frames.attaches import Attach, AttachReply
 from assay_broker.amqp.links import termini
 from assay_broker.amqp.links.link import LinkContext, LinkEnd
-from assay_broker.amqp.links.outgoing import receiving_end
+from assay_broker.amqp.links.receivers import ReceiverEnd, receiving_end
 from assay_broker.amqp.links.states import LinkState
 from assay_broker.amqp.links.termini import Reception
 from assay_broker.amqp.messages import transcoding
@@ -22,36 +21,19 @@ from assay_sdk.amqp.codec import EncodeError
 from assay_sdk.amqp.types import DecodeError
 
 
-class BrowserEnd(LinkEnd):
-    """A browser: shows the messages that the queue holds when the link is attached (distribution mode copy).
+class BrowserEnd(ReceiverEnd):
+    """A browser: shows the messages that the queue holds when the link is attached (distribution mode copy)."""
 
-    Args:
-        context: The connection.
-        link: The engine's link.
-        attach: The fields of the client's attach.
-        plan: The destination and options of its source.
-    """
+    known = False
 
-    def __init__(self, context: LinkContext, link: EngineLink, attach: attaches.Attach, plan: Reception) -> None:
-        super().__init__(context, link, attach)
-        self._plan = plan
-        self._settled = attach.snd_settle_mode == SettleMode.SETTLED
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+        super().__init__(context, engine, attach, plan)
         self._found: deque[Browsed] = deque()
         self._sent = 0
 
     def begin(self) -> None:
         """Ask for the messages of the queue."""
-        token = self.context.expect(self._looked)
-        self.context.handle(commands.Browse(self.context.number, token, self._plan.address, self._plan.selector))
-
-    def end(self, answer: Answer) -> AttachReply:
-        """Return the source as the server understands it."""
-        del answer
-        return receiving_end(self.attach, self._plan.source)
-
-    def opened(self) -> None:
-        """Use credit that arrived with the attach."""
-        self.flow()
+        self.context.ask(self._looked, commands.Browse, self.plan.address, self.plan.selector)
 
     def flow(self) -> None:
         """Send as many messages as there is credit for, then end a drain."""
@@ -62,9 +44,9 @@ class BrowserEnd(LinkEnd):
                 break
             self._found.popleft()
         if self._found and self.engine.credit > 0:
-            self.context.starve(self)
+            self.context.starved[self] = None
         if self.wants_drain and (self.engine.credit <= 0 or not self._found) and not self.end_drain():
-            self.context.starve(self)
+            self.context.starved[self] = None
 
     def _show(self, found: Browsed) -> bool:
         """Send a message, or more of it. Return whether it is complete."""
@@ -75,12 +57,8 @@ class BrowserEnd(LinkEnd):
         except (EncodeError, DecodeError):
             return True  # it arrived by another protocol, and AMQP cannot encode it
         self._sent += 1
-        self.engine.send_long(self._sent, head, rest, settled=self._settled)
+        self.engine.send_long(self._sent, head, rest, settled=self.settled)
         return not self.engine.unfinished
-
-    def resume(self) -> None:
-        """Go on sending."""
-        self.flow()
 
     def changed(self, delivery: Delivery) -> None:
         """Ignore the outcome of a copy, and settle it."""
@@ -91,13 +69,6 @@ class BrowserEnd(LinkEnd):
                 self._found.popleft()
             else:
                 engine.settle(delivery)
-
-    def tell_left(self) -> None:
-        """Do nothing: the queue manager does not know of this link."""
-
-    def leave(self) -> None:
-        """Detach at once: the queue manager does not know of this link."""
-        self.released(Answer(self.context.number, 0))
 
     def ended(self) -> None:
         """Drop the remaining messages."""
@@ -115,14 +86,12 @@ class LookupEnd(LinkEnd):
     Qpid JMS unsubscribes in this way (``AmqpConnectionSession.unsubscribe``).  The link delivers nothing.
     """
 
+    known = False
     _terms: Terms | None = None
 
     def begin(self) -> None:
         """Look up the subscription, whatever its topic."""
-        token = self.context.expect(self._found)
-        self.context.handle(
-            commands.FindSubscription(self.context.number, token, self._name, everybodys=self._everybodys)
-        )
+        self.context.ask(self._found, commands.FindSubscription, self._name, everybodys=self._everybodys)
 
     def end(self, answer: Answer) -> AttachReply:
         """Return the source of the subscription found."""
@@ -131,16 +100,12 @@ class LookupEnd(LinkEnd):
             raise RuntimeError("a look-up was granted that found nothing")
         return receiving_end(self.attach, termini.found_source(self._terms))
 
-    def tell_left(self) -> None:
-        """Do nothing: the queue manager does not know of this link."""
-
     def leave(self) -> None:
         """Remove the subscription if the client closes the link for good."""
-        if not self.closes:
-            self.released(Answer(self.context.number, 0))
-            return
-        token = self.context.expect(self.released)
-        self.context.handle(commands.Unsubscribe(self.context.number, token, self._name, everybodys=self._everybodys))
+        if self.closes:
+            self.context.ask(self.released, commands.Unsubscribe, self._name, everybodys=self._everybodys)
+        else:
+            super().leave()
 
     @property
     def _everybodys(self) -> bool:

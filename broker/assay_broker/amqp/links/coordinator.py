@@ -17,7 +17,6 @@ from assay_broker.amqp.engine import Delivery, DeliveryState
 from assay_broker.amqp.frames import attach_encoding
 from assay_broker.amqp.frames.attaches import AttachReply, Coordinator
 from assay_broker.amqp.links.requests import RequestEnd
-from assay_broker.amqp.links.termini import senders
 from assay_broker.amqp.links.transactions import Transaction
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
@@ -43,12 +42,7 @@ class CoordinatorEnd(RequestEnd):
         target = self.attach.target
         wanted = target.capabilities if isinstance(target, Coordinator) else ()
         offered = (LOCAL_TRANSACTIONS, *(name for name in _CAPABILITIES[1:] if name in wanted or not wanted))
-        return AttachReply(
-            name=self.attach.name,
-            source=senders(self.attach.source),
-            target=attach_encoding.encode_coordinator(offered),
-            snd_settle_mode=self.attach.snd_settle_mode,
-        )
+        return self.reply(attach_encoding.encode_coordinator(offered))
 
     def tell_left(self) -> None:
         """Back out the transactions that the client declared on this link and has not discharged (4.2)."""
@@ -89,8 +83,7 @@ class CoordinatorEnd(RequestEnd):
                 self.context.transactions[transaction.txn_id] = transaction
                 engine.answer(delivery, DeliveryState.DECLARED, types.fields((types.binary(transaction.txn_id),)))
 
-        token = self.context.expect(declared)
-        self.context.handle(commands.Begin(self.context.number, token, number, self.engine.session.number))
+        self.context.ask(declared, commands.Begin, number, self.engine.session.number)
 
     def _discharge(self, delivery: Delivery, transaction: Transaction, *, fail: bool) -> None:
         if fail or transaction.broken is not None:
@@ -100,13 +93,12 @@ class CoordinatorEnd(RequestEnd):
         def committed(answer: Answer) -> None:
             if answer.refused is None:
                 transaction.committed()
-                self._accept(delivery)
+                self.accept(delivery)
             else:
                 transaction.backed_out()
                 self.reject(delivery, _rolled_back(answer.refused))
 
-        token = self.context.expect(committed)
-        self.context.handle(commands.Commit(self.context.number, token, transaction.number))
+        self.context.ask(committed, commands.Commit, transaction.number)
 
     def _close_transaction(self, transaction: Transaction) -> None:
         """Let the client neither name the transaction any more nor acquire deliveries in it."""
@@ -121,18 +113,13 @@ class CoordinatorEnd(RequestEnd):
             if then is not None:
                 then()
 
-        token = self.context.expect(backed_out)
-        self.context.handle(commands.Backout(self.context.number, token, transaction.number))
+        self.context.ask(backed_out, commands.Backout, transaction.number)
 
     def _backed_out(self, delivery: Delivery, why: Condition | None) -> None:
         if why is None:
-            self._accept(delivery)
+            self.accept(delivery)
         else:
             self.reject(delivery, Condition(ROLLED_BACK, why.description, why.info))
-
-    def _accept(self, delivery: Delivery) -> None:
-        if self.engine.alive:
-            engine.accept(delivery)
 
 
 def _rolled_back(why: Refused) -> Condition:

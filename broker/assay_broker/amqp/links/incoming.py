@@ -12,7 +12,6 @@ from assay_broker.amqp.conditions import (
     DECODE_ERROR,
     MESSAGE_SIZE,
     NOT_FOUND,
-    TRANSFER_LIMIT,
     UNAUTHORIZED,
     UNKNOWN_TRANSACTION,
     Condition,
@@ -23,7 +22,7 @@ from assay_broker.amqp.frames import attach_encoding, attaches
 from assay_broker.amqp.frames.attaches import AttachReply, Terminus
 from assay_broker.amqp.frames.peer_properties import properties
 from assay_broker.amqp.links import termini
-from assay_broker.amqp.links.link import LinkEnd
+from assay_broker.amqp.links.senders import SenderEnd
 from assay_broker.amqp.links.states import LinkState
 from assay_broker.amqp.links.termini import Sending
 from assay_broker.amqp.links.transactions import Transaction, transactional
@@ -37,7 +36,6 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
-_FIRST = 0
 _EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(DeliveryState.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
@@ -48,7 +46,7 @@ _NO_TARGET = refused(
 )
 
 
-class IncomingEnd(LinkEnd):
+class IncomingEnd(SenderEnd):
     """One link on which the client sends."""
 
     holds = False
@@ -67,31 +65,14 @@ class IncomingEnd(LinkEnd):
             return
         plan = termini.sending(target, self.context.kind_of)
         self._plan, self._address = plan, plan.address
-        token = self.context.expect(self.asked)
-        self.context.handle(
-            commands.AttachSender(self.context.number, token, self.number, plan.address, adopt=plan.made)
-        )
+        self.context.ask(self.asked, commands.AttachSender, self.number, plan.address, adopt=plan.made)
 
     def end(self, answer: Answer) -> AttachReply:
         """Return the target as the server understands it, with properties of the destination."""
         plan = self._plan
-        return AttachReply(
-            name=self.attach.name,
-            source=termini.senders(self.attach.source),
-            target=b"" if plan is None else attach_encoding.encode_terminus(plan.target, attaches.TARGET),
-            offered=_OFFERED,
-            properties=properties(answer.properties),
-            snd_settle_mode=self.attach.snd_settle_mode,
-            rcv_settle_mode=_FIRST,
-            max_message_size=self.context.limits.max_message,
-        )
-
-    def opened(self) -> None:
-        """Give credit, unless the client has sent without any."""
-        if self.engine.overdrawn:
-            self._expel_overdrawn()
-        else:
-            self.catch_up()
+        target = b"" if plan is None else attach_encoding.encode_terminus(plan.target, attaches.TARGET)
+        told, most = properties(answer.properties), self.context.limits.max_message
+        return self.reply(target, offered=_OFFERED, properties=told, most=most)
 
     def leave(self) -> None:
         """Delete the temporary destination that was made for the link."""
@@ -100,16 +81,12 @@ class IncomingEnd(LinkEnd):
             super().leave()
             return
         self.tell_left()
-        token = self.context.expect(self.released)
-        self.context.handle(commands.DeleteTemporary(self.context.number, token, plan.address))
+        self.context.ask(self.released, commands.DeleteTemporary, plan.address)
 
     def flow(self) -> None:
         """Check the client's count of sent messages: it may exceed the credit, too."""
         if self.engine.overdrawn and self.state is LinkState.OPEN:
-            self._expel_overdrawn()
-
-    def _expel_overdrawn(self) -> None:
-        self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
+            self.expel_overdrawn()
 
     def resume(self) -> None:
         """Give credit again."""
@@ -154,7 +131,7 @@ class IncomingEnd(LinkEnd):
         resumed = self.attach.unreported.marked and self._is_resumed(delivery)
         if not self._take() or self.state is _EXPELLED:
             if self.state is not _EXPELLED:
-                self._expel_overdrawn()
+                self.expel_overdrawn()
             self._spoil(delivery)
             self._turn_away(delivery)
         elif resumed:
@@ -296,6 +273,6 @@ class IncomingEnd(LinkEnd):
             return
         most = self.context.limits.credit
         room = most - self._unanswered - self._credit
-        if room * 2 >= most and self.engine.alive and not self.context.memory_is_short:
+        if room * 2 >= most and self.engine.alive and not self.context.memory_is_short():
             self._credit += room
             self.engine.flow(room)

@@ -1,17 +1,18 @@
 """A link endpoint: attaching, refused, detaching, expelled (OASIS AMQP 1.0, 2.6).
 
 `LinkEnd` implements the states that all links share (`assay_broker.amqp.links.states`). Its subclasses handle the
-messages.
+messages. `LinkContext` is what the links of a connection have in common.
 """
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Concatenate, ParamSpec
 
-from assay_broker.amqp.conditions import BAD_FIELD, FRAME_TOO_SMALL, NOT_IMPLEMENTED, Condition, condition
-from assay_broker.amqp.engine import Delivery, EngineLink, reject, tag_of
+from assay_broker.amqp.conditions import FRAME_TOO_SMALL, NOT_IMPLEMENTED, Condition, condition
+from assay_broker.amqp.engine import Delivery, EngineLink
 from assay_broker.amqp.frames.attaches import Attach, AttachReply
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.links.states import TABLE, LinkAction, LinkInput, LinkState
@@ -19,92 +20,143 @@ from assay_broker.amqp.links.transactions import Transaction
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.shell import QueueManager
 from assay_sdk.driver import Outcome
-from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.stepper import Stepper
+from assay_sdk.time import Clock
 
-_REJECTED = "amqp:rejected:list"
-_TOO_LONG = Condition(FRAME_TOO_SMALL, "What the server must say of the link is longer than your max-frame-size.")
-
+TOO_LONG = Condition(FRAME_TOO_SMALL, "What the server must say of the link is longer than your max-frame-size.")
+_TOGETHER = 128
+"""Messages put in one turn of the queue manager; other connections have their turn in between."""
+_NS_PER_MS = 1_000_000
 
 Answered = Callable[[Answer], None]
+_Fields = ParamSpec("_Fields")
 
 
-class LinkContext(Protocol):
-    """What a link needs of its connection."""
+class LinkContext:
+    """What the links of one connection share: limits, transactions, and their commands to the queue manager.
 
-    number: int
-    limits: AmqpLimits
-    transactions: dict[bytes, Transaction]
-    """The open transactions, by their ids."""
+    One read from the socket often brings many messages or settlements. Each run of puts, or of settlements of one link
+    with one outcome, goes to the queue manager as one command, in the client's order, and links update their credit
+    once afterwards.
 
-    @property
-    def congested(self) -> bool:
+    Args:
+        queue_manager: The queue manager.
+        clock: The clock.
+        limits: Limits for the client.
+        memory_is_short: Returns whether senders get no new credit for lack of memory.
+    """
+
+    def __init__(
+        self, queue_manager: QueueManager, clock: Clock, limits: AmqpLimits, memory_is_short: Callable[[], bool]
+    ) -> None:
+        self.limits = limits
+        self.memory_is_short = memory_is_short
+        self.kind_of = queue_manager.kind_of
+        self.number = 0
+        """The queue manager's number of the connection; 0 while it knows of none."""
+        self.congested = False
         """Whether too much output waits for the client to read."""
-        ...
-
-    def expel(self, why: Condition) -> None:
-        """Close the connection, because of the client's fault."""
-        ...
-
-    def starve(self, end: LinkEnd) -> None:
-        """Have the link's `resume` called when there is room for its output."""
-        ...
-
-    @property
-    def gets_own(self) -> bool:
-        """Whether receivers get uncommitted messages of their own session (`OWN_UNCOMMITTED`)."""
-        ...
-
-    @property
-    def memory_is_short(self) -> bool:
-        """Whether senders get no new credit for lack of memory."""
-        ...
-
-    def kind_of(self, name: str) -> AddressKind:
-        """Return the kind of destination that a name means if the client does not say it."""
-        ...
+        self.gets_own = False
+        """Whether receivers get messages that their own session put in a unit of work and has not committed."""
+        self.instant_ms = 0
+        """When the present input arrived, as `now_ms` returns it; 0 while none is handled."""
+        self.transactions: dict[bytes, Transaction] = {}
+        """The open transactions, by their ids."""
+        self.links: dict[int, LinkEnd] = {}
+        """The links that are not detached on both sides, by their numbers."""
+        self.starved: dict[LinkEnd, None] = {}
+        """Links whose `resume` is to be called when there is room for their output."""
+        self.expected: dict[int, Answered] = {}
+        """The receivers of the queue manager's answers, by their tokens."""
+        self._queue_manager = queue_manager
+        self._clock = clock
+        self._numbers = itertools.count(1)
+        self._puts: list[commands.Put] = []
+        self._settling: tuple[int, Outcome, list[int]] | None = None
+        self._behind: dict[LinkEnd, None] = {}
 
     def now_ms(self) -> int:
-        """Return milliseconds since the epoch."""
-        ...
+        """Return milliseconds since the epoch, the same for everything that arrives together.
+
+        Rounded up, as clients do (DD-02, DD-56), so that no delay ends earlier than the client counts.
+        """
+        return self.instant_ms or -(-self._clock.wall_ns() // _NS_PER_MS)
 
     def next_number(self) -> int:
         """Return a number that is unique on this connection."""
-        ...
+        return next(self._numbers)
 
     def expect(self, answered: Answered) -> int:
         """Return a token for a command, and call `answered` with its answer."""
-        ...
+        token = next(self._numbers)
+        self.expected[token] = answered
+        return token
+
+    def ask(
+        self,
+        answered: Answered | None,
+        kind: Callable[Concatenate[int, int | None, _Fields], Command],
+        *fields: _Fields.args,
+        **more: _Fields.kwargs,
+    ) -> None:
+        """Have the queue manager handle a command of this connection, after what is held.
+
+        Args:
+            answered: Called with the answer; None for no answer.
+            kind: The command.
+            fields: Its fields behind connection and token.
+            more: Fields by their names.
+        """
+        token = None if answered is None else self.expect(answered)
+        self.handle(kind(self.number, token, *fields, **more))
 
     def handle(self, command: Command) -> None:
-        """Have the queue manager handle a command."""
-        ...
+        """Pass on what is held, then have the queue manager handle a command."""
+        self.pass_on()
+        self._queue_manager.handle(command)
 
     def put(self, put: commands.Put) -> None:
-        """Put a message, together with those that follow."""
-        ...
+        """Hold a put, to be passed on with the puts that follow."""
+        if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
+            self.pass_on()  # puts in a unit of work are answered at once, unless others are stored with them
+        self._puts.append(put)
+        if len(self._puts) >= _TOGETHER:
+            self.pass_on()
 
     def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Settle a delivery, together with those that follow."""
-        ...
+        """Hold a settlement, to be passed on with those of the same link and outcome that follow."""
+        settling = self._settling
+        if settling is not None and settling[0] == link and settling[1] is outcome:
+            settling[2].append(delivery)
+            return
+        self.pass_on()
+        self._settling = (link, outcome, [delivery])
 
     def pass_on(self) -> None:
-        """Pass the puts and settlements that are held on to the queue manager."""
-        ...
+        """Pass everything that is held on to the queue manager."""
+        if self._puts:
+            puts, self._puts = self._puts, []
+            self._queue_manager.put_together(puts)
+        settling, self._settling = self._settling, None
+        if settling is not None:
+            link, outcome, deliveries = settling
+            self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
 
     def later(self, end: LinkEnd) -> None:
-        """Have `LinkEnd.catch_up` called once, after everything that arrives now."""
-        ...
+        """Have a link's `catch_up` called once, after everything that arrives now."""
+        self._behind[end] = None
 
-    def forget(self, end: LinkEnd) -> None:
-        """Forget a link that is detached on both sides."""
-        ...
-
-    def steal(self, name: str, *, receives: bool) -> None:
-        """Detach links of this name on the other connections of the same container (2.6.1)."""
-        ...
+    def catch_up(self) -> None:
+        """Pass on what is held and call `catch_up` of the links that asked for it, until neither is left."""
+        self.pass_on()
+        while self._behind:
+            behind, self._behind = self._behind, {}
+            for end in behind:
+                end.catch_up()
+            self.pass_on()
 
 
 class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
@@ -116,8 +168,10 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         attach: The fields of the client's attach.
     """
 
+    known = True
+    """Whether the queue manager knows of the link, and is told of its end."""
     holds = True
-    """Whether the queue manager is told of the link's end even if the whole connection ends."""
+    """Whether it is told even if the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)
@@ -218,28 +272,6 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             unreported.echo = False
             self.engine.tell()
 
-    @property
-    def takes_rejected(self) -> bool:
-        """Whether the client, as a sender, supports the outcome rejected."""
-        source = self.attach.source
-        return source is None or not source.outcomes or _REJECTED in source.outcomes
-
-    def reject(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a delivery; close the link instead if the client does not support that outcome (4.3)."""
-        if not self.takes_rejected:
-            self.expel(why)
-        elif self.engine.alive:
-            reject(delivery, why)
-
-    def is_flawed(self, delivery: Delivery) -> bool:
-        """Detach if a transfer lacks or contradicts a field (2.7.5). Return whether it does."""
-        flaw = self.attach.unreported.marked.get(tag_of(delivery))
-        if flaw is None:
-            return False
-        if self.state is not LinkState.EXPELLED:
-            self.expel(Condition(BAD_FIELD, flaw))
-        return True
-
     def changed(self, delivery: Delivery) -> None:
         """Handle a new delivery, a further part of one, or its new state."""
 
@@ -252,28 +284,6 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     def catch_up(self) -> None:
         """Pass on credit, after `LinkContext.later`."""
 
-    @property
-    def is_full(self) -> bool:
-        """Whether so much output waits for the client or its session's window that no more is written."""
-        return self.context.congested or self.engine.session.unsent > self.context.limits.unsent
-
-    @property
-    def wants_drain(self) -> bool:
-        """Whether the client drains its credit and has not been answered."""
-        return self.attach.unreported.drain and self.engine.draining
-
-    def end_drain(self) -> bool:
-        """Answer a drain. Return False while messages of it wait for the session's window.
-
-        The engine would postpone its answer, but never send it.
-        """
-        if self.engine.queued > 0:
-            return False
-        if self.wants_drain:
-            self.attach.unreported.drain = self.attach.unreported.echo = False
-            self.engine.drained()
-        return True
-
     # --- for subclasses
 
     @abstractmethod
@@ -285,12 +295,16 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
 
     def tell_left(self) -> None:
         """Tell the queue manager that the link has ended, without an answer."""
-        self.context.handle(commands.Detach(self.context.number, None, self.number))
+        if self.known:
+            self.context.ask(None, commands.Detach, self.number)
 
     def leave(self) -> None:
         """Tell the queue manager of the client's detach; its answer goes to `released`."""
-        token = self.context.expect(self.released)
-        self.context.handle(commands.Detach(self.context.number, token, self.number))
+        if self.known:
+            self.context.ask(self.released, commands.Detach, self.number)
+        else:
+            self.tell_left()
+            self.released(Answer(self.context.number, 0))
 
     def ended(self) -> None:
         """Drop what the link holds."""
@@ -308,22 +322,10 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         end, self._granted = self.end(self._granted), None
         if self.engine.takes(end):
             self.engine.open(end)
-        else:
-            self._refuse_too_long()
-
-    def _refuse_too_long(self) -> None:
-        """Detach a link whose attach exceeds the client's max-frame-size (2.8.15, frame-size-too-small)."""
-        if self._open_without_ends() and self.state is LinkState.OPEN:
-            self.expel(_TOO_LONG)
-
-    def _open_without_ends(self) -> bool:
-        """Attach without source and target. Expel the connection, and return False, if even that is too long."""
-        end = self.no_ends()
-        if self.engine.takes(end):
-            self.engine.open(end)
-            return True
-        self.context.expel(_TOO_LONG)
-        return False
+            return
+        self.engine.open(self.no_ends())
+        if self.state is LinkState.OPEN:
+            self.expel(TOO_LONG)  # frame-size-too-small (2.8.15)
 
     def _go_on(self) -> None:
         """Start the link if it is still open."""
@@ -346,9 +348,8 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
 
     def _refuse(self) -> None:
         """Attach without source and target, then close with the reason (2.6.3)."""
-        if self._open_without_ends():
-            self.engine.close(self.why)
-            self.ended()
+        self.engine.open(self.no_ends())
+        self._close()
 
     def no_ends(self) -> AttachReply:
         """Return an attach without source and target."""
@@ -357,7 +358,12 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     def _end(self) -> None:
         self.ended()
         self.engine.free()
-        self.context.forget(self)
+        self.forget()
+
+    def forget(self) -> None:
+        """Make the connection forget the link: it is detached on both sides, or ends with its session."""
+        self.context.links.pop(self.number, None)
+        self.engine.end = None
 
     _DOES: ClassVar[Mapping[LinkAction, Sequence[Callable[[Any], None]]]] = {
         LinkAction.NOTHING: (),

@@ -11,11 +11,8 @@ from assay_broker.amqp.conditions import (
     UNKNOWN_TRANSACTION,
     Condition,
 )
-from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink, SettleMode
-from assay_broker.amqp.frames import attach_encoding, attaches
-from assay_broker.amqp.frames.attaches import AttachReply, Terminus
-from assay_broker.amqp.frames.peer_properties import properties
-from assay_broker.amqp.links import termini
+from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink
+from assay_broker.amqp.frames.attaches import Attach
 from assay_broker.amqp.links.link import LinkContext
 from assay_broker.amqp.links.settlement import SettlingEnd
 from assay_broker.amqp.links.states import LinkState
@@ -25,13 +22,10 @@ from assay_broker.amqp.messages import transcoding
 from assay_broker.amqp.messages.dispositions import BARE, Disposition
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Deliver
-from assay_sdk.amqp import types
 from assay_sdk.amqp.codec import EncodeError
-from assay_sdk.amqp.terms import SHARED_SUBSCRIPTIONS
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Durability, Outcome
 
-_OFFERED = types.symbols((SHARED_SUBSCRIPTIONS,))
 _LOOK = 65_536
 """Octets sent before the engine is asked again how much output waits."""
 _OPEN = LinkState.OPEN
@@ -40,18 +34,10 @@ _FAILED = Disposition(Outcome.MODIFIED)
 
 
 class OutgoingEnd(SettlingEnd):
-    """One link on which the client receives.
+    """One link on which the client receives."""
 
-    Args:
-        context: The connection.
-        link: The engine's link.
-        attach: The fields of the client's attach.
-        plan: The destination and options of its source.
-    """
-
-    def __init__(self, context: LinkContext, link: EngineLink, attach: attaches.Attach, plan: Reception) -> None:
-        super().__init__(context, link, attach, plan)
-        self._settled = attach.snd_settle_mode == SettleMode.SETTLED
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+        super().__init__(context, engine, attach, plan)
         self._asked = 0
         """Credit that the queue manager has and has not used."""
         self._unlooked = 0
@@ -76,20 +62,12 @@ class OutgoingEnd(SettlingEnd):
                 name=plan.name,
                 shared=plan.shared,
                 everybodys=plan.everybodys,
-                settled=self._settled,
+                settled=self.settled,
                 session=self.engine.session.number if self.context.gets_own else None,
                 timeout_ms=plan.timeout_ms,
                 adopt=plan.made,
             )
         )
-
-    def end(self, answer: Answer) -> AttachReply:
-        """Return the source as the server understands it, with properties of the queue."""
-        return receiving_end(self.attach, self.plan.source, properties(answer.properties))
-
-    def opened(self) -> None:
-        """Use credit that arrived with the attach."""
-        self.flow()
 
     # --- credit
 
@@ -105,15 +83,14 @@ class OutgoingEnd(SettlingEnd):
         more = wanted - self._asked
         if draining:
             if full and credit > 0:
-                self.context.starve(self)
+                self.context.starved[self] = None
                 return  # `resume` calls this again
             self._draining = True
             self._asked += more
-            token = self.context.expect(self._drained)
-            self.context.handle(commands.Flow(self.context.number, token, self.number, more, drain=True))
+            self.context.ask(self._drained, commands.Flow, self.number, more, drain=True)
         elif more < 0 or (more and more * 2 >= wanted):
             self._asked += more
-            self.context.handle(commands.Flow(self.context.number, None, self.number, more))
+            self.context.ask(None, commands.Flow, self.number, more)
 
     def _drained(self, answer: Answer) -> None:
         """Take the answer to a drain: the queue manager has sent what it had, and the credit is used up."""
@@ -129,7 +106,7 @@ class OutgoingEnd(SettlingEnd):
         """Answer a drain once all its messages have left."""
         self._drain_due = bool(self._waiting) or not self.end_drain()
         if self._drain_due:
-            self.context.starve(self)
+            self.context.starved[self] = None
 
     def resume(self) -> None:
         """Send what waits, and pass credit on again."""
@@ -141,7 +118,7 @@ class OutgoingEnd(SettlingEnd):
                 break
             self._waiting.popleft()
         if self._waiting:
-            self.context.starve(self)
+            self.context.starved[self] = None
         elif self._drain_due:
             self._end_drain()
         self.flow()
@@ -153,7 +130,7 @@ class OutgoingEnd(SettlingEnd):
         if self.state is not _OPEN:
             return  # the queue manager took it back with the link
         self._asked -= 1
-        if (self._acquired.current is not None or delivery.settled is not self._settled) and not self._acquires(
+        if (self._acquired.current is not None or delivery.settled is not self.settled) and not self._acquires(
             delivery
         ):
             return
@@ -161,7 +138,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.later(self)
         elif self.state is _OPEN:
             self._waiting.append(delivery)
-            self.context.starve(self)
+            self.context.starved[self] = None
 
     def _acquires(self, delivery: Deliver) -> bool:
         """Acquire a delivery in the link's transaction. Return False if it is given back instead.
@@ -197,7 +174,7 @@ class OutgoingEnd(SettlingEnd):
             return link.send_on()
         message, octets = delivery.message, delivery.message.encoded
         acquirer = self._acquired.of(delivery.delivery)
-        if acquirer is not None and self._settled and acquirer.txn_id not in self.context.transactions:
+        if acquirer is not None and self.settled and acquirer.txn_id not in self.context.transactions:
             return False  # nothing can be accepted in it any more; its end gives the delivery back
         state = b"" if acquirer is None else acquirer.state
         now_ms = 0 if message.expiry_ms is None else self.context.now_ms()
@@ -205,15 +182,15 @@ class OutgoingEnd(SettlingEnd):
             if octets is not None and len(octets) <= engine.SHORT:
                 octets = transcoding.write(message, count=delivery.count, now_ms=now_ms)
                 self._unlooked += len(octets)
-                sent = link.send(delivery.delivery, octets, settled=self._settled, state=state)
+                sent = link.send(delivery.delivery, octets, settled=self.settled, state=state)
             else:
                 head, rest = transcoding.pieces(message, count=delivery.count, now_ms=now_ms)
                 self._unlooked = _LOOK
-                sent = link.send_long(delivery.delivery, head, rest, settled=self._settled, state=state)
+                sent = link.send_long(delivery.delivery, head, rest, settled=self.settled, state=state)
         except (EncodeError, DecodeError) as error:  # it arrived by another protocol
             self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
             return False
-        if sent is not None and not self._settled:
+        if sent is not None and not self.settled:
             self._unsettled[sent] = delivery.delivery
         elif acquirer is not None and link.alive:
             self._enlisted[delivery.delivery] = None
@@ -236,10 +213,10 @@ class OutgoingEnd(SettlingEnd):
         was, self._acquired.current = self._acquired.current, transaction
         if transaction is not None:
             transaction.acquire(self)
-        if self._settled and (was is None) is not (transaction is None):
+        if self.settled and (was is None) is not (transaction is None):
             # In a transaction a delivery stays the link's until the discharge.
             settled = transaction is None
-            self.context.handle(commands.Flow(self.context.number, None, self.number, 0, settled=settled))
+            self.context.ask(None, commands.Flow, self.number, 0, settled=settled)
 
     def acquisition_ended(self, transaction: Transaction) -> None:
         """Acquire nothing more in a transaction that is being discharged."""
@@ -251,7 +228,7 @@ class OutgoingEnd(SettlingEnd):
         numbers = self._acquired.take(transaction)
         if self.state is not _OPEN:
             return
-        if self._settled:
+        if self.settled:
             for number in numbers:
                 self._give_back_unsent(number)
             self.context.later(self)
@@ -301,7 +278,7 @@ class OutgoingEnd(SettlingEnd):
     def _release(self) -> None:
         """Release what was given back. A delivery that waits for the session's window has to leave first."""
         if self.engine.queued > 0:
-            self.context.starve(self)
+            self.context.starved[self] = None
             return
         released, self._to_release = self._to_release, {}
         for delivery in released:
@@ -326,13 +303,10 @@ class OutgoingEnd(SettlingEnd):
             super().leave()
             return
         self.tell_left()
-        token = self.context.expect(self.released)
         if plan.made:
-            self.context.handle(commands.DeleteTemporary(self.context.number, token, plan.address))
+            self.context.ask(self.released, commands.DeleteTemporary, plan.address)
         else:
-            self.context.handle(
-                commands.Unsubscribe(self.context.number, token, str(plan.name), everybodys=plan.everybodys)
-            )
+            self.context.ask(self.released, commands.Unsubscribe, str(plan.name), everybodys=plan.everybodys)
 
     def tell_left(self) -> None:
         """Apply the default outcome to unsettled deliveries first."""
@@ -344,7 +318,7 @@ class OutgoingEnd(SettlingEnd):
         if not self._unsettled:
             return
         # With credit left, the messages given back would be delivered to this link again.
-        self.context.handle(commands.Flow(self.context.number, None, self.number, -self._asked))
+        self.context.ask(None, commands.Flow, self.number, -self._asked)
         self._asked = 0
         for number in self._unsettled.values():
             acquired = self._acquired.of(number) is not None
@@ -359,18 +333,3 @@ class OutgoingEnd(SettlingEnd):
         self._acquired.clear()
         self._to_release.clear()
         self._enlisted = dict.fromkeys(self._enlisted)
-
-
-def receiving_end(attach: attaches.Attach, source: Terminus, told: bytes = b"") -> AttachReply:
-    """Return our attach for a link on which the client receives."""
-    target = attach.target
-    mode = attach.snd_settle_mode
-    return AttachReply(
-        name=attach.name,
-        source=attach_encoding.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
-        target=attach_encoding.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
-        offered=_OFFERED,
-        properties=told,
-        snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
-        rcv_settle_mode=attach.rcv_settle_mode,
-    )

@@ -9,13 +9,12 @@ from abc import abstractmethod
 from functools import partial
 
 from assay_broker.amqp import engine
-from assay_broker.amqp.conditions import DECODE_ERROR, NOT_ALLOWED, TRANSFER_LIMIT, Condition, condition
+from assay_broker.amqp.conditions import DECODE_ERROR, NOT_ALLOWED, Condition, condition
 from assay_broker.amqp.engine import Delivery
 from assay_broker.amqp.frames import attach_encoding, attaches
 from assay_broker.amqp.frames.attaches import AttachReply, Terminus
-from assay_broker.amqp.links.link import LinkEnd
+from assay_broker.amqp.links.senders import SenderEnd
 from assay_broker.amqp.links.states import LinkState
-from assay_broker.amqp.links.termini import senders
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
 from assay_sdk.amqp import codec
@@ -25,9 +24,10 @@ _MAX_OCTETS = 4_096
 """Octets of the longest request. A declare, a discharge or a message id is far shorter."""
 
 
-class RequestEnd(LinkEnd):
+class RequestEnd(SenderEnd):
     """A link whose messages are requests; each is passed to `ask`."""
 
+    known = False
     what = "a request"
     """What a request is called in error descriptions."""
 
@@ -37,20 +37,12 @@ class RequestEnd(LinkEnd):
         """Attach without asking the queue manager, because the link itself needs no authority."""
         self.asked(Answer(self.context.number, 0))
 
-    def opened(self) -> None:
-        """Give credit, unless the client has sent without any."""
-        if self.engine.overdrawn:
-            self._expel_overdrawn()
-        else:
-            self.engine.flow(self.context.limits.credit)
-
-    def _expel_overdrawn(self) -> None:
-        self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
-
-    def leave(self) -> None:
-        """Detach at once: the queue manager does not know of the link."""
-        self.tell_left()
-        self.released(Answer(self.context.number, 0))
+    def catch_up(self) -> None:
+        """Give credit in portions."""
+        most = self.context.limits.credit
+        room = most - self.engine.credit
+        if room * 2 >= most:
+            self.engine.flow(room)
 
     @abstractmethod
     def ask(self, delivery: Delivery, octets: bytes) -> None:
@@ -60,13 +52,18 @@ class RequestEnd(LinkEnd):
             DecodeError: The octets are no such request.
         """
 
+    def accept(self, delivery: Delivery) -> None:
+        """Answer that the request was carried out."""
+        if self.engine.alive:
+            engine.accept(delivery)
+
     def changed(self, delivery: Delivery) -> None:
         """Take a transfer of a delivery."""
         if self.attach.unreported.flawed and self.is_flawed(delivery):
             self.engine.drop(delivery)
             return
         if self.state is LinkState.EXPELLED or self.engine.overdrawn:
-            self._expel_overdrawn()
+            self.expel_overdrawn()
             self.engine.drop(delivery)
             return
         self._parts += self.engine.read(delivery)
@@ -82,8 +79,7 @@ class RequestEnd(LinkEnd):
             return
         octets, self._parts = self._parts, b""
         self.engine.advance()
-        if self.engine.credit < self.context.limits.credit // 2:
-            self.engine.flow(self.context.limits.credit - self.engine.credit)
+        self.catch_up()
         if engine.is_settled(delivery):
             engine.settle(delivery)
             self.expel(Condition(NOT_ALLOWED, f"Send {self.what} unsettled: its outcome is the answer."))
@@ -106,11 +102,8 @@ class CancelEnd(RequestEnd):
         """Return the target as the client wrote it."""
         del answer
         target = self.attach.target
-        return AttachReply(
-            name=self.attach.name,
-            source=senders(self.attach.source),
-            target=attach_encoding.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
-            snd_settle_mode=self.attach.snd_settle_mode,
+        return self.reply(
+            attach_encoding.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b""
         )
 
     def ask(self, delivery: Delivery, octets: bytes) -> None:
@@ -118,14 +111,10 @@ class CancelEnd(RequestEnd):
         body = codec.decode(octets).message.body
         if not isinstance(body, str) or not body:
             raise DecodeError("The body is not a message id: send its text.")
-        token = self.context.expect(partial(self._answered, delivery))
-        self.context.pass_on()
-        self.context.handle(commands.Cancel(self.context.number, token, body))
+        self.context.ask(partial(self._answered, delivery), commands.Cancel, body)
 
     def _answered(self, delivery: Delivery, answer: Answer) -> None:
-        if not self.engine.alive:
-            return
         if answer.refused is None:
-            engine.accept(delivery)
+            self.accept(delivery)
         else:
             self.reject(delivery, condition(answer.refused))

@@ -8,9 +8,10 @@ from functools import partial
 from assay_broker.amqp import engine
 from assay_broker.amqp.conditions import DECODE_ERROR, ILLEGAL_STATE, UNKNOWN_TRANSACTION, Condition, condition
 from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink
-from assay_broker.amqp.frames import attaches
+from assay_broker.amqp.frames.attaches import Attach
 from assay_broker.amqp.links.acquisitions import Acquisitions
-from assay_broker.amqp.links.link import LinkContext, LinkEnd
+from assay_broker.amqp.links.link import LinkContext
+from assay_broker.amqp.links.receivers import ReceiverEnd
 from assay_broker.amqp.links.states import LinkState
 from assay_broker.amqp.links.termini import Reception
 from assay_broker.amqp.links.transactions import Transaction
@@ -25,19 +26,11 @@ _OPEN = LinkState.OPEN
 _RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANSACTIONAL)
 
 
-class SettlingEnd(LinkEnd):
-    """The half of a link that settles deliveries; `assay_broker.amqp.links.outgoing.OutgoingEnd` sends them.
+class SettlingEnd(ReceiverEnd):
+    """The half of a link that settles deliveries; `assay_broker.amqp.links.outgoing.OutgoingEnd` sends them."""
 
-    Args:
-        context: The connection.
-        link: The engine's link.
-        attach: The fields of the client's attach.
-        plan: The destination and options of its source.
-    """
-
-    def __init__(self, context: LinkContext, link: EngineLink, attach: attaches.Attach, plan: Reception) -> None:
-        super().__init__(context, link, attach)
-        self.plan = plan
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+        super().__init__(context, engine, attach, plan)
         self._waiting: deque[Deliver] = deque()
         """Deliveries for which the client's output has no room. The first may have been sent in part."""
         self._unsettled: dict[Delivery, int] = {}

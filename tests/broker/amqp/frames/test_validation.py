@@ -26,6 +26,7 @@ from tests.broker.amqp.serving import (
 
 from assay_broker.amqp.frames.errors import ProtocolError
 from assay_broker.amqp.frames.validation import FrameValidator
+from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 
@@ -72,7 +73,7 @@ STREAM = b"".join(
 
 
 def screen() -> FrameValidator:
-    return FrameValidator(max_frame=65_536, channels=4)
+    return FrameValidator(AmqpLimits(max_frame=65_536, sessions=4))
 
 
 def begun() -> FrameValidator:
@@ -119,7 +120,7 @@ def test_of_a_session_that_has_broken_the_protocol_only_the_end_comes_through() 
     found = screen()
     end = frame(performative(END))
     assert found.feed(BEGUN + transfer(5) + transfer(6) + attach("a", 0) + end) == BEGUN + end
-    assert [fault.condition for fault in found.faults] == ["amqp:session:unattached-handle"]
+    assert [why.name for _, why in found.faults] == ["amqp:session:unattached-handle"]
 
 
 def test_a_link_that_is_stolen_gets_another_name_in_the_engine() -> None:
@@ -248,7 +249,7 @@ def test_what_is_remembered_of_transfers_goes_with_their_link(between: bytes) ->
     assert found.feed(before) == before
     again = frame(between) + (BEGUN[len(OPENING) :] if between[2] == END else b"")
     assert found.feed(again + transfer(0) + transfer(0)) == again
-    assert [fault.condition for fault in found.faults] == ["amqp:session:unattached-handle"]
+    assert [why.name for _, why in found.faults] == ["amqp:session:unattached-handle"]
 
 
 def test_those_who_attach_with_the_same_words_have_wishes_of_their_own() -> None:
@@ -303,7 +304,7 @@ def test_a_peer_that_opens_after_our_close_is_heard() -> None:
 
 
 def test_transfers_are_counted_where_they_may_be_too_many() -> None:
-    found = FrameValidator(max_frame=65_536, channels=4, session_frames=6)
+    found = FrameValidator(AmqpLimits(max_frame=65_536, sessions=4, session_frames=6))
     found.feed(BEGUN)
     found.feed(attach("a", 0) + attach("b", 1))
     assert not found.may_exceed_windows(transfer(0) * 3)
@@ -312,18 +313,18 @@ def test_transfers_are_counted_where_they_may_be_too_many() -> None:
     assert found.feed(transfer(0) * 3 + transfer(1) * 3) == transfer(0) * 3 + transfer(1) * 3
     found.limit({0: 6})
     assert found.feed(transfer(0) * 3 + transfer(1) * 4) == transfer(0) * 3 + transfer(1) * 3
-    assert [fault.condition for fault in found.faults] == ["amqp:session:window-violation"]
+    assert [why.name for _, why in found.faults] == ["amqp:session:window-violation"]
 
 
 def test_one_long_frame_is_no_crowd() -> None:
-    found = FrameValidator(max_frame=65_536, channels=4, session_frames=6)
+    found = FrameValidator(AmqpLimits(max_frame=65_536, sessions=4, session_frames=6))
     found.feed(BEGUN)
     found.feed(attach("a", 0))
     assert not found.may_exceed_windows(transfer(0, b"x" * 60_000))
 
 
 def test_what_is_left_of_the_last_octets_counts_in_a_crowd() -> None:
-    found = FrameValidator(max_frame=65_536, channels=4, session_frames=6)
+    found = FrameValidator(AmqpLimits(max_frame=65_536, sessions=4, session_frames=6))
     found.feed(BEGUN)
     found.feed(attach("a", 0) + transfer(0)[:9])
     assert not found.may_exceed_windows(transfer(0)[9:] + transfer(0) * 2)

@@ -1,0 +1,68 @@
+"""Links on which the client sends: what messages and requests have in common."""
+
+from __future__ import annotations
+
+from assay_broker.amqp.conditions import BAD_FIELD, TRANSFER_LIMIT, Condition
+from assay_broker.amqp.engine import Delivery, reject, tag_of
+from assay_broker.amqp.frames.attaches import AttachReply
+from assay_broker.amqp.links import termini
+from assay_broker.amqp.links.link import LinkEnd
+from assay_broker.amqp.links.states import LinkState
+
+_REJECTED = "amqp:rejected:list"
+
+
+class SenderEnd(LinkEnd):
+    """A link on which the client sends."""
+
+    def reply(self, target: bytes, *, offered: bytes = b"", properties: bytes = b"", most: int = 0) -> AttachReply:
+        """Return our attach.
+
+        Args:
+            target: The target, encoded.
+            offered: Offered capabilities, an encoded array of symbols; empty for none.
+            properties: An encoded map; empty for none.
+            most: Octets of a message; 0 for no limit.
+        """
+        return AttachReply(
+            name=self.attach.name,
+            source=termini.senders(self.attach.source),
+            target=target,
+            offered=offered,
+            properties=properties,
+            snd_settle_mode=self.attach.snd_settle_mode,
+            max_message_size=most,
+        )
+
+    def opened(self) -> None:
+        """Give credit, unless the client has sent without any."""
+        if self.engine.overdrawn:
+            self.expel_overdrawn()
+        else:
+            self.catch_up()
+
+    def expel_overdrawn(self) -> None:
+        """Detach, because the client has sent without credit."""
+        self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
+
+    @property
+    def takes_rejected(self) -> bool:
+        """Whether the client supports the outcome rejected."""
+        source = self.attach.source
+        return source is None or not source.outcomes or _REJECTED in source.outcomes
+
+    def reject(self, delivery: Delivery, why: Condition) -> None:
+        """Reject a delivery; close the link instead if the client does not support that outcome (4.3)."""
+        if not self.takes_rejected:
+            self.expel(why)
+        elif self.engine.alive:
+            reject(delivery, why)
+
+    def is_flawed(self, delivery: Delivery) -> bool:
+        """Detach if a transfer lacks or contradicts a field (2.7.5). Return whether it does."""
+        flaw = self.attach.unreported.marked.get(tag_of(delivery))
+        if flaw is None:
+            return False
+        if self.state is not LinkState.EXPELLED:
+            self.expel(Condition(BAD_FIELD, flaw))
+        return True
