@@ -5,13 +5,13 @@ How ours is written is `assay_broker.amqp.frames.attach_encoding`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from assay_broker.amqp.frames.fields import Acquires
+from assay_broker.amqp.frames.fields import Acquires, symbols
 from assay_broker.amqp.frames.transfers import DeliveryStart
 from assay_sdk.amqp.types import DecodeError, Described
 
@@ -31,6 +31,8 @@ NAME, HANDLE, ROLE, SND_MODE, RCV_MODE, SOURCE_AT, TARGET_AT = range(7)
 OFFERED_AT, DESIRED_AT, PROPERTIES_AT = 11, 12, 13
 """Positions of the fields of an attach that the server uses."""
 
+_MOST_OF_END = 11
+"""Fields of a source, the most that an end of a link has."""
 DEFAULT_EXPIRY = "session-end"
 _MIXED = 2
 
@@ -172,91 +174,68 @@ class AttachReply(Struct, frozen=True, kw_only=True):
         )
 
 
-def read(performative: object) -> Attach:
+def read(fields: Sequence[Any]) -> Attach:
     """Read the client's attach.
 
     Args:
-        performative: The fields of the attach, decoded.
+        fields: All fields of the attach, decoded and of the right types (`assay_broker.amqp.frames.performatives`).
 
     Raises:
-        DecodeError: One of them is of a wrong type.
+        DecodeError: Something within them is of a wrong type.
     """
-    fields = _Fields(performative, "link's attach")
-    name = fields.text(NAME)
-    if name is None or fields.at[HANDLE] is None or fields.at[ROLE] is None:
-        raise DecodeError("an attach without a name, a handle, or a role")
     return Attach(
-        name=name,
-        engine_name=name,
-        handle=fields.number(HANDLE),
-        receives=fields.flag(ROLE),
-        snd_settle_mode=_MIXED if fields.at[SND_MODE] is None else fields.number(SND_MODE),
-        rcv_settle_mode=fields.number(RCV_MODE),
-        source=_source(fields.at[SOURCE_AT]),
-        target=_target(fields.at[TARGET_AT]),
-        desired=fields.symbols(DESIRED_AT),
-        properties=fields.names(PROPERTIES_AT),
+        name=fields[NAME],
+        engine_name=fields[NAME],
+        handle=fields[HANDLE],
+        receives=fields[ROLE],
+        snd_settle_mode=_MIXED if fields[SND_MODE] is None else fields[SND_MODE],
+        rcv_settle_mode=fields[RCV_MODE] or 0,
+        source=_source(fields[SOURCE_AT]),
+        target=_target(fields[TARGET_AT]),
+        desired=_symbols(fields[DESIRED_AT]),
+        properties=_names(fields[PROPERTIES_AT]),
     )
 
 
-def _end(value: object, *codes: int) -> tuple[int, object]:
-    if isinstance(value, Described):
-        code = _ENDS.get(value.descriptor)
-        if code in codes:
-            return code, value.value
-    raise DecodeError("an attach whose source or target is none")
-
-
-def _source(value: object) -> Terminus | None:
+def _source(value: Described | None) -> Terminus | None:
     if value is None:
         return None
-    _, items = _end(value, SOURCE)
-    fields = _Fields(items, "source")
-    outcome = fields.at[8]
-    if outcome is not None and not isinstance(outcome, Described):
-        raise DecodeError("a default outcome that is none")
-    return _terminus(
-        fields,
-        mode=fields.text(6),
-        filters=fields.names(7),
-        default_outcome=outcome,
-        outcomes=fields.symbols(9),
-        capabilities=fields.symbols(10),
+    _, fields = _end(value, SOURCE)
+    return replace(
+        _terminus(fields, capabilities=fields[10]),
+        mode=fields[6],
+        filters=_names(fields[7]),
+        default_outcome=fields[8],
+        outcomes=_symbols(fields[9]),
     )
 
 
-def _target(value: object) -> Terminus | Coordinator | None:
+def _target(value: Described | None) -> Terminus | Coordinator | None:
     if value is None:
         return None
-    code, items = _end(value, TARGET, COORDINATOR)
-    fields = _Fields(items, "target")
-    if code == COORDINATOR:
-        return Coordinator(fields.symbols(0))
-    return _terminus(fields, capabilities=fields.symbols(6))
+    code, fields = _end(value, TARGET, COORDINATOR)
+    return Coordinator(_symbols(fields[0])) if code == COORDINATOR else _terminus(fields, capabilities=fields[6])
 
 
-def _terminus(
-    fields: _Fields,
-    *,
-    capabilities: tuple[str, ...],
-    mode: str | None = None,
-    filters: Mapping[str, object] = MappingProxyType({}),
-    default_outcome: Described | None = None,
-    outcomes: tuple[str, ...] = (),
-) -> Terminus:
-    """Read the fields that sources and targets have in common, and add the others."""
+def _end(value: Described, *codes: int) -> tuple[int, Sequence[Any]]:
+    """Return the code of a source or target, and its fields with None for those left out."""
+    code = _ENDS.get(value.descriptor)
+    if code not in codes:
+        raise DecodeError("an attach whose source or target is none")
+    return code, (*cast("list[object]", value.value), *(None,) * _MOST_OF_END)
+
+
+def _terminus(fields: Sequence[Any], *, capabilities: object) -> Terminus:
+    """Read the fields that sources and targets have in common."""
+    address, durable, expiry, timeout_s, dynamic, node = fields[:6]
     return Terminus(
-        address=fields.text(0),
-        durable=fields.number(1),
-        expiry=fields.text(2) or DEFAULT_EXPIRY,
-        timeout_s=fields.number(3),
-        dynamic=fields.flag(4),
-        node_properties=_of_node(fields.names(5)),
-        mode=mode,
-        filters=filters,
-        default_outcome=default_outcome,
-        outcomes=outcomes,
-        capabilities=capabilities,
+        address=address,
+        durable=durable or 0,
+        expiry=expiry or DEFAULT_EXPIRY,
+        timeout_s=timeout_s or 0,
+        dynamic=bool(dynamic),
+        node_properties=_of_node(_names(node)),
+        capabilities=_symbols(capabilities),
     )
 
 
@@ -276,48 +255,15 @@ def _of_node(properties: dict[str, object]) -> dict[str, object]:
     return properties
 
 
-_Kind = TypeVar("_Kind", str, int, bool, dict[object, object])
-_KINDS: Mapping[type, str] = {str: "text", int: "number", bool: "boolean", dict: "map"}
-_NONES = (None,) * (PROPERTIES_AT + 1)
+def _symbols(value: object) -> tuple[str, ...]:
+    found = symbols(value)
+    if value is not None and len(found) != (len(cast("list[object]", value)) if isinstance(value, list) else 1):
+        raise DecodeError("an attach with a capability or an outcome that is no symbol")
+    return found
 
 
-class _Fields:
-    """The fields of a composite, by position."""
-
-    def __init__(self, value: object, what: str) -> None:
-        if not isinstance(value, list):
-            raise DecodeError(f"a {what} that is no list")
-        self.at = [*cast("list[object]", value), *_NONES]
-        """All fields, including those left out at the end."""
-        self._what = what
-
-    def text(self, position: int) -> str | None:
-        value = self._typed(position, str)
-        return None if value is None else str(value)  # a symbol becomes a plain text
-
-    def number(self, position: int) -> int:
-        return self._typed(position, int) or 0
-
-    def flag(self, position: int) -> bool:
-        return bool(self._typed(position, bool))
-
-    def symbols(self, position: int) -> tuple[str, ...]:
-        value = self.at[position]
-        if value is None:
-            return ()
-        values = cast("list[object]", value) if isinstance(value, list) else [value]
-        if not all(isinstance(one, str) for one in values):
-            raise DecodeError(f"field {position} of a {self._what} holds something that is no symbol")
-        return tuple(str(one) for one in values)
-
-    def names(self, position: int) -> dict[str, object]:
-        names: dict[object, object] = self._typed(position, dict) or {}
-        if not all(isinstance(name, str) and name.isascii() for name in names):
-            raise DecodeError(f"field {position} of a {self._what} has a key that is no symbol")
-        return {str(name): one for name, one in names.items()}
-
-    def _typed(self, position: int, kind: type[_Kind]) -> _Kind | None:
-        value = self.at[position]
-        if value is None or (isinstance(value, kind) and isinstance(value, bool) is (kind is bool)):
-            return value
-        raise DecodeError(f"field {position} of a {self._what} is no {_KINDS[kind]}")
+def _names(value: dict[object, object] | None) -> dict[str, object]:
+    names = value or {}
+    if not all(isinstance(name, str) and name.isascii() for name in names):
+        raise DecodeError("an attach with a key that is no symbol")
+    return {str(name): one for name, one in names.items()}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay_broker.amqp.frames.fields import HEAD_SIZE
 from assay_sdk.amqp import types
+from assay_sdk.amqp.editing import parts
 from assay_sdk.amqp.frames import HEADER_SIZE, frame
 from assay_sdk.amqp.values import skip
-
-_NULL = types.null()
-_HEAD_SIZE = 3
-"""Octets before the fields: a small numeric descriptor."""
 
 
 def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
@@ -21,11 +19,11 @@ def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
         fields: Encoded values by position.
     """
     at = skip(octets, 1)  # behind the descriptor
-    parts = encoded_items(octets[at:])
-    parts += [_NULL] * (max(fields) + 1 - len(parts))
+    items = parts(octets[: skip(octets, at)], at)
+    items += [types.null()] * (max(fields) + 1 - len(items))
     for position, value in fields.items():
-        parts[position] = value
-    return octets[:at] + types.fields(parts)
+        items[position] = value
+    return octets[:at] + types.fields(items)
 
 
 def changed_frame(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
@@ -34,20 +32,5 @@ def changed_frame(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
 
 
 def fields_of(octets: bytes) -> list[bytes]:
-    """Return the encoded fields of the performative in an engine's frame, which has at least one."""
-    return encoded_items(octets[HEADER_SIZE + _HEAD_SIZE :])
-
-
-_LIST8_HEAD, _LIST32_HEAD = 3, 9
-
-
-def encoded_items(octets: bytes) -> list[bytes]:
-    """Return the encoded items of an encoded list that is not empty."""
-    short = octets[0] == 0xC0  # noqa: PLR2004  a list of less than 256 octets
-    count = octets[2] if short else int.from_bytes(octets[5:9])
-    at = _LIST8_HEAD if short else _LIST32_HEAD
-    spans: list[bytes] = []
-    for _ in range(count):
-        begin, at = at, skip(octets, at)
-        spans.append(octets[begin:at])
-    return spans
+    """Return the encoded fields of the performative in an engine's frame."""
+    return parts(octets, HEADER_SIZE + HEAD_SIZE)

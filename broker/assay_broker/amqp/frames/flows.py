@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay_broker.amqp.frames.editing import encoded_items
-from assay_broker.amqp.frames.fields import numbers
+from assay_broker.amqp.frames.fields import leading
 from assay_sdk.amqp import types
+from assay_sdk.amqp.editing import parts
 from assay_sdk.amqp.frames import HEADER_SIZE, frame
 
 _FLOW = 0x13
@@ -35,18 +35,9 @@ def of_link(frames: Iterable[bytes], *, handle: int, count: int, credit: int, dr
         credit: Its credit.
         drain: Whether the receiver drains it.
     """
-    for octets in frames:
-        fields = body_of(octets, _FLOW)
-        if fields:
-            link = (
-                types.uint(handle),
-                types.uint(count % _WRAP),
-                types.uint(credit),
-                types.uint(0) if drain else types.null(),
-                types.boolean(drain),
-            )
-            return _flow(octets, [*encoded_items(fields)[:_OF_SESSION], *link])
-    return b""
+    available = types.uint(0) if drain else types.null()
+    link = types.uint(handle), types.uint(count % _WRAP), types.uint(credit), available, types.boolean(drain)
+    return _first(frames, _OF_SESSION, *link)
 
 
 def of_session(frames: Iterable[bytes]) -> bytes:
@@ -55,19 +46,21 @@ def of_session(frames: Iterable[bytes]) -> bytes:
     Args:
         frames: The engine's frames for it, and perhaps for a link.
     """
-    for octets in frames:
-        fields = body_of(octets, _FLOW)
-        if fields:
-            return _flow(octets, encoded_items(fields)[:_OF_SESSION])
-    return b""
+    return _first(frames, _OF_SESSION)
 
 
 def of_receiver(frames: Iterable[bytes]) -> bytes:
     """Return a flow of a receiver's link without ``drain``, which the engine was made to write."""
+    return _first(frames, _DRAIN)
+
+
+def _first(frames: Iterable[bytes], kept: int, *more: bytes) -> bytes:
+    """Return the first flow among frames with other fields behind the first ones; empty if there is none."""
     for octets in frames:
         fields = body_of(octets, _FLOW)
         if fields:
-            return _flow(octets, encoded_items(fields)[:_DRAIN])
+            flow = types.described(_FLOW, types.fields((*parts(fields)[:kept], *more)))
+            return frame(flow, channel=int.from_bytes(octets[6:8]))
     return b""
 
 
@@ -75,17 +68,11 @@ def window(frames: Iterable[bytes]) -> int:
     """Return the incoming window in the last flow among the engine's frames, in transfers; 0 if there is none."""
     found = 0
     for octets in frames:
-        fields = numbers(octets, HEADER_SIZE) if body_of(octets, _FLOW) else None
-        if fields is not None:
-            found = fields[_WINDOW] or 0
+        if body_of(octets, _FLOW):
+            found = leading(octets, HEADER_SIZE)[0][_WINDOW] or 0
     return found
 
 
 def is_of_session(octets: bytes) -> bool:
     """Whether an engine's flow has the state of the session and no link."""
-    fields = numbers(octets, HEADER_SIZE)
-    return fields is not None and fields[_OF_SESSION] is None
-
-
-def _flow(octets: bytes, fields: list[bytes]) -> bytes:
-    return frame(types.described(_FLOW, types.fields(fields)), channel=int.from_bytes(octets[6:8]))
+    return leading(octets, HEADER_SIZE)[0][_OF_SESSION] is None

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.amqp.values import WIDTHS, inside, skip
+from assay_sdk.amqp.values import WIDTHS, inside, simple, skip
 
 OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH, END, CLOSE = range(0x10, 0x19)
 _ERROR, _SOURCE, _TARGET, _COORDINATOR = 0x1D, 0x28, 0x29, 0x30
 
-_NULL, _DESCRIBED, _SMALL_CODE = 0x40, 0x00, 0x53
+_NULL, _DESCRIBED = 0x40, 0x00
 
 _Codes = frozenset[int]
 _BOOLEAN: _Codes = frozenset((0x41, 0x42, 0x56))
@@ -151,12 +151,17 @@ FIELDS: Mapping[int, tuple[_Field, ...]] = {
     _COORDINATOR: (_optional("capabilities", _SYMBOLS),),
 }
 
-_NAMES: Mapping[bytes, int] = {
-    b"amqp:error:list": _ERROR,
-    b"amqp:source:list": _SOURCE,
-    b"amqp:target:list": _TARGET,
-    b"amqp:coordinator:list": _COORDINATOR,
+_INNER: Mapping[object, int] = {
+    _ERROR: _ERROR,
+    _SOURCE: _SOURCE,
+    _TARGET: _TARGET,
+    _COORDINATOR: _COORDINATOR,
+    "amqp:error:list": _ERROR,
+    "amqp:source:list": _SOURCE,
+    "amqp:target:list": _TARGET,
+    "amqp:coordinator:list": _COORDINATOR,
 }
+"""Types of described fields in the table, by their descriptors; delivery states are checked by their readers."""
 _LISTS = frozenset((0x45, 0xC0, 0xD0))
 
 
@@ -184,20 +189,11 @@ def check(code: int, octets: bytes, at: int) -> None:
                 raise DecodeError(f"0x{code:02x} is without {field.name}")
             raise DecodeError(f"{field.name} of 0x{code:02x} is of format 0x{form:02x}")
         if form == _DESCRIBED:
-            _check_inner(octets, at)
+            inner, behind = simple(octets, at + 1)
+            if inner in _INNER:
+                check(_INNER[inner], octets, behind)
         width = WIDTHS[form]
         at = at + 1 + width if width >= 0 else skip(octets, at)
     for field in known[count:]:
         if field.needed:
             raise DecodeError(f"0x{code:02x} is without {field.name}")
-
-
-def _check_inner(octets: bytes, at: int) -> None:
-    """Check a described field if the table has its type; delivery states are checked by their readers."""
-    if octets[at + 1] == _SMALL_CODE:
-        code, at = octets[at + 2], at + 3
-    else:
-        end = skip(octets, at + 1)
-        code, at = _NAMES.get(octets[at + 3 : end], 0), end
-    if code in {_ERROR, _SOURCE, _TARGET, _COORDINATOR}:
-        check(code, octets, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 from assay_broker.amqp.frames import attaches, performatives
 from assay_broker.amqp.frames.attaches import Attach
@@ -27,8 +27,12 @@ _REPEATED = frozenset(
 performatives are so frequent that they have their own fast path."""
 
 
-def performative(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
-    """Return a performative's code and fields, and the attach if it is one.
+Read = tuple[int, Sequence[Any], Attach | None]
+"""A performative's code, its fields with None for those left out, and the attach if it is one."""
+
+
+def performative(octets: bytes) -> Read:
+    """Read a performative.
 
     Raises:
         DecodeError: It is none, or one of its fields is missing or of a wrong type.
@@ -36,7 +40,7 @@ def performative(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
     return (_cached if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _read)(octets)
 
 
-def _read(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
+def _read(octets: bytes) -> Read:
     value = Reader(octets).value()
     if not isinstance(value, Described) or not isinstance(value.value, list):
         raise DecodeError("a frame without a performative")
@@ -44,7 +48,7 @@ def _read(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
     if not isinstance(code, int) or not performatives.OPEN <= code <= performatives.CLOSE:
         raise DecodeError(f"no performative has the descriptor {code!r}")
     performatives.check(code, octets, skip(octets, 1))
-    fields = cast("list[object]", value.value)
+    fields = (*cast("list[object]", value.value), *(None,) * (len(performatives.FIELDS[code]) - len(value.value)))
     return code, fields, attaches.read(fields) if code == performatives.ATTACH else None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,7 +20,8 @@ LONGEST_TAG = 32
 """Octets of a delivery-tag (2.8.7)."""
 
 _LIST8 = 0xC0
-_HANDLE, _ID, _TAG, _FORMAT, _SETTLED, _MORE, _RCV_MODE, _STATE, _RESUME, _ABORTED, _BATCHABLE = range(11)
+_HANDLE, _ID, _TAG, _FORMAT, _SETTLED, _, _RCV_MODE, _STATE, _, _, _BATCHABLE = range(11)
+_NOTHING = (None,) * (_BATCHABLE + 1)
 _NUMBERS = frozenset((_HANDLE, _ID, _FORMAT))
 _WIDTHS: Mapping[int, int] = {0x43: 0, 0x52: 1, 0x70: 4}
 """Octets of an unsigned number after its format code."""
@@ -126,21 +128,17 @@ def scan(data: bytes, body: int, end: int) -> Transfer | None:
     return of(found)
 
 
-def of(fields: Sequence[object]) -> Transfer:
+def of(fields: Sequence[Any]) -> Transfer:
     """Read a transfer from its decoded fields, whose types were checked."""
-    values = (*fields, *(None,) * (_BATCHABLE + 1 - len(fields)))
-    handle, number, tag, form = (values[one] for one in (_HANDLE, _ID, _TAG, _FORMAT))
+    values: list[Any] = [*fields, *_NOTHING]
+    handle, number, tag, form, _, more, second, _, resume, aborted, *_ = values
     return Transfer(
-        handle=handle if isinstance(handle, int) else None,
-        delivery=DeliveryStart(
-            number if isinstance(number, int) else None,
-            tag if isinstance(tag, bytes) else None,
-            form if isinstance(form, int) else None,
-        ),
-        more=values[_MORE] is True,
-        aborted=values[_ABORTED] is True,
-        second=bool(values[_RCV_MODE]),
-        resume=values[_RESUME] is True,
+        handle=handle,
+        delivery=DeliveryStart(number, tag, form),
+        more=bool(more),
+        aborted=bool(aborted),
+        second=bool(second),
+        resume=bool(resume),
     )
 
 
@@ -194,6 +192,3 @@ def _value(position: int, encoded: bytes) -> object:
     if encoded not in yes and encoded not in no:
         raise KeyError(code)
     return encoded in yes
-
-
-__all__ = ["LONGEST_TAG", "DeliveryStart", "Match", "Transfer", "flaw", "handle_of_plain", "of", "plain", "scan"]

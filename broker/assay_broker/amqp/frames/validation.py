@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -31,16 +32,7 @@ from assay_broker.amqp.conditions import (
 from assay_broker.amqp.frames import editing, transfers
 from assay_broker.amqp.frames.attaches import Attach, UnreportedFields
 from assay_broker.amqp.frames.errors import ProtocolError
-from assay_broker.amqp.frames.fields import (
-    HEAD_SIZE,
-    SHORT,
-    acquires,
-    flag,
-    number,
-    numbers,
-    plain_number,
-    symbols,
-)
+from assay_broker.amqp.frames.fields import HEAD_SIZE, SHORT, acquires, leading, symbols
 from assay_broker.amqp.frames.reading import performative
 from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
@@ -65,7 +57,7 @@ _BEHIND_HANDLE = {0x43: 15, 0x52: 16}
 _USUAL_END = 16
 _NOTHING_USUAL = b"", b""
 _LENGTH = struct.Struct(">I").unpack_from
-_ROLE, _FIRST, _LAST = 0, 1, 2
+_FIRST, _LAST = 1, 2
 _HANDLE, _HANDLE_OF_FLOW = 0, 4
 _REMOTE_CHANNEL = 0
 _CREDIT, _MOST_CREDIT = 6, 1 << 30
@@ -226,15 +218,16 @@ class FrameValidator:
             if said is not None and said.handle is not None and channel in self._handles:
                 return self._transfer(channel, said)
         elif code == _DISPOSITION and end - body <= SHORT:
-            first = number(data, body, _FIRST)
-            if first is not None:
-                return self._disposes(channel, first, number(data, body, _LAST))
+            (_, first, last, *_), _ = leading(data, body)
+            if type(first) is int and type(last) is not bool:
+                return self._disposes(channel, first, last)
         elif code == _FLOW and end - body <= SHORT:
-            flow = numbers(data, body)
-            if flow is not None and flow[_HANDLE_OF_FLOW] is not None and (flow[_CREDIT] or 0) <= _MOST_CREDIT:
+            flow, is_all = leading(data, body)
+            handle = flow[_HANDLE_OF_FLOW]
+            if is_all and handle is not None and (flow[_CREDIT] or 0) <= _MOST_CREDIT:
                 if flow[_DRAIN] or flow[_ECHO]:
-                    self._wish(channel, flow[_HANDLE_OF_FLOW], drain=bool(flow[_DRAIN]), echo=bool(flow[_ECHO]))
-                return self._has(channel, flow[_HANDLE_OF_FLOW])
+                    self._wish(channel, handle, drain=bool(flow[_DRAIN]), echo=bool(flow[_ECHO]))
+                return self._has(channel, handle)
         if code not in {_TRANSFER, 0} and end - body > self._max_performative:
             raise ProtocolError(
                 RESOURCE_LIMIT,
@@ -326,8 +319,8 @@ class FrameValidator:
         elif handle is None and echo and channel not in self.echoes:
             self.echoes.append(channel)
 
-    def _disposes(self, channel: int, first: int | None, last: int | None) -> bool:
-        if first is not None and (((first if last is None else last) - first) % _WRAP) >= _RANGE:
+    def _disposes(self, channel: int, first: int, last: int | None) -> bool:
+        if last is not None and (last - first) % _WRAP >= _RANGE:
             raise ProtocolError(NOT_ALLOWED, f"a disposition of the deliveries from {first} to {last}")
         return self._handles.get(channel, _NONE) is not None
 
@@ -350,13 +343,13 @@ class FrameValidator:
         if code == _OPEN:
             self._take_open(channel, fields)
         elif code == _BEGIN:
-            if plain_number(fields, _REMOTE_CHANNEL) is not None:
+            if fields[_REMOTE_CHANNEL] is not None:
                 raise ProtocolError(NOT_ALLOWED, "an answer to a session that was not begun")
             if channel in self._handles:
                 raise ProtocolError(NOT_ALLOWED, f"a session on channel {channel}, which has one")
             self._handles[channel] = {}
             self._fresh.add(channel)
-            most = plain_number(fields, _HANDLE_MAX)
+            most = fields[_HANDLE_MAX]
             self._most_handles[channel] = _MOST_HANDLES if most is None else most
             self.begins.append(channel)
         elif code == _END:
@@ -366,45 +359,45 @@ class FrameValidator:
             return handles is not None and self._within(channel, handles, code, fields, attach, octets)
         return True  # without a session the engine reports the error
 
-    def _take_open(self, channel: int, fields: Sequence[object]) -> None:
+    def _take_open(self, channel: int, fields: Sequence[Any]) -> None:
         if channel:
             raise ProtocolError(FRAMING_ERROR, f"an open on channel {channel}, and not on 0")
-        most = plain_number(fields, _MAX_FRAME_SIZE)
+        most = fields[_MAX_FRAME_SIZE]
         if most is not None and most < _LEAST_FRAME:
             raise ProtocolError(FRAMING_ERROR, f"frames of {most} octets, and whoever speaks AMQP takes {_LEAST_FRAME}")
         container = fields[_CONTAINER]
-        if isinstance(container, str) and "\0" in container:
+        if "\0" in container:
             # The engine has C strings, and would take two clients for one.
             at = container.index("\0") + 1
             raise ProtocolError(BAD_FIELD, f"a container id whose character {at} is U+0000; leave it out")
         self._opened = True
-        self.desired = symbols(fields[_DESIRED] if len(fields) > _DESIRED else None)
-        if 0 < (plain_number(fields, _IDLE_TIMEOUT) or 0) < _LEAST_IDLE_MS:
+        self.desired = symbols(fields[_DESIRED])
+        if 0 < (fields[_IDLE_TIMEOUT] or 0) < _LEAST_IDLE_MS:
             raise ProtocolError(RESOURCE_LIMIT, f"an idle time-out of less than {_LEAST_IDLE_MS} ms")
 
     def _within(  # noqa: PLR0917  a frame, and where it belongs
-        self, channel: int, handles: _Handles, code: int, fields: Sequence[object], attach: Attach | None, octets: bytes
+        self, channel: int, handles: _Handles, code: int, fields: Sequence[Any], attach: Attach | None, octets: bytes
     ) -> bool:
         """Check a frame of a session."""
         if attach is not None:
             return self._attach(channel, handles, attach, octets)
         if code == _DISPOSITION:
-            first, last = plain_number(fields, _FIRST), plain_number(fields, _LAST)
+            first, last = fields[_FIRST], fields[_LAST]
             if last not in {None, first} and len(octets) > _LONGEST_FOR_SEVERAL:
                 raise ProtocolError(
                     RESOURCE_LIMIT, f"{len(octets)} octets said of each delivery from {first} to {last}"
                 )
             return self._disposes(channel, first, last)
-        handle = plain_number(fields, _HANDLE_OF_FLOW if code == _FLOW else _HANDLE)
         if code == _TRANSFER:
             return self._transfer(channel, transfers.of(fields))
+        handle: int | None = fields[_HANDLE_OF_FLOW if code == _FLOW else _HANDLE]
         if not self._has(channel, handle):
             return False
         if code == _FLOW:
-            self._wish(channel, handle, drain=flag(fields, _DRAIN), echo=flag(fields, _ECHO))
+            self._wish(channel, handle, drain=bool(fields[_DRAIN]), echo=bool(fields[_ECHO]))
             if handle is not None and (wish := acquires(fields)) is not None:
                 handles[handle].unreported.acquires = wish
-        if code == _FLOW and (plain_number(fields, _CREDIT) or 0) > _MOST_CREDIT:
+        if code == _FLOW and (fields[_CREDIT] or 0) > _MOST_CREDIT:
             # The engine counts credit as a signed number, so a very large one would become negative.
             self._instead = frame(editing.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)
             return False
