@@ -282,7 +282,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         """Handle the client's begin."""
         session.channel = self._validator.begins.popleft()
         if self.is_open:
-            self._sessions.begun(session)
+            self._sessions.begun(self.engine, session)
 
     def session_closed(self, session: EngineSession) -> None:
         """Handle the client's end of a session."""

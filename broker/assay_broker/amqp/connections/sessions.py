@@ -36,12 +36,12 @@ class Sessions:
 
     # --- sessions
 
-    def begun(self, session: EngineSession) -> None:
+    def begun(self, engine: Engine, session: EngineSession) -> None:
         """Begin a session that the client has begun."""
         session.number = self._context.next_number()
         self._sessions[session.channel] = session
         limits = self._context.limits
-        session.open(limits.session_frames * limits.max_frame)
+        engine.begin(session, limits.session_frames * limits.max_frame)
 
     def ended(self, session: EngineSession) -> None:
         """Handle the client's end of a session."""

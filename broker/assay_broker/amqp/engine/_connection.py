@@ -11,7 +11,7 @@ from cproton import ffi, lib
 from assay_broker.amqp.conditions import BAD_FIELD, FRAMING_ERROR, NOT_ALLOWED, Condition, close_frame
 from assay_broker.amqp.engine._data import fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery
-from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
+from assay_broker.amqp.engine._links import EngineLink, EngineSession
 from assay_broker.amqp.frames import flows
 from assay_broker.amqp.frames.attaches import AttachReply
 from assay_broker.amqp.frames.completion import NOTHING, Incomplete, OpenReply, completed
@@ -20,10 +20,7 @@ from assay_sdk.amqp.frames import Splitter, whole
 
 
 class Events(Protocol):
-    """The receiver of the client's events: `assay_broker.amqp.connections.connection.AmqpConnection`.
-
-    A link's further events go to its `EngineLink.end`.
-    """
+    """The receiver of the client's events; those of a link go to its `EngineLink.end`."""
 
     def connection_opened(self) -> None:
         """Handle the client's open."""
@@ -53,10 +50,10 @@ class Events(Protocol):
 _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_ALLOWED}
 """Conditions of the engine that the specification does not know (2.8.15 to 2.8.18), and the ones it has instead."""
 
+_ANY_FRAME = 1 << 32
+"""The longest frame of a client that names no limit."""
 _LOG = logging.getLogger(__name__)
-_MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
-"""Octets of a long message given at a time if frames may be longer, and octets that a frame has besides."""
-_delivery_of, _link_of = lib.pn_event_delivery, lib.pn_delivery_link
+_delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, lib.pn_event_type
 """Cached at import: this runs for every message."""
 
 
@@ -104,44 +101,29 @@ class Engine:
         self.alive = True
 
     @property
-    def portion(self) -> int:
-        """Octets of a long message that the engine is given at a time: about one frame of the client's."""
-        frame = self.max_frame or _MOST_PORTION
-        return min(max(frame - _FRAME_HEAD, SHORT), _MOST_PORTION)
-
-    @property
     def max_frame(self) -> int:
-        """Octets of a frame that the client takes; 0 for any."""
-        return int(lib.pn_transport_get_remote_max_frame(self._transport))
+        """Octets of a frame that the client takes."""
+        return int(lib.pn_transport_get_remote_max_frame(self._transport)) or _ANY_FRAME
 
     # --- octets
 
-    def push(self, octets: bytes) -> bool:
-        """Take octets from the client; their events wait for `dispatch`.
-
-        Returns:
-            Whether the engine took all of them; if not, it has ended its side.
-        """
+    def push(self, octets: bytes) -> None:
+        """Take octets from the client, unless the engine has ended its side; their events wait for `dispatch`."""
         at, size = 0, len(octets)
         buffer = ffi.from_buffer(octets)
         while self.alive and at < size:
-            room = lib.pn_transport_capacity(self._transport)
-            if room <= 0:
-                return False
-            taken = lib.pn_transport_push(self._transport, buffer + at, min(room, size - at))
+            room = min(lib.pn_transport_capacity(self._transport), size - at)
+            taken = lib.pn_transport_push(self._transport, buffer + at, room) if room > 0 else 0
             if taken <= 0:
-                return False
+                return
             at += taken
-        return at == size
 
     def pull(self) -> bytes:
         """Return all output for the client."""
-        if self._cut_out:
-            out = self._cut_out
-            self._cut_out = bytearray()
-            out += self._pull()
-            return bytes(out)
-        return self._pull()
+        if not self._cut_out:
+            return self._pull()
+        before, self._cut_out = self._cut_out, bytearray()
+        return bytes(before + self._pull())
 
     def _pull(self) -> bytes:
         octets = self._written()
@@ -198,9 +180,9 @@ class Engine:
             self._tell()
 
     def _tell(self) -> None:
-        collector, peek, pop, kind = self._collector, lib.pn_collector_peek, lib.pn_collector_pop, lib.pn_event_type
+        collector, peek, pop = self._collector, lib.pn_collector_peek, lib.pn_collector_pop
         while self.alive and (event := peek(collector)):
-            handler = _HANDLERS.get(kind(event))
+            handler = _HANDLERS.get(_kind_of(event))
             if handler is None:  # two events of three
                 pop(collector)
                 continue
@@ -210,12 +192,10 @@ class Engine:
                 if self.alive:
                     pop(collector)
 
-    def on_open(self, event: object) -> None:
-        del event
+    def on_open(self, _event: object) -> None:
         self._events.connection_opened()
 
-    def on_close(self, event: object) -> None:
-        del event
+    def on_close(self, _event: object) -> None:
         self._events.connection_closed()
 
     def on_delivery(self, event: object) -> None:
@@ -232,26 +212,18 @@ class Engine:
     def on_link_open(self, event: object) -> None:
         pointer = lib.pn_event_link(event)
         session = self._sessions.get(lib.pn_link_session(pointer))
-        if session is None:
-            return
-        link = self._links[pointer] = EngineLink(self, pointer, session)
-        session.links[link] = None
-        self._events.link_opened(link)
+        if session is not None:
+            link = self._links[pointer] = EngineLink(self, pointer, session)
+            self._events.link_opened(link)
 
-    def on_link_close(self, event: object) -> None:
-        self._detached(event, closed=True)
-
-    def on_link_detach(self, event: object) -> None:
-        self._detached(event, closed=False)
-
-    def _detached(self, event: object, *, closed: bool) -> None:
+    def on_link_end(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
         if link is not None and link.end is not None:
-            link.end.detached(closed=closed)
+            link.end.detached(closed=_kind_of(event) == lib.PN_LINK_REMOTE_CLOSE)
 
     def on_session_open(self, event: object) -> None:
         pointer = lib.pn_event_session(event)
-        session = self._sessions[pointer] = EngineSession(self, pointer)
+        session = self._sessions[pointer] = EngineSession(pointer)
         self._events.session_opened(session)
 
     def on_session_close(self, event: object) -> None:
@@ -259,12 +231,11 @@ class Engine:
         if session is not None:
             self._events.session_closed(session)
 
-    def on_error(self, event: object) -> None:
+    def on_error(self, _event: object) -> None:
         """Note that the engine closes the connection.
 
         Its close waits to be pulled, and frames to be completed are dropped.
         """
-        del event
         self._nothing_begins()
         condition = lib.pn_transport_condition(self._transport)
         name = text(lib.pn_condition_get_name(condition))
@@ -297,23 +268,25 @@ class Engine:
     def close(self, problem: Condition | None = None) -> None:
         """Close our side."""
         if self.alive:
-            if problem is not None:
-                set_condition(lib.pn_connection_condition(self._connection), problem)
+            set_condition(lib.pn_connection_condition(self._connection), problem)
             lib.pn_connection_close(self._connection)
 
     def end(self, frame: bytes) -> None:
-        """Append a last frame that the engine would not write: it closes nothing that the client has not opened.
-
-        Args:
-            frame: A close.
-        """
+        """Append a last frame, a close: the engine closes nothing that the client has not opened."""
         if self.alive:
             self._cut_out += self._pull() + frame
 
-    # --- `LinkOwner`, for links and sessions
+    # --- sessions, and `LinkOwner` for links
 
     def begin(self, session: EngineSession, capacity: int) -> None:
-        """Begin a session; the first may be written with our open."""
+        """Begin a session on our side; the first may be written with our open.
+
+        Args:
+            session: The session.
+            capacity: Octets of unread deliveries that it takes: its incoming window, in frames.
+        """
+        if not session.alive:
+            return
         joins = self._incomplete.open is not None and self._beginning is None
         if not joins:
             self._take_out()
@@ -342,8 +315,8 @@ class Engine:
             self._cut_out += flows.of_link(
                 self._session_flow(link.session),
                 handle=link.handle,
-                count=link.count,
-                credit=link.credit_left,
+                count=link.sent - link.queued + link.given_back,
+                credit=max(0, link.credit + link.queued),
                 drain=link.draining,
             )
             return
@@ -383,10 +356,9 @@ class Engine:
         if session.alive:
             if session is self._beginning:
                 self._take_out()  # as in `forget_link`
-            for link in tuple(session.links):
+            for link in [one for one in self._links.values() if one.session is session]:
                 link.alive = False
-                self._links.pop(link.pointer, None)
-            session.links.clear()
+                del self._links[link.pointer]
             session.alive = False
             self._sessions.pop(session.pointer, None)
             lib.pn_session_free(session.pointer)
@@ -398,7 +370,6 @@ class Engine:
         self.alive = False
         for session in self._sessions.values():
             session.alive = False
-            session.links.clear()
         for link in self._links.values():
             link.alive = False
         self._sessions.clear()
@@ -418,8 +389,8 @@ _HANDLERS: Mapping[int, Callable[[Engine, object], None]] = {
     int(lib.PN_DELIVERY): Engine.on_delivery,
     int(lib.PN_LINK_FLOW): Engine.on_flow,
     int(lib.PN_LINK_REMOTE_OPEN): Engine.on_link_open,
-    int(lib.PN_LINK_REMOTE_CLOSE): Engine.on_link_close,
-    int(lib.PN_LINK_REMOTE_DETACH): Engine.on_link_detach,
+    int(lib.PN_LINK_REMOTE_CLOSE): Engine.on_link_end,
+    int(lib.PN_LINK_REMOTE_DETACH): Engine.on_link_end,
     int(lib.PN_SESSION_REMOTE_OPEN): Engine.on_session_open,
     int(lib.PN_SESSION_REMOTE_CLOSE): Engine.on_session_close,
     int(lib.PN_CONNECTION_REMOTE_OPEN): Engine.on_open,

@@ -30,7 +30,9 @@ def data(data: object) -> bytes:
     return bytes(buffer[:written]) if written > 0 else b""
 
 
-def set_condition(condition: object, problem: Condition) -> None:
+def set_condition(condition: object, problem: Condition | None) -> None:
+    if problem is None:
+        return
     lib.pn_condition_set_name(condition, problem.name.encode())
     lib.pn_condition_set_description(condition, problem.description.replace("\0", "\N{REPLACEMENT CHARACTER}").encode())
     if problem.info:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from cproton import ffi, lib
 from msgspec import Struct
@@ -31,23 +31,18 @@ SHORT = 16_384
 
 The engine moves all that the client's window has no room for with each frame, which is too slow for a long message.
 """
+_BUFFER = 2_048
+"""Octets of the longest message that is read into memory of its link's."""
+_MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
+"""Octets of a long message given at a time if frames may be longer, and octets that a frame has besides."""
 
 
 class LinkOwner(Protocol):
-    """What a session or link needs of its connection's engine."""
-
-    @property
-    def portion(self) -> int:
-        """Octets of a long message that the engine is given at a time: about one frame."""
-        ...
+    """What a link needs of its connection's engine."""
 
     @property
     def max_frame(self) -> int:
-        """Octets of a frame that the client takes; 0 for any."""
-        ...
-
-    def begin(self, session: EngineSession, capacity: int) -> None:
-        """Begin a session."""
+        """Octets of a frame that the client takes."""
         ...
 
     def attach(self, link: EngineLink, end: AttachReply) -> None:
@@ -110,54 +105,29 @@ class Tag:
         return self._shown
 
 
-class _ReadBuffer:
-    """The buffer into which a link's short messages are read, one after the other."""
-
-    SIZE: Final = 2_048
-
-    __slots__ = ("octets", "place")
-
-    def __init__(self) -> None:
-        self.place: object = ffi.new(f"char[{self.SIZE}]")  # owns the memory of the other
-        self.octets: Any = ffi.buffer(self.place)
-
-
 _NO_TAG = Tag()
 """The tag of receivers' links, which send no deliveries."""
 
 
 class EngineSession:
-    """One session.
+    """One session, which `Engine.begin` begins on our side.
 
     Args:
-        engine: The engine of its connection.
         pointer: Proton's pointer.
     """
 
-    def __init__(self, engine: LinkOwner, pointer: object) -> None:
-        self._engine = engine
+    def __init__(self, pointer: object) -> None:
         self.pointer = pointer
         self.alive = True
-        self.links: dict[EngineLink, None] = {}
         self.number = 0
         """Its number on the connection, for the queue manager."""
         self.channel = 0
         """Its channel on the client's side."""
 
-    def open(self, capacity: int) -> None:
-        """Begin the session on our side.
-
-        Args:
-            capacity: Octets of unread deliveries that it takes: its incoming window, in frames.
-        """
-        if self.alive:
-            self._engine.begin(self, capacity)
-
     def close(self, problem: Condition | None = None) -> None:
         """End the session on our side."""
         if self.alive:
-            if problem is not None:
-                set_condition(lib.pn_session_condition(self.pointer), problem)
+            set_condition(lib.pn_session_condition(self.pointer), problem)
             lib.pn_session_close(self.pointer)
 
     @property
@@ -209,7 +179,8 @@ class EngineLink:
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
         self.tag = Tag() if self.is_sender else _NO_TAG
-        self._buffer: _ReadBuffer | None = None
+        self._buffer: Any = None
+        """The memory into which its short messages are read, one after the other."""
         self._sending: _Sending | None = None
 
     # --- attaching
@@ -230,15 +201,13 @@ class EngineLink:
 
     def takes(self, end: AttachReply) -> bool:
         """Whether our attach fits into the client's max-frame-size."""
-        most = self.engine.max_frame
-        return not most or end.longest <= most
+        return end.longest <= self.engine.max_frame
 
     def close(self, problem: Condition | None = None) -> None:
         """Detach the link with a close."""
         self._sending = None
         if self.alive:
-            if problem is not None:
-                set_condition(lib.pn_link_condition(self.pointer), problem)
+            set_condition(lib.pn_link_condition(self.pointer), problem)
             lib.pn_link_close(self.pointer)
 
     def detach(self) -> None:
@@ -251,7 +220,6 @@ class EngineLink:
         """Free a link that is detached on both sides."""
         if self.alive:
             self.alive = False
-            self.session.links.pop(self, None)
             self.engine.forget_link(self)
             lib.pn_link_free(self.pointer)
 
@@ -276,16 +244,6 @@ class EngineLink:
     def queued(self) -> int:
         """Of a sender: deliveries that wait for the session's window."""
         return int(lib.pn_link_queued(self.pointer)) if self.alive else 0
-
-    @property
-    def credit_left(self) -> int:
-        """Of a sender: the credit as the client knows it."""
-        return max(0, self.credit + self.queued)
-
-    @property
-    def count(self) -> int:
-        """Of a sender: its delivery-count (2.6.7)."""
-        return self.sent - self.queued + self.given_back
 
     def drained(self) -> None:
         """Of a sender: give the remaining credit back and write a flow, even if none remains. Nothing may be queued."""
@@ -387,7 +345,7 @@ class EngineLink:
         return sending.delivery
 
     def _give(self, sending: _Sending) -> None:
-        size = self.engine.portion
+        size = min(max(self.engine.max_frame - _FRAME_HEAD, SHORT), _MOST_PORTION)
         portion, sending.rest = sending.rest[:size], sending.rest[size:]
         _send(self.pointer, ffi.from_buffer(portion), len(portion))
         if not sending.rest:
@@ -404,17 +362,11 @@ class EngineLink:
         size = _pending(delivery)
         if not self.alive or size <= 0:
             return b""
-        octets: bytes
-        if size > _ReadBuffer.SIZE:
-            buffer = fresh(size)
-            read = _receive(self.pointer, buffer, size)
-            octets = ffi.unpack(buffer, read) if read > 0 else b""
-            return octets
-        reading = self._buffer
-        if reading is None:
-            reading = self._buffer = _ReadBuffer()
-        read = _receive(self.pointer, reading.place, size)
-        octets = reading.octets[:read] if read > 0 else b""
+        if self._buffer is None and size <= _BUFFER:
+            self._buffer = fresh(_BUFFER)
+        buffer = self._buffer if size <= _BUFFER else fresh(size)
+        read = _receive(self.pointer, buffer, size)
+        octets: bytes = ffi.unpack(buffer, read) if read > 0 else b""
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:

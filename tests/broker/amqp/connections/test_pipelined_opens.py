@@ -207,7 +207,7 @@ class Answering:
         self.engine.open("QM", offered=b"", properties=b"")
 
     def session_opened(self, session: EngineSession) -> None:
-        session.open(65_536)
+        self.engine.begin(session, 65_536)
 
     def link_opened(self, link: EngineLink) -> None:
         self.attached += 1
