@@ -1,4 +1,19 @@
-"""Links on which the client receives: the queue manager's messages out; `SettlingEnd` takes the outcomes back."""
+"""Links on which the client receives: the queue manager's messages out; `SettlingEnd` takes the outcomes back.
+
+A flow whose properties hold a `txn-id` makes the link acquire deliveries in a transaction (OASIS AMQP 1.0, 4.4.3).  A
+flow whose `txn-id` is null ends it, and so does the arrival of the discharge: later deliveries are in no transaction.
+What happens to an acquired delivery:
+
+| it is        | committed             | rolled back          | the client's outcome |
+|--------------|-----------------------|----------------------|----------------------|
+| not yet sent | sent in no unit       | given back           | -                    |
+| sent in part | the rest is sent      | aborted, given back  | aborted, enlisted    |
+| sent         | the client settles it | released, given back | enlisted             |
+| enlisted     | the outcome holds     | released, given back | -                    |
+
+On a link of settled deliveries a delivery is accepted in the transaction when it begins to leave.  So it is enlisted at
+once; one that has not been sent when the discharge arrives is given back, and comes again in no unit.
+"""
 
 from __future__ import annotations
 
@@ -130,9 +145,7 @@ class OutgoingEnd(SettlingEnd):
         if self.state is not _OPEN:
             return  # the queue manager took it back with the link
         self._asked -= 1
-        if (self._acquired.current is not None or delivery.settled is not self.settled) and not self._acquires(
-            delivery
-        ):
+        if (self._acquirer is not None or delivery.settled is not self.settled) and not self._acquires(delivery):
             return
         if not self._waiting and not self._has_filled and self._send(delivery):
             self.context.later(self)
@@ -145,14 +158,13 @@ class OutgoingEnd(SettlingEnd):
 
         The queue manager may have handed it out before it learned that the link's transaction has begun or ended.
         """
-        transaction = self._acquired.current
         if delivery.settled:
             return True
-        if transaction is None:  # the client, outside a transaction, wants it settled
+        if self._acquirer is None:  # the client, outside a transaction, wants it settled
             self.context.settle(self.number, delivery.delivery, Outcome.RELEASED)
             self.context.later(self)
             return False
-        self._acquired.add(delivery.delivery, transaction)
+        self._acquired[delivery.delivery] = self._acquirer
         return True
 
     @property
@@ -173,7 +185,7 @@ class OutgoingEnd(SettlingEnd):
         if link.unfinished:
             return link.send_on()
         message, octets = delivery.message, delivery.message.encoded
-        acquirer = self._acquired.of(delivery.delivery)
+        acquirer = self._acquired.get(delivery.delivery)
         if acquirer is not None and self.settled and acquirer.txn_id not in self.context.transactions:
             return False  # nothing can be accepted in it any more; its end gives the delivery back
         state = b"" if acquirer is None else acquirer.state
@@ -197,7 +209,7 @@ class OutgoingEnd(SettlingEnd):
             self._settle_in(acquirer, delivery.delivery, BARE[DeliveryState.ACCEPTED])
         return not link.unfinished
 
-    # --- acquisition (4.4.3); `assay_broker.amqp.links.acquisitions` has its table
+    # --- acquisition (4.4.3)
 
     def acquire(self, txn_id: object) -> None:
         """Acquire deliveries in a transaction from now on, in none if the id is None."""
@@ -210,7 +222,7 @@ class OutgoingEnd(SettlingEnd):
             self._acquire_in(transaction)
 
     def _acquire_in(self, transaction: Transaction | None) -> None:
-        was, self._acquired.current = self._acquired.current, transaction
+        was, self._acquirer = self._acquirer, transaction
         if transaction is not None:
             transaction.acquire(self)
         if self.settled and (was is None) is not (transaction is None):
@@ -220,12 +232,19 @@ class OutgoingEnd(SettlingEnd):
 
     def acquisition_ended(self, transaction: Transaction) -> None:
         """Acquire nothing more in a transaction that is being discharged."""
-        if self._acquired.current is transaction and self.state is LinkState.OPEN:
+        if self._acquirer is transaction and self.state is LinkState.OPEN:
             self._acquire_in(None)
+
+    def _take_acquired(self, transaction: Transaction) -> list[int]:
+        """Return the deliveries that a transaction has acquired, in the order of their sending, and forget them."""
+        numbers = [number for number, one in self._acquired.items() if one is transaction]
+        for number in numbers:
+            del self._acquired[number]
+        return numbers
 
     def acquisition_committed(self, transaction: Transaction) -> None:
         """Leave deliveries without an outcome to the client. On a link of settled deliveries, give back the unsent."""
-        numbers = self._acquired.take(transaction)
+        numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
             return
         if self.settled:
@@ -238,7 +257,7 @@ class OutgoingEnd(SettlingEnd):
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:
         """Give all deliveries back, with or without an outcome."""
-        numbers = self._acquired.take(transaction)
+        numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
             return
         sent = self._sent(numbers)
@@ -321,8 +340,8 @@ class OutgoingEnd(SettlingEnd):
         self.context.ask(None, commands.Flow, self.number, -self._asked)
         self._asked = 0
         for number in self._unsettled.values():
-            acquired = self._acquired.of(number) is not None
-            self.context.settle(self.number, number, Outcome.MODIFIED if acquired else self.plan.default)
+            outcome = Outcome.MODIFIED if number in self._acquired else self.plan.default
+            self.context.settle(self.number, number, outcome)
         self._unsettled.clear()
 
     def ended(self) -> None:
@@ -330,6 +349,7 @@ class OutgoingEnd(SettlingEnd):
         self._unsettled.clear()
         self._settling.clear()
         self._waiting.clear()
+        self._acquirer = None
         self._acquired.clear()
         self._to_release.clear()
         self._enlisted = dict.fromkeys(self._enlisted)

@@ -9,7 +9,6 @@ from assay_broker.amqp import engine
 from assay_broker.amqp.conditions import DECODE_ERROR, ILLEGAL_STATE, UNKNOWN_TRANSACTION, Condition, condition
 from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink
 from assay_broker.amqp.frames.attaches import Attach
-from assay_broker.amqp.links.acquisitions import Acquisitions
 from assay_broker.amqp.links.link import LinkContext
 from assay_broker.amqp.links.receivers import ReceiverEnd
 from assay_broker.amqp.links.states import LinkState
@@ -39,7 +38,10 @@ class SettlingEnd(ReceiverEnd):
         """Deliveries whose outcome is being stored."""
         self._enlisted: dict[int, Delivery | None] = {}
         """Deliveries that have an outcome in a transaction; None for those that the client has settled."""
-        self._acquired = Acquisitions()
+        self._acquirer: Transaction | None = None
+        """The transaction that acquires deliveries from now on (4.4.3); None for none."""
+        self._acquired: dict[int, Transaction] = {}
+        """The transaction that has acquired a delivery, until it is over."""
         self._to_release: dict[Delivery, None] = {}
         """Deliveries that a rollback gave back, and that are not released on the wire yet."""
 
@@ -62,11 +64,11 @@ class SettlingEnd(ReceiverEnd):
         said = BARE.get(state) or self._other_outcome(delivery, state, settled=settled)
         if said is None:
             return  # received in part, or nothing said
-        acquirer = self._acquired.of(number)
+        acquirer = self._acquired.get(number)
         if acquirer is not None and acquirer.txn_id in self.context.transactions:
             self._join(delivery, number, said, acquirer, settled=settled)
             return
-        self._acquired.forget(number)
+        self._acquired.pop(number, None)
         self._take_outcome(delivery, number, said, settled=settled)
 
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
@@ -139,7 +141,7 @@ class SettlingEnd(ReceiverEnd):
         if transaction is None:
             self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
             return
-        if self._acquired.of(number) not in {None, transaction}:
+        if self._acquired.get(number) not in {None, transaction}:
             self.expel(Condition(ILLEGAL_STATE, "A delivery that one unit of work acquired is settled in another."))
             return
         self._join(delivery, number, said, transaction, settled=settled)
