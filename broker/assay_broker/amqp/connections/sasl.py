@@ -22,7 +22,7 @@ REFUSED), after which nothing is read.  The client does not learn why a login fa
 from __future__ import annotations
 
 from collections.abc import Generator
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from functools import lru_cache
 from typing import cast
 
@@ -37,13 +37,14 @@ from assay_sdk.amqp.frames import HEADER_SIZE, PROTOCOL_HEADER, SASL_FRAME, SASL
 from assay_sdk.amqp.types import DecodeError, Described
 
 _MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x44
+_OK, _AUTH = 0, 1
+"""Codes of a sasl-outcome (5.3.3.6)."""
 
 MAX_FRAME = 4_096
 """Octets of a SASL frame.  The specification's 512 (5.3.1) are too few for some tokens that clients send."""
 
 MAX_ROUNDS = 8
 """Responses that one client may send. SCRAM needs two, or three with an empty first one."""
-
 
 MAX_AHEAD = 32_768
 """Octets that a client may send before it has the outcome, while its password is checked."""
@@ -63,13 +64,6 @@ class Phase(StrEnum):
 
 _OVER = frozenset((Phase.DONE, Phase.REFUSED))
 _NOT_READING = _OVER | {Phase.CHECKING}
-
-
-class SaslCode(IntEnum):
-    """Codes of a sasl-outcome (5.3.3.6)."""
-
-    OK = 0
-    AUTH = 1
 
 
 class _RefusedError(Exception):
@@ -103,17 +97,12 @@ class SaslServer:
     Args:
         security: The users, and the mechanisms that they may use.
         private: Whether a clear-text password is safe: the client is on this machine, or the socket uses TLS.
-        max_frame: Octets of a frame.
-        max_rounds: Responses of a client.
     """
 
-    def __init__(
-        self, security: Security, *, private: bool, max_frame: int = MAX_FRAME, max_rounds: int = MAX_ROUNDS
-    ) -> None:
+    def __init__(self, security: Security, *, private: bool) -> None:
         self._security = security
         self._offered = security.mechanisms(private=private)
-        self._max_frame = max_frame
-        self._rounds_left = max_rounds
+        self._rounds_left = MAX_ROUNDS
         self._received = bytearray()
         self._steps: _Steps | None = None
         self.asked: Credentials | None = None
@@ -165,7 +154,7 @@ class SaslServer:
             answer += SASL_HEADER if self.phase is Phase.HEADER else b""
             self._refuse(str(error))
         except _RefusedError as error:
-            answer += _outcome(SaslCode.AUTH)
+            answer += _outcome(_AUTH)
             self._refuse(str(error))
         if self.phase is Phase.DONE:
             self.rest = bytes(self._received)
@@ -188,7 +177,7 @@ class SaslServer:
             return None
         else:
             size = int.from_bytes(received[:4])
-            if not HEADER_SIZE <= size <= self._max_frame:
+            if not HEADER_SIZE <= size <= MAX_FRAME:
                 raise DecodeError(f"a SASL frame of {size} octets")
         if len(received) < size:
             return None
@@ -228,14 +217,14 @@ class SaslServer:
         except StopIteration as end:
             return self._end(end)
         first = _octets(fields, 1)
-        return self._challenge(b"") if first is None else self._respond(first)
+        return _challenge(b"") if first is None else self._respond(first)
 
     def _respond(self, response: bytes) -> bytes:
         if self._rounds_left <= 0 or self._steps is None:
             raise _RefusedError("the login takes too many rounds")
         self._rounds_left -= 1
         try:
-            return self._challenge(self._steps.send(response))
+            return _challenge(self._steps.send(response))
         except StopIteration as end:
             return self._end(end)
 
@@ -248,7 +237,7 @@ class SaslServer:
             return self._take_check(right=True) if remembered else b""
         self.user, last = value
         self.phase = Phase.DONE
-        return _LET_IN if last is None else _outcome(SaslCode.OK, last)
+        return _LET_IN if last is None else _outcome(_OK, last)
 
     def _take_check(self, right: bool) -> bytes:
         asked, self.asked = self.asked, None
@@ -260,21 +249,22 @@ class SaslServer:
         self.phase = Phase.DONE
         return _LET_IN
 
-    def _challenge(self, octets: bytes) -> bytes:
-        return frame(types.described(_CHALLENGE, types.fields((types.binary(octets),))), sasl=True)
-
     def _refuse(self, why: str) -> None:
         self.refusal = why
         self.asked = None
         self.phase = Phase.REFUSED
 
 
-def _outcome(code: SaslCode, last: bytes | None = None) -> bytes:
+def _challenge(octets: bytes) -> bytes:
+    return frame(types.described(_CHALLENGE, types.fields((types.binary(octets),))), sasl=True)
+
+
+def _outcome(code: int, last: bytes | None = None) -> bytes:
     fields = (types.ubyte(code), types.null() if last is None else types.binary(last))
     return frame(types.described(_OUTCOME, types.fields(fields)), sasl=True)
 
 
-_LET_IN = _outcome(SaslCode.OK)
+_LET_IN = _outcome(_OK)
 
 
 @lru_cache(maxsize=8)

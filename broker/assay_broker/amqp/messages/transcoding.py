@@ -18,7 +18,6 @@ A message that arrived by another protocol has no octets, and is encoded from it
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
@@ -60,8 +59,6 @@ HIGHEST_PRIORITY = 9
 _LONG_END = 2**63
 """Times are signed 64-bit numbers."""
 
-Named = Callable[[str, AddressKind | None], Address]
-
 _NOTHING: dict[str, Property] = {}
 _SHORT = 64
 """Sections up to this length repeat from message to message, and are cached."""
@@ -100,17 +97,15 @@ def read(
     *,
     now_ms: int,
     max_depth: int = MAX_DEPTH,
-    named: Named | None = None,
 ) -> Message:
     """Read a message as it arrived.
 
     Args:
         octets: Its sections.
-        link: The destination of the sender's link; None for the anonymous relay.
+        link: The destination of the sender's link; None for the anonymous relay. Names are of its kind where
+            annotations do not say another.
         now_ms: When it arrived, in milliseconds since the epoch: a delay and a time to live count from here.
         max_depth: How deep annotations may be nested.
-        named: What a name means, given the kind of destination that annotations say it is, if they say one; without it
-            a name of which nothing is said is of the link's kind.
 
     Returns:
         The message, with `octets` as its `Message.encoded` and without its body.
@@ -128,9 +123,11 @@ def read(
         if span.end > MAX_HEAD:
             raise DecodeError(f"more than {MAX_HEAD} octets before the body")
         if code == HEADER:
-            header = _recall_header(octets, span)
+            section = octets[span.begin : span.end]
+            header = (_short_header if len(section) <= _SHORT else _header)(section)
         elif code == MESSAGE_ANNOTATIONS:
-            hints = _recall_hints(octets, span, max_depth)
+            section = octets[span.begin : span.end]
+            hints = (_short_hints if len(section) <= _SHORT else _hints)(section, max_depth)
         elif code == PROPERTIES:
             values = (*fields(octets, span), *_NO_FIELDS)
         elif code == APPLICATION_PROPERTIES:
@@ -149,8 +146,8 @@ def read(
     return Message(
         message_id=_identifier(values[0]),
         correlation_id=_identifier(values[5]),
-        to=_address(_text(values[2], "to"), hints.to, link, named) or link,
-        reply_to=_address(_text(values[4], "reply-to"), hints.reply_to, link, named),
+        to=_address(_text(values[2], "to"), hints.to, link) or link,
+        reply_to=_address(_text(values[4], "reply-to"), hints.reply_to, link),
         subject=_text(values[3], "subject"),
         durable=header.durable,
         priority=_wanted(header, hints),
@@ -164,11 +161,6 @@ def read(
         content_type=_text(values[6], "content-type"),
         encoded=octets,
     )
-
-
-def _recall_header(octets: bytes, span: Span) -> _Header:
-    section = octets[span.begin : span.end]
-    return _short_header(section) if len(section) <= _SHORT else _header(section)
 
 
 def _header(section: bytes) -> _Header:
@@ -185,11 +177,6 @@ def _header(section: bytes) -> _Header:
 
 
 _short_header = lru_cache(_REMEMBERED)(_header)
-
-
-def _recall_hints(octets: bytes, span: Span, max_depth: int) -> _Hints:
-    section = octets[span.begin : span.end]
-    return _short_hints(section, max_depth) if len(section) <= _SHORT else _hints(section, max_depth)
 
 
 def _hints(section: bytes, max_depth: int) -> _Hints:
@@ -248,36 +235,28 @@ def _text(value: Simple, where: str) -> str | None:
     return value
 
 
-def _number(value: Simple, where: str, end: int) -> int | None:
-    """Check a number from 0 to below `end`."""
+def _number(value: Simple, where: str, end: int, begin: int = 0) -> int | None:
+    """Check a number from `begin` to below `end`."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
         raise DecodeError(f"{where} is no whole number")
-    if not 0 <= value < end:
-        raise DecodeError(f"{where} is {value}, which is not between 0 and {end - 1}")
+    if not begin <= value < end:
+        raise DecodeError(f"{where} is {value}, which is not between {begin} and {end - 1}")
     return value
 
 
 def _time(value: Simple, where: str) -> int | None:
     """Check a time of day; the queue manager decides about negative ones."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise DecodeError(f"{where} is no time of day")
-    if value >= _LONG_END:
-        raise DecodeError(f"{where} is {value}, which is no time of day")
-    return value
+    return _number(value, where, _LONG_END, -_LONG_END)
 
 
-def _address(name: str | None, kind: object, link: Address | None, named: Named | None) -> Address | None:
+def _address(name: str | None, kind: object, link: Address | None) -> Address | None:
     if name is None:
         return None
     known = codec.KINDS.get(kind) if isinstance(kind, int) else None
     if link is not None and link.name == name and known in (None, link.kind):
         return link  # one object for all messages of a link
-    if named is not None:
-        return named(name, known)
     return _read_address(name, known, AddressKind.QUEUE if link is None else link.kind)
 
 
@@ -289,14 +268,13 @@ def _read_address(name: str, kind: AddressKind | None, otherwise: AddressKind) -
 # --- to the wire
 
 
-def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> bytes:
+def write(message: Message, *, count: int, now_ms: int) -> bytes:
     """Encode a message for a receiver.
 
     Args:
         message: The message, as the queue manager delivers it.
         count: Earlier deliveries that failed.
         now_ms: Now, in milliseconds since the epoch.
-        first: Whether no other link has ever had it.
 
     Returns:
         All sections; the message's own octets when nothing differs.
@@ -307,19 +285,19 @@ def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> 
     """
     octets = message.encoded
     if octets is not None and message.delivery_time_ms is None:
-        head = _header_of(message, count, now_ms, first)
+        head = _header_of(message, count, now_ms)
         at = len(head)
         if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
             return octets  # nearly always: the rest is not examined
-    head, rest = pieces(message, count=count, now_ms=now_ms, first=first)
+    head, rest = pieces(message, count=count, now_ms=now_ms)
     if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
         return octets
     return b"".join((head, rest))
 
 
-def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) -> tuple[bytes, memoryview]:
+def pieces(message: Message, *, count: int, now_ms: int) -> tuple[bytes, memoryview]:
     """Encode a message for a receiver in two pieces, so that a long body is not copied: see `write`."""
-    header = _header_of(message, count, now_ms, first)
+    header = _header_of(message, count, now_ms)
     octets = message.encoded
     if octets is None:
         return header, memoryview(codec.without_header(message))
@@ -330,10 +308,10 @@ def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) ->
     return header + annotations, memoryview(octets)[at:]
 
 
-def _header_of(message: Message, count: int, now_ms: int, first: bool) -> bytes:
+def _header_of(message: Message, count: int, now_ms: int) -> bytes:
     priority = None if message.priority == DEFAULT_PRIORITY else message.priority
     left_ms = None if message.expiry_ms is None else _left(message, now_ms)
-    return _encoded_header(message.durable is True, priority, left_ms, first, count)
+    return _encoded_header(message.durable is True, priority, left_ms, count)
 
 
 def _left(message: Message, now_ms: int) -> int | None:
@@ -347,7 +325,7 @@ def _left(message: Message, now_ms: int) -> int | None:
 
 
 @lru_cache(_REMEMBERED)
-def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, first: bool, count: int) -> bytes:
+def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, count: int) -> bytes:
     """Encode a header; ``durable=false`` is explicit, because some clients take a missing one for true."""
     return types.described(
         HEADER,
@@ -356,7 +334,7 @@ def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, fir
                 types.boolean(durable),
                 types.null() if priority is None else types.ubyte(priority),
                 types.null() if ttl_ms is None else types.uint(ttl_ms),
-                types.boolean(value=True) if first else types.null(),
+                types.null(),
                 types.uint(count) if count else types.null(),
             )
         ),

@@ -185,20 +185,6 @@ def test_a_reply_to_is_written_as_a_links_address_is(written: str, meant: Addres
     assert came(names + BODY).reply_to == meant
 
 
-def test_names_mean_what_the_server_says_they_mean() -> None:
-    asked: list[tuple[str, AddressKind | None]] = []
-
-    def named(name: str, kind: AddressKind | None) -> Address:
-        asked.append((name, kind))
-        return NEWS
-
-    names = section(sections.PROPERTIES, NULL, NULL, types.string("topic://NEWS"), NULL, types.string("ANSWERS"))
-    told = mapped(sections.MESSAGE_ANNOTATIONS, x_opt_jms_reply_to=types.byte(2))
-    message = read(told + names + BODY, None, now_ms=NOW, named=named)
-    assert (message.to, message.reply_to) == (NEWS, NEWS)
-    assert asked == [("topic://NEWS", None), ("ANSWERS", AddressKind.TEMPORARY_QUEUE)]
-
-
 def test_application_properties_of_types_that_no_selector_knows_are_kept_as_text_or_octets() -> None:
     message = came(
         mapped(
@@ -404,11 +390,6 @@ def test_a_time_to_live_longer_than_the_header_can_say_is_left_to_the_absolute_e
     message = Message(to=ORDERS, ttl_ms=2**40, expiry_ms=NOW + 2**40, body="x")
     received = codec.decode(write(message, count=0, now_ms=NOW)).message
     assert (received.ttl_ms, received.expiry_ms) == (None, NOW + 2**40)
-
-
-def test_whether_nobody_else_had_it_is_told() -> None:
-    octets = write(came(BODY), count=0, now_ms=NOW, first=True)
-    assert types.decode(octets[: octets.index(BODY)]) == types.Described(sections.HEADER, [False, None, None, True])
 
 
 def test_delivery_annotations_are_dropped_and_message_annotations_kept() -> None:
