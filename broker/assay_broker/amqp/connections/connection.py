@@ -177,12 +177,6 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._step(ConnectionInput.EXPELLED)
         self._wake()
 
-    def broken(self, why: Condition) -> None:
-        """Close the connection because the client's input cannot be read any more."""
-        self._why = self._why or why
-        self._step(ConnectionInput.BROKEN)
-        self._wake()
-
     @property
     def is_open(self) -> bool:
         """Whether both sides have opened and neither has closed."""
@@ -192,11 +186,6 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     def ended(self) -> bool:
         """Whether the socket is to be closed after the remaining output."""
         return self.state in _OVER
-
-    @property
-    def parted(self) -> bool:
-        """Whether the client has closed too, so that no more input arrives."""
-        return self.state is ConnectionState.PARTED
 
     def lose(self, name: str, *, receives: bool) -> None:
         """Detach a link that a connection of the same container has attached."""
@@ -274,9 +263,11 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         """Handle the client's close."""
         self._step(ConnectionInput.CLOSED)
 
-    def engine_failed(self, why: Condition) -> None:
-        """Close the connection: the engine has found a protocol error."""
-        self.broken(why)
+    def broken(self, why: Condition) -> None:
+        """Close the connection because the client's input cannot be read any more, as the engine or we have found."""
+        self._why = self._why or why
+        self._step(ConnectionInput.BROKEN)
+        self._wake()
 
     def session_opened(self, session: EngineSession) -> None:
         """Handle the client's begin."""

@@ -14,6 +14,7 @@ from assay_broker.amqp.conditions import FORCED, Condition
 from assay_broker.amqp.connections.connection import AmqpConnection, ConnectionOwner
 from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
 from assay_broker.amqp.connections.sasl import Phase, SaslServer
+from assay_broker.amqp.connections.states import ConnectionState
 from assay_broker.security import PasswordChecks, Security
 from assay_sdk.time import CancelJob
 
@@ -88,7 +89,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
             transport.abort()
         elif connection.ended and not self._finished:
-            self._finish(transport, parted=connection.parted)
+            self._finish(transport, parted=connection.state is ConnectionState.PARTED)
 
     def drop(self) -> None:
         """Cut the client off."""

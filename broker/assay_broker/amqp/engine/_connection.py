@@ -42,7 +42,7 @@ class Events(Protocol):
         """Handle the client's attach."""
         ...
 
-    def engine_failed(self, why: Condition) -> None:
+    def broken(self, why: Condition) -> None:
         """Handle a protocol error of the client, for which the engine closes the connection."""
         ...
 
@@ -243,7 +243,7 @@ class Engine:
         if name in _STANDARD:
             frames = Splitter().feed(self._pull())
             self._cut_out += b"".join(close_frame(why) if flows.body_of(one, CLOSE) else one for one in frames)
-        self._events.engine_failed(why)
+        self._events.broken(why)
 
     # --- the connection
 
