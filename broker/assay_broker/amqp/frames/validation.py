@@ -30,10 +30,11 @@ from assay_broker.amqp.conditions import (
     Condition,
 )
 from assay_broker.amqp.frames import editing, transfers
-from assay_broker.amqp.frames.attaches import Attach, UnreportedFields
+from assay_broker.amqp.frames.attaches import NAME, Attach, UnreportedFields
 from assay_broker.amqp.frames.errors import ProtocolError
 from assay_broker.amqp.frames.fields import HEAD_SIZE, SHORT, acquires, leading, symbols
 from assay_broker.amqp.frames.reading import performative
+from assay_broker.amqp.frames.windows import IncomingWindows
 from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import AMQP_FRAME, HEADER_SIZE, frame
@@ -45,8 +46,6 @@ _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
 _LONGEST_FOR_SEVERAL = 4_096
 """Octets of a disposition of several deliveries: the engine keeps its state for each of them."""
-_SHORTEST_TRANSFER = 15
-"""Octets of a transfer that has a handle only."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """The head of a performative with a small numeric descriptor, as all clients write it."""
@@ -59,10 +58,9 @@ _NOTHING_USUAL = b"", b""
 _LENGTH = struct.Struct(">I").unpack_from
 _FIRST, _LAST = 1, 2
 _HANDLE, _HANDLE_OF_FLOW = 0, 4
-_REMOTE_CHANNEL = 0
+_REMOTE_CHANNEL, _HANDLE_MAX, _MOST_HANDLES = 0, 4, (1 << 32) - 1
 _CREDIT, _MOST_CREDIT = 6, 1 << 30
 _DRAIN, _ECHO = 8, 9
-_HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
 _CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
 _LEAST_FRAME = 512
 _MOST_RESUMED = 1_024
@@ -93,12 +91,7 @@ class FrameValidator:
         """The channels of sessions to be ended, and why."""
         self.echoes: deque[int] = deque()
         """The channels of sessions whose client has asked for a flow."""
-        self._windows: dict[int, int] | None = None
-        """How many transfers of the next octets the engine takes, by channel; None if these cannot exceed a window."""
-        self._fresh: set[int] = set()
-        """Channels of sessions that began within the present octets: their clients know of no window yet."""
-        self._surely_taken = limits.session_frames // 2
-        """How many transfers the engine takes of any session at least: it opens the window before fewer are left."""
+        self._windows = IncomingWindows(limits.session_frames)
         self.desired: tuple[str, ...] = ()
         """Desired capabilities of the client's open."""
         self._max_frame = limits.max_frame
@@ -125,14 +118,7 @@ class FrameValidator:
 
     def may_exceed_windows(self, octets: bytes) -> bool:
         """Whether the next octets may hold more transfers than a session's window has room for."""
-        if len(self._rest) + len(octets) <= self._surely_taken * _SHORTEST_TRANSFER:
-            return False
-        data, at, frames = self._rest + octets, HEADER_SIZE if self._header_due else 0, 0
-        while len(data) - at >= HEADER_SIZE and frames <= self._surely_taken:
-            (length,) = _LENGTH(data, at)
-            at += max(length, HEADER_SIZE)
-            frames += 1
-        return frames > self._surely_taken
+        return self._windows.may_be_exceeded(self._rest, octets, HEADER_SIZE if self._header_due else 0)
 
     def limit(self, windows: dict[int, int]) -> None:
         """Count the transfers among the octets that come next.
@@ -140,7 +126,7 @@ class FrameValidator:
         Args:
             windows: How many of them the engine takes, by channel.
         """
-        self._windows = windows
+        self._windows.left = windows
         self._usual = _NOTHING_USUAL
 
     def feed(self, octets: bytes) -> bytes:
@@ -153,7 +139,7 @@ class FrameValidator:
         size, at, kept_from = len(data), 0, 0
         look = self._look_for_close if self._closing else self._look
         kept: list[bytes] = []
-        self._fresh.clear()
+        self._windows.fresh.clear()
         if self._header_due:
             if size < HEADER_SIZE:
                 self._rest = data
@@ -182,7 +168,7 @@ class FrameValidator:
                 kept_from = at + length
             at += length
         self._rest = data[at:]
-        self._windows = None
+        self._windows.left = None
         if kept:
             return b"".join((*kept, data[kept_from:at]))
         return data[:at] if self._rest else data
@@ -254,7 +240,7 @@ class FrameValidator:
     def _remember(self, data: bytes, begin: int) -> bool:
         """Remember the beginning of a plain transfer, if it identifies the link."""
         head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
-        behind = _BEHIND_HANDLE.get(fields[1]) if self._windows is None else None
+        behind = _BEHIND_HANDLE.get(fields[1]) if self._windows.left is None else None
         if behind is not None and head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER):
             self._usual, self._is_plain, self._behind_handle = usual, transfers.plain(fields[0]), behind
         return True
@@ -273,14 +259,7 @@ class FrameValidator:
 
     def _has_room(self, channel: int) -> bool:
         """Whether a session's window has room for one more transfer (2.5.6)."""
-        if channel in self._fresh:
-            left = 0
-        elif self._windows is None:
-            return True
-        else:
-            left = self._windows.get(channel, 0)
-            self._windows[channel] = left - 1
-        return left > 0 or self._fault(
+        return self._windows.has_room(channel) or self._fault(
             channel, WINDOW_VIOLATION, "More was sent than the session's window had room for."
         )
 
@@ -348,7 +327,7 @@ class FrameValidator:
             if channel in self._handles:
                 raise ProtocolError(NOT_ALLOWED, f"a session on channel {channel}, which has one")
             self._handles[channel] = {}
-            self._fresh.add(channel)
+            self._windows.fresh.add(channel)
             most = fields[_HANDLE_MAX]
             self._most_handles[channel] = _MOST_HANDLES if most is None else most
             self.begins.append(channel)
@@ -411,17 +390,17 @@ class FrameValidator:
         most = self._most_handles[channel]
         if len(handles) > most:
             return self._fault(channel, RESOURCE_LIMIT, f"There is no handle for another link: {most} is the highest.")
-        if "\0" in attach.name or any(
-            one.engine_name == attach.name and one.receives is attach.receives for one in handles.values()
+        engine_name = attach.name
+        if "\0" in engine_name or any(
+            one.engine_name == engine_name and one.receives is attach.receives for one in handles.values()
         ):
             # The link is stolen (2.6.1), which the engine does not know, so it gets the new link under another name.
             # So it does for a name with a NUL, which would end a C string.
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
-            attach = replace(attach, engine_name=engine_name, unreported=UnreportedFields())
-            self._instead = frame(editing.changed(octets, {0: types.string(attach.engine_name)}), channel=channel)
-        else:
-            attach = replace(attach, unreported=UnreportedFields())  # the other fields are cached and shared
+            self._instead = frame(editing.changed(octets, {NAME: types.string(engine_name)}), channel=channel)
+        # The other fields are cached and shared.
+        attach = replace(attach, engine_name=engine_name, unreported=UnreportedFields())
         handles[attach.handle] = attach
         self.attaches.append(attach)
         return not self._instead
