@@ -16,7 +16,6 @@ from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, Refused
 
 FORCED = "amqp:connection:forced"
 STOLEN = "amqp:link:stolen"
-DETACH_FORCED = "amqp:link:detach-forced"
 TRANSFER_LIMIT = "amqp:link:transfer-limit-exceeded"
 MESSAGE_SIZE = "amqp:link:message-size-exceeded"
 UNKNOWN_TRANSACTION = "amqp:transaction:unknown-id"

@@ -152,9 +152,7 @@ class AmqpListener:
 
     async def drain(self) -> None:
         """Accept no more clients and close every connection; cut off clients that do not answer in time."""
-        self._draining = True
-        if self._server is not None:
-            self._server.close()
+        self._accept_no_more()
         for client in tuple(self._clients):
             if client.connection is None:
                 client.drop()
@@ -169,9 +167,7 @@ class AmqpListener:
 
     async def close(self) -> None:
         """Cut off all clients."""
-        self._draining = True
-        if self._server is not None:
-            self._server.close()
+        self._accept_no_more()
         for client in tuple(self._clients):
             client.drop()
         if self._clients and self._empty is not None:
@@ -181,6 +177,11 @@ class AmqpListener:
         if self._server is not None:
             server, self._server = self._server, None
             await server.wait_closed()
+
+    def _accept_no_more(self) -> None:
+        self._draining = True
+        if self._server is not None:
+            self._server.close()
 
     # --- `SocketOwner`, `HandshakeOwner`
 

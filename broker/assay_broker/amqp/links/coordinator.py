@@ -23,7 +23,6 @@ from assay_broker.core.effects import Answer
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import LOCAL_TRANSACTIONS
 from assay_sdk.amqp.types import DecodeError, Described
-from assay_sdk.model.reasons import Refused
 
 _CAPABILITIES = (LOCAL_TRANSACTIONS, "amqp:multi-txns-per-ssn", "amqp:multi-ssns-per-txn")
 _VALUES = {0x77, "amqp:amqp-value:*"}
@@ -96,7 +95,7 @@ class CoordinatorEnd(RequestEnd):
                 self.accept(delivery)
             else:
                 transaction.backed_out()
-                self.reject(delivery, _rolled_back(answer.refused))
+                self.reject(delivery, _rolled_back(condition(answer.refused)))
 
         self.context.ask(committed, commands.Commit, transaction.number)
 
@@ -119,12 +118,11 @@ class CoordinatorEnd(RequestEnd):
         if why is None:
             self.accept(delivery)
         else:
-            self.reject(delivery, Condition(ROLLED_BACK, why.description, why.info))
+            self.reject(delivery, _rolled_back(why))
 
 
-def _rolled_back(why: Refused) -> Condition:
-    found = condition(why)
-    return Condition(ROLLED_BACK, found.description, found.info)
+def _rolled_back(why: Condition) -> Condition:
+    return Condition(ROLLED_BACK, why.description, why.info)
 
 
 def _asked(octets: bytes) -> Described:
