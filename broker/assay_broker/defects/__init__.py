@@ -37,6 +37,7 @@ from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECTS
 from assay_broker.defects.persistence.neighbours import NEIGHBOUR_DEFECTS
+from assay_broker.defects.persistence.patterns import PATTERN_DEFECTS
 from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
@@ -75,6 +76,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *UNIT_OF_WORK_DEFECTS,
         *SECOND_TIME_DEFECTS,
         *NEIGHBOUR_DEFECTS,
+        *PATTERN_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

@@ -202,6 +202,30 @@ Feature: What becomes of a message to a topic, through restart and kill
       When message "heavy" is sent to the topic
       Then 2 copies of "heavy" were flushed to disk before its send was answered
 
+    @evidence @needs-shared-subscription @needs-selector
+    Scenario Outline: The copy of a shared subscription that selects is there after the broker <event>
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic for messages with "colour = 'red'"
+      And subscriber "left" is inactive
+      When message "red" is sent to the topic with property colour = "red"
+      And message "blue" is sent to the topic with property colour = "blue"
+      And the broker <event>
+      And message "later" is sent to the topic with property colour = "red"
+      And message "grey" is sent to the topic with property colour = "grey"
+      And subscriber "left" comes back
+      Then "left" sees "red", "later" exactly once
+      And "left" never sees "blue", "grey"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
   @PD-24 @needs-topic @needs-durable-subscription
   Rule: An active durable subscriber gets a persistent message after it is on disk
     Lines 44 and 47: saved first, dispatched then, so that a failure in between loses nothing.
@@ -625,7 +649,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And session "work" is committed
       Then "live" sees "m1" and "m2" exactly once
 
-    @needs-selector @needs-session
+    @needs-session
     Scenario: Of two subscribers of a session each gets a copy
       Given a topic
       And session "both" in auto mode
@@ -668,6 +692,20 @@ Feature: What becomes of a message to a topic, through restart and kill
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "heavy"
+
+    @kit @needs-selector @needs-durable-subscription
+    Scenario: Active non-durable subscribers to several topics get what they select, and a later one nothing of it
+      Given a non-durable subscriber "live" on topic "sport/#" for messages with "colour = 'red'"
+      And a durable subscriber "keeper" on topic "sport/#"
+      And subscriber "keeper" is inactive
+      When message "red" is sent to topic "sport/football/results" with property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
+      And a non-durable subscriber "late" comes to topic "sport/#"
+      And message "after" is sent to topic "sport/football/results" with property colour = "red"
+      Then "live" sees "red", "after" exactly once
+      And "live" never sees "blue"
+      And "late" sees "after" exactly once
+      And "late" never sees "red", "blue"
 
   @PD-27 @needs-topic
   Rule: After a restart or a kill a non-durable subscription and what it held are gone
@@ -761,6 +799,26 @@ Feature: What becomes of a message to a topic, through restart and kill
         | mode           | event                    |
         | persistent     | is killed and comes back |
         | non-persistent | is killed and comes back |
+
+    @kit @needs-session @needs-selector
+    Scenario Outline: One to several topics collects nothing after the broker <event>
+      Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
+      When the broker <event>
+      And message "missed" is sent to topic "sport/football/results" with property colour = "red"
+      And subscriber "passer" comes back
+      And message "after" is sent to topic "sport/football/results" with property colour = "red"
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
   @PD-28 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: Active durable subscribers get a copy of a non-persistent message
@@ -902,6 +960,18 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "light" exactly once
 
+    @kit @needs-selector
+    Scenario: Of what an inactive subscription to several topics does not select nothing comes
+      Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "keeper" is inactive
+      When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
+      And subscriber "keeper" comes back
+      And message "after" is sent to topic "sport/tennis" with delivery mode non-persistent and property colour = "red"
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "red" at most once
+      And "keeper" never sees "blue"
+
   @PD-30 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: ... and may be lost if the broker restarts first, while the subscription itself survives
     Lines 50 and 52.  Reading as in PD-22: a permission.  The survival of the subscription is none; it is a must.
@@ -961,6 +1031,28 @@ Feature: What becomes of a message to a topic, through restart and kill
       And message "heavy" is sent to the topic
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit @needs-selector
+    Scenario Outline: A subscription to several topics survives with its selector when the broker <event>
+      Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "keeper" is inactive
+      When message "light" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
+      And the broker <event>
+      And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
+      And message "heavy" is sent to topic "sport/football/results" with property colour = "red"
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+      And "keeper" never sees "blue"
 
       @needs-restart
       Examples: In order
@@ -1037,6 +1129,18 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "late" sees "after" exactly once
       And "late" never sees "light"
 
+    @kit @needs-selector
+    Scenario: Of non-persistent ones active non-durable subscribers to several topics get what they select, a later one nothing
+      Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
+      When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
+      And a non-durable subscriber "late" comes to topic "sport/+/results"
+      And message "after" is sent to topic "sport/tennis/results" with delivery mode non-persistent and property colour = "red"
+      Then "live" sees "red", "after" exactly once
+      And "live" never sees "blue"
+      And "late" sees "after" exactly once
+      And "late" never sees "red", "blue"
+
   @PD-34 @needs-topic
   Rule: A persistent message to a topic without any subscription is kept for nobody
     Lines 42 to 46.
@@ -1064,6 +1168,44 @@ Feature: What becomes of a message to a topic, through restart and kill
       Given a topic
       When message "unheard" is sent to the topic
       And a durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "unheard"
+
+    @kit @needs-durable-subscription
+    Scenario Outline: A later <kind> subscriber to several topics gets nothing of it
+      Given a durable subscriber "aside" on topic "music/#"
+      When message "unheard" is sent to topic "sport/football/results"
+      And a <kind> subscriber "late" comes to topic "sport/#"
+      And message "after" is sent to topic "sport/football/results"
+      Then "late" sees "after" exactly once
+      And "late" never sees "unheard"
+      And "aside" never sees "unheard"
+
+      Examples:
+        | kind        |
+        | durable     |
+        | non-durable |
+
+    @evidence @needs-local-transaction
+    Scenario: What a unit of work sent to nobody and committed is kept for nobody
+      Given a topic
+      And session "work" in transacted mode
+      When message "unheard" is sent in session "work" to the topic
+      And session "work" is committed
+      And message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent in session "work" to the topic
+      And session "work" is committed
+      Then "late" sees "after" exactly once
+      And "late" never sees "unheard", "undone"
+
+    @evidence @needs-shared-subscription @needs-durable-subscription
+    Scenario: The first to share a durable subscription gets nothing of it
+      Given a topic
+      When message "unheard" is sent to the topic
+      And subscriber "late" joins shared durable subscription "club" on the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"

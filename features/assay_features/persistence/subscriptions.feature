@@ -142,6 +142,22 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "leaver" sees "after" exactly once
       And "leaver" never sees "missed"
 
+    @kit @needs-selector
+    Scenario: Two subscriptions to several topics with one selector go by their kind, too
+      Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
+      And a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
+      When subscriber "keeper" goes away
+      And subscriber "passer" goes away
+      And message "red" is sent to topic "sport/football/results" with property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
+      And subscriber "keeper" comes back
+      And subscriber "passer" comes back
+      And message "after" is sent to topic "sport/tennis" with property colour = "red"
+      Then "keeper" sees "red", "after" exactly once
+      And "keeper" never sees "blue"
+      And "passer" sees "after" exactly once
+      And "passer" never sees "red"
+
   @PD-11 @needs-topic @needs-durable-subscription
   Rule: While they are open, both kinds of subscription get a copy of each message
     Line 28.
@@ -198,6 +214,51 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When messages "m1" to "m3" are sent to the topic
       Then "first" sees "m1" to "m3" exactly once
       And "second" sees "m1" to "m3" exactly once
+
+    @kit @needs-selector
+    Scenario Outline: A <kind> subscription to several topics gets what it selects on each of them
+      Given a <kind> subscriber "wide" on topic "sport/+/results" for messages with "colour = 'red'"
+      When message "football" is sent to topic "sport/football/results" with property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
+      And message "tennis" is sent to topic "sport/tennis/results" with property colour = "red"
+      And message "aside" is sent to topic "sport/tennis/players" with property colour = "red"
+      Then "wide" sees "football", "tennis" exactly once
+      And "wide" never sees "blue", "aside"
+
+      Examples:
+        | kind        |
+        | durable     |
+        | non-durable |
+
+    @evidence @needs-shared-subscription
+    Scenario: Shared subscriptions of both kinds get a copy each beside unshared ones
+      Given a topic
+      And subscriber "first" shares durable subscription "club" on the topic
+      And subscriber "second" shares durable subscription "club" on the topic
+      And subscriber "third" shares non-durable subscription "pair" on the topic
+      And subscriber "fourth" shares non-durable subscription "pair" on the topic
+      And a durable subscriber "keeper" on the topic
+      And a non-durable subscriber "live" on the topic
+      When messages "m1" to "m4" are sent to the topic
+      Then one of "first" and "second" sees "m1" to "m4", exactly once
+      And one of "third" and "fourth" sees "m1" to "m4", exactly once
+      And "keeper" sees "m1" to "m4" exactly once
+      And "live" sees "m1" to "m4" exactly once
+
+    @evidence @needs-local-transaction
+    Scenario: Both kinds get what a unit of work sends after another one was rolled back
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "done" is sent in session "work" to the topic
+      And session "work" is committed
+      Then "keeper" sees "done" exactly once
+      And "live" sees "done" exactly once
+      And "keeper" never sees "undone"
+      And "live" never sees "undone"
 
   @PD-12 @needs-topic
   Rule: Closing the subscriber, or its connection, ends a non-durable subscription
@@ -394,6 +455,36 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
+    @kit @needs-selector
+    Scenario Outline: A non-durable subscription to several topics ends, too, when its <part> is <ended>
+      Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
+      When the <part> of "passer" is <ended>
+      And message "missed" is sent to topic "sport/football/results" with property colour = "red"
+      And subscriber "passer" comes back
+      And message "after" is sent to topic "sport/football/results" with property colour = "red"
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    @evidence @needs-shared-subscription @needs-selector
+    Scenario: A shared non-durable subscription that selects ends with the last who shared it
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic for messages with "colour = 'red'"
+      When message "blue" is sent to the topic with property colour = "blue"
+      And message "red" is sent to the topic with property colour = "red"
+      And subscriber "left" goes away
+      And 1 s pass
+      And message "missed" is sent to the topic with property colour = "red"
+      And subscriber "left" comes back
+      And message "after" is sent to the topic with property colour = "red"
+      Then "left" sees "red", "after" exactly once
+      And "left" never sees "blue", "missed"
+
   @PD-13 @needs-topic @needs-durable-subscription
   Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
     Line 29.
@@ -511,6 +602,44 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" comes back
       Then "keeper" sees "second" exactly once
 
+    @kit @needs-selector
+    Scenario: A durable subscription to several topics collects what it selects on each of them
+      Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
+      When subscriber "keeper" goes away
+      And message "football" is sent to topic "sport/football/results" with property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
+      And message "tennis" is sent to topic "sport/tennis" with property colour = "red"
+      And message "aside" is sent to topic "music/jazz" with property colour = "red"
+      And subscriber "keeper" comes back
+      Then "keeper" sees "football", "tennis" exactly once
+      And "keeper" never sees "blue", "aside"
+
+    @evidence @needs-local-transaction
+    Scenario: It collects what a unit of work sends and commits, and nothing of one that is rolled back
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And session "work" in transacted mode
+      When subscriber "keeper" goes away
+      And message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the topic
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1", "m2" exactly once
+      And "keeper" never sees "undone"
+
+    @evidence @needs-shared-subscription @needs-selector
+    Scenario: A shared one goes on collecting what it selects when its last sharer has left
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic for messages with "colour = 'red'"
+      When subscriber "left" goes away
+      And messages "m1" to "m3" are sent to the topic with property colour = "red"
+      And message "blue" is sent to the topic with property colour = "blue"
+      And subscriber "left" comes back
+      Then "left" sees "m1" to "m3" exactly once
+      And "left" never sees "blue"
+
   @PD-14 @needs-topic
   Rule: A new non-durable subscriber receives only what is sent after it came
     Line 31.
@@ -549,6 +678,27 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "late" sees "after" exactly once
       And "late" never sees "before"
       And "early" sees "before", "after" exactly once
+
+    @kit @needs-selector
+    Scenario: A new subscriber to several topics gets nothing from before either
+      Given a non-durable subscriber "early" on topic "sport/#" for messages with "colour = 'red'"
+      When message "before" is sent to topic "sport/football/results" with property colour = "red"
+      And a non-durable subscriber "late" comes to topic "sport/#"
+      And message "after" is sent to topic "sport/football/results" with property colour = "red"
+      Then "late" sees "after" exactly once
+      And "late" never sees "before"
+      And "early" sees "before", "after" exactly once
+
+    @evidence @needs-local-transaction
+    Scenario: What a unit of work sent and rolled back before a subscriber came does not reach it
+      Given a topic
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "undone"
 
   @PD-15 @needs-topic @needs-durable-subscription
   Rule: The same client id and name open a durable subscription again, with what was missed, in order
@@ -628,6 +778,24 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "second" opens durable subscription "news" of client "reader" on the topic
       Then "second" sees "missed" exactly once
       And "second" never sees "old"
+
+    @kit @needs-selector @needs-restart
+    Scenario Outline: One to several topics is opened again with what it selects, in order, after the broker <event>
+      Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "first" is inactive
+      When message "m1" is sent to topic "sport/football/results" with property colour = "red"
+      And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
+      And message "m2" is sent to topic "sport/tennis" with property colour = "red"
+      And the broker <event>
+      And message "m3" is sent to topic "sport/football/results" with property colour = "red"
+      And subscriber "second" opens durable subscription "news" of client "reader" on topic "sport/#" for messages with "colour = 'red'"
+      Then "second" sees "m1", "m2", "m3" in that order
+      And "second" sees "m1", "m2", "m3" exactly once
+      And "second" never sees "blue"
+
+      Examples:
+        | event        |
+        | is restarted |
 
   @PD-16 @needs-topic @needs-durable-subscription
   Rule: Client id and name together identify a durable subscription

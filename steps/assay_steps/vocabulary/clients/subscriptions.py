@@ -34,9 +34,10 @@ def _role(
 
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
 @when(phrase("a non-durable subscriber {name:Name} comes to {place:Place}"))
-def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO) -> None:
-    role = _role(world, place, durable=False, subscription=None, client=None, ack=ack)
+def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=None, ack=ack, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()
 
 
@@ -87,6 +88,34 @@ def _(world: World, name: str, subscription: str, client: str, place: Place, ack
     world.play(name, role).needed().listen(Script()).needed()
 
 
+@given(
+    phrase(
+        "subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+        " for messages with {selector:Name}"
+    )
+)
+@when(
+    phrase(
+        "subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+        " for messages with {selector:Name}"
+    )
+)
+def _(world: World, name: str, subscription: str, client: str, place: Place, selector: str) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=client, selector=selector)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(
+    phrase(
+        "subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"
+        " for messages with {selector:Name}"
+    )
+)
+def _(world: World, name: str, subscription: str, place: Place, selector: str) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True, selector=selector)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
 @given(phrase("subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"))
 @given(
     phrase(
@@ -101,8 +130,14 @@ def _(world: World, name: str, subscription: str, place: Place, client: str | No
 
 
 @given(phrase("subscriber {name:Name} shares non-durable subscription {subscription:Name} on {place:Place}"))
-def _(world: World, name: str, subscription: str, place: Place) -> None:
-    role = _role(world, place, durable=False, subscription=subscription, client=None, shared=True)
+@given(
+    phrase(
+        "subscriber {name:Name} shares non-durable subscription {subscription:Name} on {place:Place}"
+        " for messages with {selector:Name}"
+    )
+)
+def _(world: World, name: str, subscription: str, place: Place, selector: str | None = None) -> None:
+    role = _role(world, place, durable=False, subscription=subscription, client=None, shared=True, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()
 
 
