@@ -24,6 +24,7 @@ class Functions:
     def __init__(self, files: Iterable[Path]) -> None:
         wanted = {str(path) for path in files}
         self._by_place: dict[Place, list[FunctionType]] = defaultdict(list)
+        gc.unfreeze()  # a run excludes from searches what was there before it, and this search would miss that, too
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in wanted:
                 self._by_place[_place(one.__code__)].append(one)
