@@ -45,6 +45,8 @@ def is_gone(group: int) -> bool:
         ("reference", 2, os.killpg, signal.SIGINT),
         ("reference", 2, os.kill, signal.SIGINT),
         ("reference", 2, os.kill, signal.SIGTERM),
+        ("reference", 2, os.kill, signal.SIGHUP),
+        ("reference", 2, os.killpg, signal.SIGHUP),
         ("reference-server", 4, os.killpg, signal.SIGINT),
         ("reference-server", 4, os.kill, signal.SIGTERM),
     ],
@@ -64,13 +66,29 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
     assert "Traceback" not in told + errors
-    assert "stopped: Ctrl-C or SIGTERM" in told
+    assert "stopped: Ctrl-C, SIGTERM or SIGHUP" in told
     assert read_journals(out / "journals").damage == ()
     verdicts = load_verdicts(out / "verdicts.json")
     found = {scenario.verdict for rule in verdicts.rules for scenario in rule.scenarios}
     assert found == {Verdict.PASS, Verdict.ERROR}
     assert "was not done to its end" in (out / "report" / "index.html").read_text(encoding="utf-8")
     assert (out / "junit.xml").is_file()
+
+
+def test_the_processes_of_a_run_that_is_killed_end_with_it(tmp_path: Path) -> None:
+    arguments = [*COMMAND, "run", "--profile", "persistence", "--workers", "2", "--out", str(tmp_path / "out")]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        arguments,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("reference: ")
+        process.kill()
+    until(partial(is_gone, process.pid), "the processes that it has forked have ended, too")
 
 
 def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
@@ -150,7 +168,9 @@ def test_ctrl_c_before_the_report_is_done_keeps_the_evidence(
     monkeypatch.setattr(run, "write_reports", interrupted)
     ended = assay("run", "--rule", "PD-34", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
-    assert ended.out.endswith("stopped: Ctrl-C or SIGTERM, before the report was done; `assay report` writes it.\n")
+    assert ended.out.endswith(
+        "stopped: Ctrl-C, SIGTERM or SIGHUP, before the report was done; `assay report` writes it.\n"
+    )
     assert load_verdicts(tmp_path / "out" / "verdicts.json").rules
 
 

@@ -34,7 +34,7 @@ from assay_steps.plugin.run import Concluded
 from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, names_tests, run_suite
 
-STOPPED = "Ctrl-C or SIGTERM"
+STOPPED = "Ctrl-C, SIGTERM or SIGHUP"
 REFERENCE = "reference"
 """The default backend, which runs in this process."""
 CORES = 4

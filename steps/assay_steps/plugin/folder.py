@@ -6,6 +6,8 @@ the same parts, and one report above them.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -91,7 +93,7 @@ def write_defects(out: Path, octets: bytes) -> Path:
 
 @contextmanager
 def room(out: Path) -> Generator[None, None, None]:
-    """Provide the output folder for one call of the command.
+    """Provide the output folder for one call of the command, and for no other one meanwhile.
 
     If an error or Ctrl-C ends the run before its verdicts, the folder is as before: an earlier run's output is still
     there, and a folder that was made for this run is removed.
@@ -104,21 +106,46 @@ def room(out: Path) -> Generator[None, None, None]:
     """
     with _told(out):
         made = _make(out)
-        earlier = out / EARLIER
-        if earlier.exists():  # its run was killed before it decided which of the two stays
-            shutil.rmtree(earlier)
-        written = _written(out)
-        earlier.mkdir()
-        for part in written:
-            part.rename(earlier / part.name)
+    with _locked(out):
+        with _told(out):
+            earlier = out / EARLIER
+            if earlier.exists():  # its run was killed before it decided which of the two stays
+                shutil.rmtree(earlier)
+            written = _written(out)
+            earlier.mkdir()
+            for part in written:
+                part.rename(earlier / part.name)
+        try:
+            yield
+        except BaseException as problem:  # Ctrl-C too: what an earlier run left stays unless this one has decided
+            if isinstance(problem, Exception) or not _decided(out):
+                _put_back(out, earlier, made)
+            raise
+        finally:
+            shutil.rmtree(earlier, ignore_errors=True)
+
+
+@contextmanager
+def _locked(out: Path) -> Generator[None, None, None]:
+    """Keep other calls of the command out of a folder; processes that are forked meanwhile keep them out, too.
+
+    The folder itself is locked, so that nothing is written into it for that.
+
+    Raises:
+        FolderError: Another run has it.
+    """
+    with _told(out):
+        folder = os.open(out, os.O_RDONLY | os.O_CLOEXEC)
     try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise FolderError(out, "another run is writing to it, or its processes have not ended yet") from problem
+        except OSError:
+            pass  # a file system without locks
         yield
-    except BaseException as problem:  # Ctrl-C too: what an earlier run left stays unless this one has decided
-        if isinstance(problem, Exception) or not _decided(out):
-            _put_back(out, earlier, made)
-        raise
     finally:
-        shutil.rmtree(earlier, ignore_errors=True)
+        os.close(folder)
 
 
 def _decided(out: Path) -> bool:

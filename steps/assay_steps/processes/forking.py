@@ -17,6 +17,7 @@ import traceback
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -38,7 +39,7 @@ REPLACEMENTS = 4
 JOIN_TIMEOUT_S = 60.0
 """Seconds that the processes may take to end their scenario and stop what they started, after the run was stopped."""
 
-_STOPS = (signal.SIGINT, signal.SIGTERM)
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that are blocked until a forked process has its own journal, because a handler would close its parent's."""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
@@ -163,6 +164,8 @@ class Forks:
         self._interrupts = interrupts
         self._reports: list[pytest.TestReport] | None = None
         """In a forked process, what the present scenario has come to."""
+        self._ears: set[Connection] = set()
+        """The ends at which the process that was there before hears the forked ones."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -221,6 +224,7 @@ class Forks:
         name = f"gw{len(self._writers)}"
         self._writers.append(name)
         hears, says = multiprocessing.Pipe(duplex=False)
+        self._ears = {one for one in self._ears if not one.closed} | {hears}
         process = multiprocessing.get_context("fork").Process(
             target=self._work, args=(session, tickets, first, name, says), name=name, daemon=True
         )
@@ -265,6 +269,8 @@ class Forks:
 
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
         signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.strike_once))  # so it is seen off
+        for ear in self._ears:
+            ear.close()  # or nobody would notice that the process that was there before has died
         self._reports = []
         problem, has_journal = "", False
         try:
@@ -286,7 +292,8 @@ class Forks:
                 self._run.finish(concludes=False)
         except Exception:  # noqa: BLE001 - likewise
             problem = problem or traceback.format_exc()
-        says.send(_Said(problem=problem))  # Ctrl-C is but noted by now
+        with suppress(BrokenPipeError):  # the process that was there before has died
+            says.send(_Said(problem=problem))  # Ctrl-C is but noted by now
 
     def _try_some(self, session: pytest.Session, numbers: Iterable[int], says: Connection) -> None:
         config, reports, numbers = session.config, self._reports, iter(numbers)

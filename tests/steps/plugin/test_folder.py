@@ -45,6 +45,18 @@ def test_the_kill_matrix_that_a_user_put_there_stays(tmp_path: Path) -> None:
     assert (tmp_path / DEFECTS).read_text() == "{}"
 
 
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    with room(wrote(tmp_path)):
+        (tmp_path / VERDICTS).write_text("mine")
+        with pytest.raises(
+            FolderError, match=r"another run is writing to it.*name an empty or a new folder with --out"
+        ):
+            room(tmp_path).__enter__()
+        assert (tmp_path / VERDICTS).read_text() == "mine"
+    with room(tmp_path):
+        pass
+
+
 @pytest.mark.parametrize("name", ["thesis.tex", "journal", "artemis"])
 def test_what_no_run_wrote_is_refused_and_left_alone(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
