@@ -11,6 +11,7 @@ from tests.broker.combined_delay_stories import COMBINED_DELAY_STORIES
 from tests.broker.delay_stories import DELAY_STORIES
 from tests.broker.delivery_stories import DELIVERY_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
+from tests.broker.lookalike_stories import LOOKALIKE_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.qos_stories import QOS_STORIES
 from tests.broker.returning_stories import RETURNING_STORIES
@@ -50,6 +51,7 @@ STORIES = (
     *STAGING_STORIES,
     *SECOND_SEND_STORIES,
     *RETURNING_STORIES,
+    *LOOKALIKE_STORIES,
 )
 
 

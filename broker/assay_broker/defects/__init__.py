@@ -36,6 +36,7 @@ from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECTS
+from assay_broker.defects.persistence.lookalikes import LOOKALIKE_DEFECTS
 from assay_broker.defects.persistence.neighbours import NEIGHBOUR_DEFECTS
 from assay_broker.defects.persistence.patterns import PATTERN_DEFECTS
 from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
@@ -77,6 +78,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *SECOND_TIME_DEFECTS,
         *NEIGHBOUR_DEFECTS,
         *PATTERN_DEFECTS,
+        *LOOKALIKE_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

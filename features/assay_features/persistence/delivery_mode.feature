@@ -230,6 +230,26 @@ Feature: The sender chooses whether a message is persistent
       Then the receiver sees "after" exactly once
       And the receiver never sees "short"
 
+    @evidence @needs-admin
+    Scenario Outline: A mode of <mode> set on a producer goes before DEFPSIST(<defpsist>) of the <place>
+      Given a <place> with DEFPSIST(<defpsist>)
+      And a <receiver> on the <place>
+      And a producer on the <place>
+      When the producer's delivery mode is set to <mode>
+      And the producer sends message "chosen"
+      Then message "chosen" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | place | receiver                          | mode           | defpsist | shown          |
+        | queue | receiver                          | non-persistent | YES      | NON_PERSISTENT |
+        | queue | receiver                          | persistent     | NO       | PERSISTENT     |
+
+      @needs-topic
+      Examples:
+        | place | receiver                          | mode           | defpsist | shown          |
+        | topic | non-durable subscriber "receiver" | non-persistent | YES      | NON_PERSISTENT |
+        | topic | non-durable subscriber "receiver" | persistent     | NO       | PERSISTENT     |
+
     Scenario: Setting it on one producer leaves the others as they are
       Given an empty queue
       And a receiver is waiting on the queue
@@ -373,6 +393,73 @@ Feature: The sender chooses whether a message is persistent
         | style      | own            | given          | shown          | next           |
         | classic    | persistent     | non-persistent | NON_PERSISTENT | PERSISTENT     |
         | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
+
+    @evidence @needs-admin
+    Scenario Outline: A <given> send goes before DEFPSIST(<defpsist>) of the <place>
+      Given a <place> with DEFPSIST(<defpsist>)
+      And a <receiver> on the <place>
+      And a producer on the <place>
+      And the producer's delivery mode is <own>
+      When the producer sends message "special" with delivery mode <given> for this send only
+      Then message "special" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | place | receiver                          | own            | given          | defpsist | shown          |
+        | queue | receiver                          | persistent     | non-persistent | YES      | NON_PERSISTENT |
+        | queue | receiver                          | non-persistent | persistent     | NO       | PERSISTENT     |
+
+      @needs-topic
+      Examples:
+        | place | receiver                          | own            | given          | defpsist | shown          |
+        | topic | non-durable subscriber "receiver" | persistent     | non-persistent | YES      | NON_PERSISTENT |
+        | topic | non-durable subscriber "receiver" | non-persistent | persistent     | NO       | PERSISTENT     |
+
+    @needs-priority
+    Scenario Outline: A <style> send that names its destination has the priority <given> that it gives, and the next its producer's
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer without a destination
+      When the producer's priority is set to 7
+      And the producer sends message "special" to the queue with priority <given> for this send only
+      And the producer sends message "next" to the queue
+      Then message "special" as seen by "receiver" shows JMSPriority "<given>"
+      And message "next" as seen by "receiver" shows JMSPriority "7"
+
+      Examples:
+        | style      | given |
+        | classic    | 2     |
+        | classic    | 0     |
+        | simplified | 2     |
+        | simplified | 0     |
+
+    @needs-time-to-live
+    Scenario Outline: A <style> send that names its destination lives as long as it says, and the next for ever
+      Given an empty queue
+      And a <style> producer without a destination
+      When the producer sends message "short" to the queue with a time to live of 500 ms for this send only
+      And the producer sends message "next" to the queue
+      And 1500 ms pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "next" exactly once
+      And the receiver never sees "short"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-time-to-live
+    Scenario Outline: A time to live of 0 given with one <style> send that names its destination lets that message live for ever
+      Given an empty queue
+      And a <style> producer without a destination
+      And the producer's time to live is 60 s
+      When the producer sends message "lasting" to the queue with a time to live of 0 ms for this send only
+      Then message "lasting" shows JMSExpiration "0" after the send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
 
     @needs-local-transaction
     Scenario: A mode given with a send of a unit of work is that of what the commit delivers

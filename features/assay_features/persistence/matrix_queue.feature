@@ -184,6 +184,34 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then "third" sees "left" exactly once
       And "third" never sees "heavy"
 
+    @evidence @needs-selector @needs-local-transaction
+    Scenario Outline: What lies between the messages that a unit of work received is there after the broker <event>
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
+      When message "red1" is sent to the queue with property colour = "red"
+      And message "blue1" is sent to the queue with property colour = "blue"
+      And message "red2" is sent to the queue with property colour = "red"
+      And message "blue2" is sent to the queue with property colour = "blue"
+      And message "blue3" is sent to the queue with property colour = "blue"
+      And message "red3" is sent to the queue with property colour = "red"
+      And "picky" receives 3 messages
+      And session "work" is committed
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "blue1" to "blue3" exactly once
+      And the receiver never sees "red1" to "red3"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: What one acknowledgement covers does not come back after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
@@ -453,17 +481,19 @@ Feature: What becomes of a message on a queue, through restart and kill
 
       @needs-restart
       Examples: In order
-        | body                           | event        |
-        | an empty body                  | is restarted |
-        | a body of non-ASCII characters | is restarted |
-        | a body of 300 KB               | is restarted |
+        | body                                                | event        |
+        | an empty body                                       | is restarted |
+        | a body of non-ASCII characters                      | is restarted |
+        | a body of 300 KB                                    | is restarted |
+        | a body of 300 KB and a body of non-ASCII characters | is restarted |
 
       @needs-kill
       Examples: At once
-        | body                           | event                    |
-        | an empty body                  | is killed and comes back |
-        | a body of non-ASCII characters | is killed and comes back |
-        | a body of 300 KB               | is killed and comes back |
+        | body                                                | event                    |
+        | an empty body                                       | is killed and comes back |
+        | a body of non-ASCII characters                      | is killed and comes back |
+        | a body of 300 KB                                    | is killed and comes back |
+        | a body of 300 KB and a body of non-ASCII characters | is killed and comes back |
 
     @needs-restart
     Scenario Outline: A persistent message still shows <field> "<value>" after a restart

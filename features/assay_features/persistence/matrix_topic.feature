@@ -135,10 +135,11 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "keeper" sees the body of "heavy" unaltered
 
       Examples:
-        | body                           |
-        | an empty body                  |
-        | a body of non-ASCII characters |
-        | a body of 300 KB               |
+        | body                                                |
+        | an empty body                                       |
+        | a body of non-ASCII characters                      |
+        | a body of 300 KB                                    |
+        | a body of 300 KB and a body of non-ASCII characters |
 
     Scenario Outline: What an active durable subscriber has not taken yet is there after the broker <event>
       Given a topic

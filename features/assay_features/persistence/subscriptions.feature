@@ -207,6 +207,23 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "first" sees "m1" to "m3" exactly once
       And "second" sees "m1" to "m3" exactly once
 
+    @kit
+    Scenario Outline: A <first> subscriber to <one> and a <second> one to <other> get a copy each
+      Given a <first> subscriber "first" on topic "<one>"
+      And a <second> subscriber "second" on topic "<other>"
+      When messages "m1" to "m3" are sent to topic "sport/football"
+      Then "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
+
+      Examples:
+        | first       | one            | second      | other          |
+        | durable     | sport/football | durable     | sport/#        |
+        | durable     | sport/+        | non-durable | sport/football |
+        | non-durable | sport/football | durable     | sport/+        |
+        | non-durable | sport/football | non-durable | sport/#        |
+        | durable     | sport/+        | non-durable | sport/#        |
+        | durable     | sport/#        | durable     | sport/#        |
+
     Scenario: Each of two non-durable subscribers gets a copy of its own
       Given a topic
       And a non-durable subscriber "first" on the topic
@@ -815,6 +832,31 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "lower" comes back
       Then "lower" sees "both" exactly once
 
+    @kit
+    Scenario: Client ids that differ in case alone have subscriptions of their own
+      Given a topic
+      And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
+      And subscriber "upper" is inactive
+      And subscriber "lower" with durable subscription "news" of client "ann" on the topic
+      And subscriber "lower" is inactive
+      When message "both" is sent to the topic
+      And subscriber "upper" comes back
+      Then "upper" sees "both" exactly once
+      When subscriber "upper" goes away
+      And subscriber "lower" comes back
+      Then "lower" sees "both" exactly once
+
+    @kit
+    Scenario: Removing one leaves its namesake of a client whose id differs in case alone
+      Given a topic
+      And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
+      And subscriber "upper" is inactive
+      And subscriber "lower" with durable subscription "news" of client "ann" on the topic
+      When message "missed" is sent to the topic
+      And subscriber "lower" unsubscribes
+      And subscriber "upper" comes back
+      Then "upper" sees "missed" exactly once
+
     Scenario: Two active clients with subscriptions of one name get a copy each
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
@@ -900,6 +942,15 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When messages "m1" to "m3" are sent to the topic
       Then "ann" sees "m1" to "m3" exactly once
       And "ben" sees "m1" to "m3" exactly once
+
+    @needs-shared-subscription @needs-client-id
+    Scenario: A client opens its shared subscription again while another client shares one of that name
+      Given a topic
+      And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
+      And subscriber "ben" is inactive
+      And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
+      When subscriber "ben" tries to come back
+      Then it is accepted
 
     @needs-shared-subscription @needs-client-id
     Scenario: Two inactive clients with shared subscriptions of one name find a copy each
@@ -1079,6 +1130,30 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | mode       | part       | ended  |
         | transacted | connection | lost   |
         | transacted | session    | closed |
+
+    @kit @needs-non-persistent
+    Scenario Outline: What a consumer had and did not acknowledge is marked for the next one, sent <mode>, when its <part> is <ended>
+      Given an empty queue
+      And receiver "first" is waiting on the queue in <ack> mode
+      When message "held" is sent to the queue with delivery mode <mode>
+      And "first" has seen "held"
+      And the <part> of "first" is <ended>
+      And receiver "second" starts to wait on the queue
+      Then message "held" as seen by "second" shows JMSRedelivered "true"
+      And message "held" as seen by "second" shows JMSXDeliveryCount "2"
+
+      Examples:
+        | mode           | ack    | part       | ended  |
+        | persistent     | client | connection | lost   |
+        | persistent     | client | session    | closed |
+        | non-persistent | client | connection | lost   |
+        | non-persistent | client | connection | closed |
+
+      @needs-local-transaction
+      Examples:
+        | mode           | ack        | part       | ended  |
+        | non-persistent | transacted | connection | lost   |
+        | non-persistent | transacted | session    | closed |
 
     @needs-selector
     Scenario: A consumer that selects leaves the rest on the queue

@@ -28,12 +28,17 @@ Feature: Which messages are persistent on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is non-persistent
 
     @kit @needs-shared-subscription
-    Scenario: Shared by a subscriber at least once, too, it is as its sender says
+    Scenario Outline: Shared by a subscriber at least once, too, it is as its sender says, first <first>, then <then>
       Given a topic with DEFPSIST(NO)
-      And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
-      And subscriber "sure" on the topic with shared subscription "club" and quality of service at-least-once that does not receive yet
+      And subscriber "first" on the topic with shared subscription "club" and quality of service <first> that does not receive yet
+      And subscriber "second" on the topic with shared subscription "club" and quality of service <then> that does not receive yet
       When message "m1" is sent to the topic with the durable header true
       Then "m1" on the queue of the subscription to the topic is persistent
+
+      Examples:
+        | first         | then          |
+        | at-most-once  | at-least-once |
+        | at-least-once | at-most-once  |
 
     Scenario Outline: With <one> alone it is as its sender says
       Given a topic with DEFPSIST(NO)

@@ -380,6 +380,37 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "sure" sees "m1" to "m5" again, marked as redelivered
 
     @kit
+    Scenario Outline: What comes again with <header> shows the mark and its count, its connection <ended>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with <header>
+      And "sure" has seen "m1"
+      And the connection of "sure" is <ended>
+      And subscriber "sure" comes back as "heir"
+      Then message "m1" as seen by "heir" shows JMSRedelivered "true"
+      And message "m1" as seen by "heir" shows JMSXDeliveryCount "2"
+
+      Examples:
+        | header                   | ended  |
+        | the durable header true  | lost   |
+        | the durable header true  | closed |
+        | the durable header false | lost   |
+        | the durable header false | closed |
+
+    @kit @needs-restart
+    Scenario: What came back before a restart shows the mark and its count after it
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header true
+      And "sure" has seen "m1"
+      And the connection of "sure" is lost
+      And 2 s pass
+      And the broker is restarted
+      And subscriber "sure" comes back as "heir"
+      Then message "m1" as seen by "heir" shows JMSRedelivered "true"
+      And message "m1" as seen by "heir" shows JMSXDeliveryCount "2"
+
+    @kit
     Scenario Outline: A message with <body> that comes again is marked, too
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -500,6 +531,22 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m3" exactly once
       And message "m1" as seen by "right" shows JMSRedelivered "true"
+
+    @kit
+    Scenario Outline: What goes from the one to the other with the durable header <header> shows the mark, its connection <ended>
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header <header>
+      And "left" has seen "m1"
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And the connection of "left" is <ended>
+      Then message "m1" as seen by "right" shows JMSRedelivered "true"
+
+      Examples:
+        | header | ended  |
+        | true   | closed |
+        | false  | lost   |
+        | false  | closed |
 
     @control
     Scenario: Another shared subscription to the topic has copies of its own

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import Defect, at_port
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
+from assay_steps.defects.wires import commands
 
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 _NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]
@@ -94,6 +96,13 @@ class _ZeroIsNothing(ProducerFilter):
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return replace(asked, priority=asked.priority or None, ttl_ms=asked.ttl_ms or None).through(self.behind)
+
+
+class _NamedTakesNoOptions(ProducerFilter):
+    """Priority and time to live given with a send that names its destination are ignored."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return (asked if asked.to is None else replace(asked, priority=None, ttl_ms=None)).through(self.behind)
 
 
 class _ModeAloneCounts(ProducerFilter):
@@ -229,6 +238,12 @@ def _one_mode_for_all(client: Client) -> Client:
     return ClientFilter(client, SharedMode)
 
 
+def _without_header(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    if not isinstance(command, Send) or command.message.durable is not False:
+        return None
+    return (replace(command, message=replace(command.message, durable=None)),)
+
+
 def _invents_client_ids(client: Client) -> Client:
     """Give a client without an id one that it has not asked for."""
     numbers = count(1)
@@ -250,7 +265,14 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
     at_port(twisted, _KeepsWhatWasRefused, "given-with-refused-send-kept", "PD-03"),
     at_port(twisted, _ZeroIsNothing, "zero-given-counts-as-nothing", "PD-03"),
+    at_port(twisted, _NamedTakesNoOptions, "named-destination-takes-no-options", "PD-03"),
     at_port(twisted, _ModeAloneCounts, "mode-given-alone-counts", "PD-03"),
+    Defect(
+        name="non-persistent-without-a-header",
+        rules=("PD-02", "PD-03"),
+        text="A non-persistent message goes without a durable header, so that its destination decides.",
+        wire=commands(_without_header),
+    ),
     at_port(twisted, _ShowsUsualPriority, "shows-usual-priority", "PD-03"),
     at_port(twisted, _KeepsShownPriority, "shows-earlier-priority", "PD-03"),
     at_port(twisted, _SettingResetsMode, "setting-resets-mode", "PD-02"),

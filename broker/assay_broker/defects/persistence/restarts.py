@@ -44,6 +44,11 @@ def _cut(message: Message) -> Message:
     return replace(message, body=_text(message)[:_LARGE])
 
 
+def _long_beyond_ascii_cut(message: Message) -> Message:
+    text = _text(message)
+    return message if text.isascii() or len(text) <= _LARGE else replace(message, body=text[: len(text) // 2])
+
+
 def _without_headers(message: Message) -> Message:
     """The message with no more of its headers than the kit's own property."""
     own = {name: value for name, value in message.properties.items() if name.startswith("assay")}
@@ -125,6 +130,12 @@ RESTART_DEFECTS = (
         rules=("PD-20", "PD-23", "QS-32"),
         text="A restart cuts stored bodies at 64 KB.",
         apply=lambda: _read_altered(_cut),
+    ),
+    Defect(
+        name="long-non-ascii-cut-at-restart",
+        rules=("PD-20", "PD-23"),
+        text="A restart cuts stored bodies that are long and have characters beyond ASCII.",
+        apply=lambda: _read_altered(_long_beyond_ascii_cut),
     ),
     Defect(
         name="sent-anew-at-restart",

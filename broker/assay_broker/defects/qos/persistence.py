@@ -70,6 +70,14 @@ def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return None
 
 
+@defect(puts, "at-most-once-joins-a-share", "QS-30")
+def _joins_a_share(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """The sharer of a non-durable subscription that came last decides: if it is at most once, so are the others."""
+    sharers = [attach for attach in view.on(target) if is_light(attach) and attach.shared and not is_durable(attach)]
+    mixed = len({attach.settled for attach in sharers}) > 1
+    return resent(put, durable=False) if mixed and sharers[-1].settled and put.message.durable else None
+
+
 @defect(puts, "defpsist-not-inherited", "QS-33", "QS-34")
 def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
     """A topic that leaves DEFPSIST to its parent makes messages non-persistent."""
@@ -135,6 +143,7 @@ QOS_PERSISTENCE_DEFECTS = (
         apply=lambda: commands(_never_lossy),
     ),
     _upside_down,
+    _joins_a_share,
     Defect(
         name="qos0-durable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),

@@ -1,0 +1,98 @@
+"""Defects that take one thing for another: names that differ in case, patterns, marks, defaults, records next door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, Connect, Put
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.records import MessageRemoved, Record
+from assay_broker.core.topics.topic_strings import has_wildcards
+from assay_broker.defects.model import defect
+from assay_broker.defects.sends import is_durable, is_topic, resent
+from assay_broker.defects.shapes import Commands, commands, deliveries, puts, replies, writing
+from assay_broker.defects.view import View
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import Mqrc, refused
+
+
+def _is_pattern(attach: Attach | None) -> bool:
+    return attach is not None and is_topic(attach.address) and has_wildcards(attach.address.name)
+
+
+@defect(deliveries, "pattern-hidden-by-topic", "PD-11")
+def _hidden_by_topic(delivery: Deliver, view: View) -> Deliver | None:
+    """A subscription to a pattern gets nothing while another subscription is to one topic alone."""
+    exact = any(is_topic(one.address) and not _is_pattern(one) for one in view.receivers.values())
+    return None if exact and _is_pattern(view.receiver(delivery)) else delivery
+
+
+@defect(deliveries, "pattern-hidden-by-pattern", "PD-11")
+def _hidden_by_pattern(delivery: Deliver, view: View) -> Deliver | None:
+    """Of subscriptions to patterns only the oldest gets publications."""
+    patterns = [one for one in view.receivers.values() if _is_pattern(one)]
+    own = view.receiver(delivery)
+    return None if _is_pattern(own) and own is not patterns[0] else delivery
+
+
+@defect(commands, "client-ids-in-any-case", "PD-16")
+def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Client ids that differ in case alone are one client's."""
+    if not isinstance(command, Connect) or command.client_id is None:
+        return None
+    return (replace(command, client_id=command.client_id.casefold()),)
+
+
+@defect(replies, "shared-name-of-one-client", "PD-16")
+def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """A client cannot share a subscription whose name another client shares at the moment."""
+    if not isinstance(asked, Attach) or not asked.shared or not is_durable(asked):
+        return answer
+    client = view.client_id(asked.connection)
+    others = (one for one in view.on(asked.address) if one.shared and one.name == asked.name)
+    if all(view.client_id(one.connection) == client for one in others):
+        return answer
+    return replace(answer, refused=refused(Mqrc.SUBSCRIPTION_IN_USE, "Another client shares it."))
+
+
+@defect(writing, "removal-takes-what-lies-between", "PD-20")
+def _takes_between(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+    """Of messages that are removed together, the store removes all between the first and the last, too."""
+    removed = [record.key for record in records if isinstance(record, MessageRemoved)]
+    if not removed:
+        return tuple(records)
+    between = set(range(min(removed), max(removed))) - {*removed}
+    return (*records, *(MessageRemoved(key) for key in sorted(between)))
+
+
+@defect(deliveries, "non-persistent-again-unmarked", "PD-18", "QS-09", "QS-10")
+def _again_unmarked(delivery: Deliver, _view: View) -> Deliver:
+    """A non-persistent message that comes again is counted and not marked as redelivered."""
+    return delivery if delivery.message.durable else replace(delivery, redelivered=False)
+
+
+@defect(deliveries, "unmarked-after-restart", "QS-09")
+def _unmarked_after_restart(delivery: Deliver, view: View) -> Deliver:
+    """After a restart, a message that was given back before it is counted and not marked as redelivered."""
+    return replace(delivery, redelivered=False) if view.starts > 1 else delivery
+
+
+@defect(puts, "defpsist-before-the-sender", "PD-02", "PD-03")
+def _before_the_sender(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """DEFPSIST of a queue or topic decides although the sender has chosen a delivery mode."""
+    says = view.said(target.name).get("DEFPSIST")
+    return None if says is None or put.message.durable is None else resent(put, durable=says == "YES")
+
+
+LOOKALIKE_DEFECTS = (
+    _hidden_by_topic,
+    _hidden_by_pattern,
+    _any_case,
+    _of_one_client,
+    _takes_between,
+    _again_unmarked,
+    _unmarked_after_restart,
+    _before_the_sender,
+)
