@@ -107,6 +107,16 @@ class OutgoingEnd(SettlingEnd):
             self._asked += more
             self.context.ask(None, commands.Flow, self.number, more)
 
+    def heed_credit(self) -> None:
+        """Take back the credit that the client has taken back, before a message is given back that would use it.
+
+        The engine reports flows after the outcomes that arrived with them.
+        """
+        less = max(0, self.engine.credit - len(self._waiting)) - self._asked
+        if less < 0 and not self._draining:
+            self._asked += less
+            self.context.handle(commands.Flow(self.context.number, None, self.number, less))
+
     def _drained(self, answer: Answer) -> None:
         """Take the answer to a drain: the queue manager has sent what it had, and the credit is used up."""
         del answer

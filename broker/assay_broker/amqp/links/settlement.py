@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from functools import partial
 
@@ -22,6 +23,7 @@ from assay_sdk.driver import Outcome
 
 _OPEN = LinkState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
+_GIVEN_BACK = frozenset((Outcome.RELEASED, Outcome.MODIFIED))
 _RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANSACTIONAL)
 
 
@@ -71,9 +73,15 @@ class SettlingEnd(ReceiverEnd):
         self._acquired.pop(number, None)
         self._take_outcome(delivery, number, said, settled=settled)
 
+    @abstractmethod
+    def heed_credit(self) -> None:
+        """Take back the credit that the client has taken back, before a message is given back that would use it."""
+
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
         """Apply a delivery's outcome outside a transaction."""
         del self._unsettled[delivery]
+        if said.outcome in _GIVEN_BACK:
+            self.heed_credit()
         if settled:
             engine.settle(delivery)
             self._settle(number, said)

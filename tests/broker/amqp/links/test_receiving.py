@@ -425,3 +425,19 @@ def test_what_a_leaving_link_gives_back_counts_once_though_it_had_credit_left(cl
     client.attach("s", RECEIVER, 1, source=source("LEAVES"))
     client.credit(1, 2, next_in=2)
     assert [count(client.wait(TRANSFER)), count(client.wait(TRANSFER))] == [1, 1]
+
+
+def test_a_message_given_back_together_with_the_credit_does_not_come_to_the_link_again(
+    server: Serving, client: Raw
+) -> None:
+    put(client, "BOTH.BACK", "one")
+    client.attach("r", RECEIVER, source=source("BOTH.BACK"))
+    client.credit(0, 10)
+    client.wait(TRANSFER)
+    with client.in_one_piece():
+        client.settle(0, FAILED)
+        client.credit(0, 0, count=1, next_in=1)
+    with raw(server, container="other") as other:
+        other.attach("r", RECEIVER, source=source("BOTH.BACK"))
+        other.credit(0, 1)
+        assert b"one" in other.wait(TRANSFER).payload

@@ -234,6 +234,9 @@ class ReceiverEnd(Incoming):
     def leave(self) -> None:
         """Give back unsettled messages, then detach from a durable subscription or close any other link."""
         self._left = True
+        if self._stays and self._deliveries and self.engine.credit > 0:
+            # With credit left, the broker would deliver what is given back to this link again, and count that.
+            self.engine.flow(-self.engine.credit)
         for delivery in self._deliveries.values():
             settle_with(delivery, Outcome.MODIFIED)
         self._deliveries.clear()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from proton import Condition, Delivery
-from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, deliver, receiver
+from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, TOPIC, deliver, receiver
 from tests.sdk.drivers.amqp.peer import Bench
 
 from assay_sdk.amqp import codec
-from assay_sdk.driver import Arrived, Browse, CloseLink, Done, Drain, Drained, Outcome, Settle
+from assay_sdk.driver import Arrived, Browse, CloseLink, Done, Drain, Drained, Durability, Outcome, Settle
 from assay_sdk.model.reasons import JmsErrorKind
 
 
@@ -61,6 +61,16 @@ def test_closing_a_receiver_gives_back_what_it_holds_as_failed_deliveries(opened
     opened.peer.handlers["DELIVERY"] = lambda d: states.append((int(d.remote_state), bool(d.remote.failed)))
     opened.done(CloseLink, 2)
     assert states == [(Delivery.MODIFIED, True)]
+
+
+def test_leaving_a_durable_subscription_takes_credit_back_before_it_gives_messages_back(opened: Bench) -> None:
+    receiver(opened, address=TOPIC, name="s", durability=Durability.DURABLE)
+    deliver(opened)
+    opened.expect(Arrived)
+    credit: list[int] = []
+    opened.peer.handlers["DELIVERY"] = lambda _delivery: credit.append(opened.peer.sent_to.credit)
+    opened.done(CloseLink, 2)
+    assert credit == [0]
 
 
 def test_a_message_nobody_can_read_is_rejected_and_its_credit_given_again(opened: Bench) -> None:
