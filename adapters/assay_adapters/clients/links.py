@@ -69,8 +69,9 @@ def acknowledge_message(message: Message[str]) -> None:
 class SdkProducer:
     """A producer of either face."""
 
-    def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str]) -> None:
+    def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str], teller: Teller) -> None:
         self._port = port
+        self._teller = teller
         self._before: Message[str] | None = None
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
@@ -123,9 +124,15 @@ class SdkProducer:
 
     def _message(self, draft: Draft) -> Message[str]:
         properties = marked(draft)
-        if draft.reused and self._before is not None:
-            self._before.body = draft.text
-            self._before.properties = properties
+        known = self._before if draft.reused else None
+        if draft.received is not None:
+            known = self._teller.message(draft.received)
+            if known is None:
+                raise LookupError(f"No unsettled message has the handle {draft.received}: receive it in client mode.")
+        if known is not None:
+            known.body = draft.text
+            known.properties = properties
+            self._before = known
         else:
             self._before = Message(
                 draft.text,

@@ -87,7 +87,7 @@ class SdkSession:
         """Make a producer; without a destination each send names its own."""
         if qos is not None:
             return self._unsupported("quality of service: it belongs to the MQ Light face")
-        return self._named(lambda: SdkProducer(self._make_producer(to)))
+        return self._named(lambda: SdkProducer(self._make_producer(to), self._teller))
 
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None

@@ -691,6 +691,50 @@ Feature: The sender chooses whether a message is persistent
       Then message "again" as seen by "receiver" shows JMSPriority "4"
       And message "again" shows JMSExpiration "0" after the send
 
+    Scenario Outline: A message that came <came> and is sent on goes <mode>, as its new producer says
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "work" in client mode
+      And receiver "first" of session "work" on queue "one"
+      And receiver "last" is waiting on queue "two"
+      When message "came" is sent to queue "one" with delivery mode <came>
+      And "first" receives a message
+      And message "on" is sent in session "work" to queue "two" with <option>
+      Then message "on" as seen by "last" shows JMSDeliveryMode "<shown>"
+      And message "on" shows JMSDeliveryMode "<shown>" after the send
+
+      Examples:
+        | came           | mode           | option                                                              | shown          |
+        | non-persistent | persistent     | the message object received as "came"                               | PERSISTENT     |
+        | persistent     | non-persistent | the message object received as "came" and delivery mode non-persistent | NON_PERSISTENT |
+        | non-persistent | persistent     | the message object received as "came" and delivery mode persistent for this send only | PERSISTENT |
+
+    @needs-topic
+    Scenario: A non-persistent message that came from a topic and is sent on to another goes persistent
+      Given a topic "one"
+      And a topic "two"
+      And session "work" in client mode
+      And receiver "first" of session "work" on topic "one"
+      And a non-durable subscriber "last" on topic "two"
+      When message "came" is sent to topic "one" with delivery mode non-persistent
+      And "first" receives a message
+      And message "on" is sent in session "work" to topic "two" with the message object received as "came"
+      Then message "on" as seen by "last" shows JMSDeliveryMode "PERSISTENT"
+
+    @needs-priority @needs-time-to-live
+    Scenario: A message that came with a priority and a time to live has its new producer's when it is sent on
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "work" in client mode
+      And receiver "first" of session "work" on queue "one"
+      And receiver "last" is waiting on queue "two"
+      When message "came" is sent to queue "one" with priority 7 and a time to live of 60 s
+      And "first" receives a message
+      And message "on" is sent in session "work" to queue "two" with the message object received as "came"
+      Then message "on" as seen by "last" shows JMSPriority "4"
+      And message "on" as seen by "last" shows JMSExpiration "0"
+      And message "on" as seen by "last" shows JMSRedelivered "false"
+
     Scenario Outline: A mode given with the <style> send goes before the message's own
       Given an empty queue
       And a receiver is waiting on the queue

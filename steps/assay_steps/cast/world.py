@@ -342,10 +342,23 @@ class World(Waiting):
             jms_type=options.jms_type,
             own_mode=options.own_mode,
             reused=options.reused,
+            received=None if options.received is None else self._handle(options.received),
             reply_to=self.address(options.reply_to) if options.reply_to else None,
             group_id=options.group_id,
             group_sequence=options.group_sequence,
         )
+
+    def _handle(self, label: str) -> int:
+        """The client's handle of a message that was received.
+
+        Raises:
+            LookupError: No consumer has received it.
+        """
+        key = self.key(label)
+        found = [one.seen.handle for one in self.sightings.all if one.key == key]
+        if not found:
+            raise LookupError(f'No consumer has received "{label}", so its message object cannot be sent on.')
+        return found[-1]
 
     @property
     def last(self) -> Answer[object]:

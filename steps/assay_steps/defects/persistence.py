@@ -18,6 +18,7 @@ _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 _NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]
 _PERSISTENT = _NUMBERS[Mode.PERSISTENT]
 _USUAL_PRIORITY = 4
+_HOUR_MS = 3_600_000
 _SHOWN = {Mode.PERSISTENT: "PERSISTENT", Mode.NON_PERSISTENT: "NON_PERSISTENT"}
 
 
@@ -96,6 +97,16 @@ class _ZeroIsNothing(ProducerFilter):
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return replace(asked, priority=asked.priority or None, ttl_ms=asked.ttl_ms or None).through(self.behind)
+
+
+class _SentOnAsItCame(ProducerFilter):
+    """A received message that is sent on does not go as its producer says, but as a message came once."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        if asked.message.received is None:
+            return asked.through(self.behind)
+        mode, priority = asked.mode or Mode.NON_PERSISTENT, asked.priority or _USUAL_PRIORITY + 1
+        return replace(asked, mode=mode, priority=priority, ttl_ms=asked.ttl_ms or _HOUR_MS).through(self.behind)
 
 
 class _NamedTakesNoOptions(ProducerFilter):
@@ -280,6 +291,7 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _GivenAloneResetsTheOthers, "given-alone-resets-the-others", "PD-03"),
     at_port(twisted, _MessageObjectRemembers, "message-object-remembers-its-send", "PD-04"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
+    at_port(twisted, _SentOnAsItCame, "sent-on-as-it-came", "PD-04"),
     at_port(twisted, _ShowsTheProducersMode, "shows-producers-mode", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
     Defect(

@@ -37,6 +37,8 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         send_priority: Priority of this send alone.
         own_mode: Delivery mode set on the message object before the send (PD-04).
         reused: Whether the message object of the producer's send before is sent again, with another body.
+        received: The scenario's name of a received message whose message object is sent, with another body; its consumer's
+            session sends it, and has not acknowledged it.
         size: Length of the body in bytes; 0 for an empty one.
         ending: Text behind the usual body; None for none.
         bare: Whether the message has no properties at all, not even the kit's own.
@@ -59,6 +61,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     send_priority: int | None = None
     own_mode: Mode | None = None
     reused: bool = False
+    received: str | None = None
     size: int | None = None
     ending: str | None = None
     bare: bool = False
@@ -97,6 +100,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"(no durable header|the durable header (?:true|false))", lambda match: HEADERS[match[1]]),
     (r"its own delivery mode (persistent|non-persistent)", lambda match: {"own_mode": Mode(match[1])}),
     (r"the message object of the send before", lambda _: {"reused": True}),
+    (r'the message object received as "([^"]+)"', lambda match: {"received": match[1]}),
     (r"priority (\d)", lambda match: {"priority": int(match[1])}),
     (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),
     (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),
