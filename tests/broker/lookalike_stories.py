@@ -83,7 +83,18 @@ def chosen_by_the_sender(story: Story) -> None:
     story.run(10)
 
 
+def selecting(story: Story) -> None:
+    """Two consumers that select, one of which comes after a message."""
+    one = story.client("one")
+    send(one, "Q", "old", delay_ms=0, creation_ms=1)
+    for link in (3, 4):
+        one.listen(link, Q, selector=f"JMSPriority < {link}" if link == 3 else "JMSPriority > 3")
+    one.put("new")
+    story.run(10)
+
+
 LOOKALIKE_STORIES = (
+    selecting,
     patterns,
     almost_one_client,
     taken_from_between,

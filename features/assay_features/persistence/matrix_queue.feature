@@ -510,6 +510,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | property colour = "red"  | colour           | red        |
         | property size = 7        | size             | 7          |
         | group "g"                | JMSXGroupID      | g          |
+        | JMSType "order"          | JMSType          | order      |
 
       @needs-priority
       Examples: A header that not every client has

@@ -91,6 +91,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | correlation id "order 7" | JMSCorrelationID | order 7    |
         | property colour = "red"  | colour           | red        |
         | property size = 7        | size             | 7          |
+        | JMSType "order"          | JMSType          | order      |
 
     @needs-local-transaction @needs-restart
     Scenario: What a unit of work sent and rolled back is for no durable subscription after a restart

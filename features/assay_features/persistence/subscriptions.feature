@@ -1156,6 +1156,35 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent | transacted | session    | closed |
 
     @needs-selector
+    Scenario Outline: Of two consumers, <first> and <second>, exactly one gets each message, and the rest waits
+      Given an empty queue
+      And receiver "a" is waiting on the queue for messages with "<first>"
+      And receiver "b" is waiting on the queue for messages with "<second>"
+      When messages "m1" to "m6" are sent to the queue with property size = 7
+      And message "other" is sent to the queue with property size = 1
+      And receiver "c" starts to wait on the queue
+      Then one of "a" and "b" sees "m1" to "m6", exactly once
+      And "c" sees "other" exactly once
+      And "c" never sees "m1" to "m6"
+
+      Examples:
+        | first    | second    |
+        | size > 5 | size > 5  |
+        | size > 5 | size = 7  |
+        | size > 5 | size < 0  |
+
+    @needs-selector
+    Scenario: A consumer that selects and comes late gets what waited for it behind all else
+      Given an empty queue
+      When 40 messages are sent to the queue with property colour = "blue"
+      And messages "red1" to "red2" are sent to the queue with property colour = "red"
+      And receiver "picky" starts to wait on the queue for messages with "colour = 'red'"
+      Then "picky" sees "red1" to "red2" exactly once
+      When receiver "second" starts to wait on the queue
+      Then "second" sees each of the many messages exactly once
+      And "second" never sees "red1" to "red2"
+
+    @needs-selector
     Scenario: A consumer that selects leaves the rest on the queue
       Given an empty queue
       And receiver "picky" is waiting on the queue for messages with "colour = 'red'"

@@ -252,6 +252,22 @@ Feature: Who acknowledges a message, the client or the application, and when
         | the connection of "s" is closed |
 
     @evidence
+    Scenario: Once its callback is replaced the new one acknowledges, and what the earlier one had comes back
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And "s" has seen "m1"
+      And subscriber "s" starts to receive and acknowledges once 1 messages have come
+      And 1 s pass
+      And message "m2" is sent to the topic with quality of service at-least-once
+      And "s" has seen "m2"
+      And 2 s pass
+      And the application of "s" fails
+      And subscriber "s" comes back
+      Then "s" sees "m1" again
+      And "s" sees "m2" exactly once
+
+    @evidence
     Scenario: Nothing is accepted over the wire before the application acknowledges it, though the next one comes
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet

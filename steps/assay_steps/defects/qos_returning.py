@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import Client, ClientConnection, ClientEvent, ClientSession, Endpoint, Seen
+from assay_adapters.ports.client import Client, ClientConnection, ClientEvent, ClientSession, Endpoint, Script, Seen
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.driver import (
     Arrived,
@@ -27,8 +27,8 @@ from assay_sdk.driver import (
 )
 from assay_sdk.driver import Outcome as Settlement
 from assay_sdk.model.reasons import JmsErrorKind
-from assay_steps.defects.consumers import ConsumingClientFilter
-from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
+from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
 from assay_steps.defects.qos import LightLinks, is_ours, subscribes
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
@@ -261,6 +261,18 @@ class _CreditOnce(LightLinks):
         return super().command(command)
 
 
+class _FirstCallbackStays(ConsumerFilter):
+    """A callback that takes another one's place is never called: the first one is."""
+
+    _has_one = False
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        if script is not None and self._has_one:
+            return Ok(None)
+        self._has_one = script is not None
+        return super().listen(script)
+
+
 class _KeepsShares(WireFilter):
     """Unsubscribing from a shared subscription does not reach the broker."""
 
@@ -352,6 +364,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     ),
     on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
     on_wire(wires, _CreditOnce, "credit-not-topped-up", "QS-14"),
+    at_port(consuming, _FirstCallbackStays, "first-callback-stays", "QS-13"),
     on_wire(wires, _KeepsShares, "shares-not-removed", "QS-20"),
     on_wire(wires, _AttachLostForGood, "attach-lost-for-good", "QS-05"),
     Defect(

@@ -46,8 +46,8 @@ class Draft(Struct, frozen=True, kw_only=True):
         own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
         reused: Whether to send the message object of the producer's send before, with this key and body; a client
             without message objects ignores it.
-        received: Handle of a message that the connection has received and not settled, whose object is sent with this key
-            and body; a client without message objects ignores it. None for a new message object.
+        received: Handle of a message that the connection has received and not settled, whose object is sent with this
+            key and body; a client without message objects ignores it. None for a new message object.
         reply_to: JMSReplyTo.
         group_id: The property JMSXGroupID.
         group_sequence: The property JMSXGroupSeq.

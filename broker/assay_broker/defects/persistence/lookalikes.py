@@ -10,10 +10,11 @@ from assay_broker.core.commands import Attach, Command, Connect, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.core.topics.topic_strings import has_wildcards
-from assay_broker.defects.model import defect
-from assay_broker.defects.sends import is_durable, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, deliveries, puts, replies, writing
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import is_durable, is_topic, resent, twice
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, replies, writing
 from assay_broker.defects.view import View
+from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import Mqrc, refused
 
@@ -86,6 +87,30 @@ def _before_the_sender(put: Put, target: Address, _now_ms: int, view: View) -> C
     return None if says is None or put.message.durable is None else resent(put, durable=says == "YES")
 
 
+@defect(puts, "copy-for-each-selector", "PD-18")
+def _copy_for_each_selector(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """A message to a queue is doubled while two consumers select, as if each had a subscription."""
+    selecting = [attach for attach in view.on(target) if attach.selector]
+    return twice(put) if len(selecting) > 1 and not is_topic(target) else None
+
+
+@defect(made, "late-selector-finds-nothing", "PD-18")
+def _finds_nothing() -> Seams:
+    """A consumer that selects gets nothing that was on the queue before it came."""
+    came: dict[tuple[int, int], int] = {}
+
+    def note(command: Command, now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Attach) and command.selector and not is_topic(command.address):
+            came[command.connection, command.link] = now_ms
+        return None
+
+    def seen(delivery: Deliver, _view: View) -> Deliver | None:
+        since_ms = came.get((delivery.connection, delivery.link), 0)
+        return delivery if (delivery.message.creation_ms or since_ms) >= since_ms else None
+
+    return filters(note, delivery=seen)
+
+
 LOOKALIKE_DEFECTS = (
     _hidden_by_topic,
     _hidden_by_pattern,
@@ -95,4 +120,6 @@ LOOKALIKE_DEFECTS = (
     _again_unmarked,
     _unmarked_after_restart,
     _before_the_sender,
+    _copy_for_each_selector,
+    _finds_nothing,
 )

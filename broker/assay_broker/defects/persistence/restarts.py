@@ -53,7 +53,14 @@ def _without_headers(message: Message) -> Message:
     """The message with no more of its headers than the kit's own property."""
     own = {name: value for name, value in message.properties.items() if name.startswith("assay")}
     return replace(
-        message, durable=False, priority=None, correlation_id=None, group_id=None, reply_to=None, properties=own
+        message,
+        durable=False,
+        priority=None,
+        correlation_id=None,
+        group_id=None,
+        reply_to=None,
+        subject=None,
+        properties=own,
     )
 
 
