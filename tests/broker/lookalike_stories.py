@@ -93,7 +93,19 @@ def selecting(story: Story) -> None:
     story.run(10)
 
 
+def named_beyond_ascii(story: Story) -> None:
+    one = story.client("one", "ännchen")
+    one.listen(3, TOPIC, DURABLE, "größe")
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("one again", "ännchen").listen(3, TOPIC, DURABLE, "größe")
+    story.client("sender").put("published", 2)
+    story.run(10)
+
+
 LOOKALIKE_STORIES = (
+    named_beyond_ascii,
     selecting,
     patterns,
     almost_one_client,

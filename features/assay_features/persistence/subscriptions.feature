@@ -732,6 +732,22 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m5" in that order
       And "second" sees "m1" to "m5" exactly once
 
+    @kit @needs-restart
+    Scenario Outline: A subscription "<subscription>" of client "<client>" to topic "<topic>" opens again after a restart
+      Given subscriber "keeper" with durable subscription "<subscription>" of client "<client>" on topic "<topic>"
+      And subscriber "keeper" is inactive
+      When message "m1" is sent to topic "<topic>"
+      And the broker is restarted
+      And message "m2" is sent to topic "<topic>"
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m2" exactly once
+
+      Examples:
+        | subscription | client  | topic         |
+        | größe        | ann     | news          |
+        | news         | ännchen | news          |
+        | news         | ann     | straße/zürich |
+
     Scenario: What was missed is delivered, each message once
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
@@ -1071,6 +1087,23 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "still here" is sent to the topic
       Then "twin" sees "still here" exactly once
 
+    @evidence @judges-broker @needs-client-id
+    Scenario Outline: A client id is free again once the broker <event>
+      Given a connection "first" with client id "twin"
+      When the broker <event>
+      And a connection "second" asks for client id "twin"
+      Then it is accepted
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     @judges-broker @needs-client-id
     Scenario: A client id is free again once its connection is closed
       Given a connection "first" with client id "twin"
@@ -1171,7 +1204,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | first    | second    |
         | size > 5 | size > 5  |
         | size > 5 | size = 7  |
-        | size > 5 | size < 0  |
+        | size > 5 | size = 9  |
 
     @needs-selector
     Scenario: A consumer that selects and comes late gets what waited for it behind all else

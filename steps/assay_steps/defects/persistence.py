@@ -100,13 +100,23 @@ class _ZeroIsNothing(ProducerFilter):
 
 
 class _SentOnAsItCame(ProducerFilter):
-    """A received message that is sent on does not go as its producer says, but as a message came once."""
+    """A received message that is sent on has another mode, priority and time to live than its producer says."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._mode = Mode.PERSISTENT
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        if setting is Setting.MODE and isinstance(value, int):
+            self._mode = MODE_VALUES[value]
+        return super().set(setting, value)
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         if asked.message.received is None:
             return asked.through(self.behind)
-        mode, priority = asked.mode or Mode.NON_PERSISTENT, asked.priority or _USUAL_PRIORITY + 1
-        return replace(asked, mode=mode, priority=priority, ttl_ms=asked.ttl_ms or _HOUR_MS).through(self.behind)
+        mode = Mode.PERSISTENT if (asked.mode or self._mode) is Mode.NON_PERSISTENT else Mode.NON_PERSISTENT
+        other = replace(asked, mode=mode, priority=_USUAL_PRIORITY + 1, ttl_ms=_HOUR_MS)
+        return other.through(self.behind)
 
 
 class _NamedTakesNoOptions(ProducerFilter):

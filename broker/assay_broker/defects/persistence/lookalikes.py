@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Connect, Put
+from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put
 from assay_broker.core.effects import Answer, Deliver
-from assay_broker.core.records import MessageRemoved, Record
+from assay_broker.core.records import MessageRemoved, Record, SubscriptionDefined
 from assay_broker.core.topics.topic_strings import has_wildcards
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import is_durable, is_topic, resent, twice
-from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, replies, writing
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read, replies, writing
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -111,6 +111,45 @@ def _finds_nothing() -> Seams:
     return filters(note, delivery=seen)
 
 
+@defect(read, "names-in-ascii-after-restart", "PD-15")
+def _in_ascii(record: Record) -> tuple[Record, ...]:
+    """After a restart, a durable subscription's name, client id and topic have no characters beyond ASCII any more."""
+    if not isinstance(record, SubscriptionDefined):
+        return (record,)
+    client_id = None if record.client_id is None else _ascii(record.client_id)
+    topic = replace(record.topic, name=_ascii(record.topic.name))
+    return (replace(record, name=_ascii(record.name), client_id=client_id, topic=topic),)
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "replace").decode()
+
+
+@defect(made, "client-ids-taken-over-a-restart", "PD-17")
+def _taken_over_a_restart() -> Seams:
+    """After a restart, a client id is refused that a connection had when the broker ended."""
+    connected: set[str | None] = set()
+    taken: set[str | None] = set()
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Connect):
+            connected.add(command.client_id)
+        elif isinstance(command, Disconnect) and command.clean:
+            connected.discard(view.client_id(command.connection))
+        return None
+
+    def told(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+        if not isinstance(asked, Connect) or asked.client_id is None or asked.client_id not in taken:
+            return answer
+        return replace(answer, refused=refused(Mqrc.IDENTITY_MISMATCH, "The client id is in use."))
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        taken.update(connected)
+        return tuple(records)
+
+    return filters(note, answer=told, read=start)
+
+
 LOOKALIKE_DEFECTS = (
     _hidden_by_topic,
     _hidden_by_pattern,
@@ -122,4 +161,6 @@ LOOKALIKE_DEFECTS = (
     _before_the_sender,
     _copy_for_each_selector,
     _finds_nothing,
+    _in_ascii,
+    _taken_over_a_restart,
 )
