@@ -15,6 +15,7 @@ _EXACT = "Only a clock that is exact, and waits for nothing, tells the differenc
 BEYOND_THE_WIRE: Mapping[str, str] = {
     **dict.fromkeys(
         (
+            "client-ids-taken-over-a-restart",
             "delay-anew-after-restart",
             "gone-back-at-second-restart",
             "lost-at-second-restart",
@@ -26,6 +27,7 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
             "ttl-ignored-after-restart",
             "ttl-spent-after-restart",
             "unacknowledged-gone-at-restart",
+            "unmarked-after-restart",
         ),
         _ANOTHER_PROCESS,
     ),
@@ -34,6 +36,7 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
         ("at-least-once-sent-settled", "at-most-once-sent-unsettled"),
         "The AMQP server settles each transfer as its link has agreed, whatever the queue manager says of the message.",
     ),
+    "non-persistent-again-unmarked": "Over AMQP 1.0 a message has a count, from which the client makes the mark.",
     "ttl-in-seconds": "Over AMQP 1.0 a subscription's time to live is in whole seconds anyway.",
     "no-client-id-needed": "Over AMQP 1.0 no connection is without a client id.",
     "line-loss-consumes": (

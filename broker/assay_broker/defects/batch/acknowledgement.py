@@ -26,7 +26,7 @@ _TWENTIETH = 20
 _TRIES = 2
 
 
-@defect(deliveries, "redelivered-unmarked", "BT-09")
+@defect(deliveries, "redelivered-unmarked", "BT-09", "PD-18")
 def _unmarked(delivery: Deliver, _view: View) -> Deliver:
     """Messages that come again are not marked as redelivered."""
     return replace(delivery, redelivered=False, count=0)
