@@ -124,6 +124,22 @@ def namesakes(story: Story) -> None:
     story.run(10)
 
 
+def taken_from_both_sides(story: Story) -> None:
+    one = story.client("one")
+    one.put("left")
+    one.put("between")
+    one.put("right")
+    one.listen(3, Q, credit=3)
+    story.run(10)
+    numbers = one.held(3, 1) + one.held(3, 3)
+    one.submit(driver.Settle(one.token(), 3, numbers, Outcome.ACCEPTED))
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("after").listen(3, Q)
+    story.run(10)
+
+
 RETURNING_STORIES = (
     given_back,
     undone_over_a_restart,
@@ -133,4 +149,5 @@ RETURNING_STORIES = (
     taken_from_two_queues,
     on_the_wire,
     namesakes,
+    taken_from_both_sides,
 )

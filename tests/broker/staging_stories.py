@@ -127,6 +127,32 @@ def last_place(story: Story) -> None:
     look(office, "Q")
 
 
+def not_let_go(story: Story) -> None:
+    """The store refuses that a staged message is taken back."""
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    send(one, "Q", "kept", delay_ms=500)
+    story.run(100)
+    story.store.fail(1)
+    take(office, "kept")
+    story.run(1_000)
+    look(office, "Q")
+
+
+def reported_to_a_temporary_queue(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q", "DLQ")
+    office.dead_letters("DLQ")
+    one.submit(driver.OpenSender(one.token(), 1, 4, Address(AddressKind.TEMPORARY_QUEUE, ""), dynamic=True))
+    story.run(10)
+    made = next(str(event.value) for event in reversed(one.events) if isinstance(event, driver.Done) and event.value)
+    answers = Address(AddressKind.TEMPORARY_QUEUE, made)
+    one.listen(5, answers)
+    send(one, "Q", "asks", delay_ms=200, reply_to=answers, properties={WHOLE_REPORT: int(Mqro.EXCEPTION)})
+    office.alter("Q", PUT="DISABLED")
+    story.run(1_000)
+
+
 STAGING_STORIES = (
     limits_of_units_and_publications,
     refused_and_cleared,
@@ -135,4 +161,6 @@ STAGING_STORIES = (
     stuck_on_zos,
     reported_with_more,
     last_place,
+    not_let_go,
+    reported_to_a_temporary_queue,
 )

@@ -201,6 +201,7 @@ class SdkConsumer:
             commit=self._session.commit,
             rollback=self._session.rollback,
             again=again,
+            close=self._port.close,
         )
 
         def listener(messages: list[Message[str]]) -> None:

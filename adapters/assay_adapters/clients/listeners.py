@@ -20,7 +20,7 @@ class ScriptedFailureError(RuntimeError):
 class ScriptedListener(Generic[T]):
     """Carries out a script in each callback.
 
-    It waits, raises, acknowledges, commits, rolls back, and sets the listener again, in this order.
+    It waits, raises, acknowledges, commits, rolls back, sets the listener again and closes the consumer, in this order.
 
     Args:
         script: The script.
@@ -29,6 +29,7 @@ class ScriptedListener(Generic[T]):
         commit: Commits the session.
         rollback: Rolls the session back.
         again: Sets the listener on its consumer again.
+        close: Closes its consumer.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class ScriptedListener(Generic[T]):
         commit: Callable[[], None],
         rollback: Callable[[], None],
         again: Callable[[], None],
+        close: Callable[[], None],
     ) -> None:
         self._script = script
         self._runner = runner
@@ -47,6 +49,7 @@ class ScriptedListener(Generic[T]):
         self._commit = commit
         self._rollback = rollback
         self._again = again
+        self._close = close
         self._callbacks = 0
         self._came: list[T] = []
 
@@ -76,6 +79,8 @@ class ScriptedListener(Generic[T]):
             self._rollback()
         if self._reached(script.again_after, before):
             self._again()
+        if self._reached(script.close_after, before):
+            self._close()
 
     def _reached(self, after: int | None, before: int) -> bool:
         """Return whether this callback completes this number of messages."""

@@ -169,6 +169,7 @@ class LightConsumer:
             commit=_no_unit,
             rollback=_no_unit,
             again=lambda: self._port.set_on_message(listener),
+            close=self._close,
         )
 
         def listener(delivery: Delivery) -> None:

@@ -185,6 +185,52 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
+    @evidence
+    Scenario Outline: A callback that closes its receiver acknowledges its batch, and what waits behind it comes to another receiver: <count> messages in batches of <size>
+      Given an empty queue
+      And messages "m1" to "m<count>" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 500 ms and closes its receiver once <size> messages have come
+      And "receiver" has seen "m1" to "m<size>"
+      And 1 s pass
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m<count>", exactly once
+      And "after" never sees "m1" to "m<size>"
+
+      Examples:
+        | size | count |
+        | 2    | 3     |
+        | 3    | 9     |
+
+    @evidence @needs-selector
+    Scenario Outline: What stands between the messages of an acknowledged batch is there after the broker <event>
+      The receiver selects, so that the messages of its batch are not neighbours on the queue.
+
+      Given an empty queue
+      And message "r1" is sent to the queue with property colour = "red"
+      And message "b1" is sent to the queue with property colour = "blue"
+      And message "r2" is sent to the queue with property colour = "red"
+      And message "b2" is sent to the queue with property colour = "blue"
+      And message "r3" is sent to the queue with property colour = "red"
+      And receiver "picky" on the queue for messages with "colour = 'red'"
+      When "picky" starts to take batches of at most 3 within 500 ms
+      And "picky" has seen "r1" to "r3"
+      And 1 s pass
+      And the broker <event>
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "b1" to "b2" exactly once
+      And "after" never sees "r1" to "r3"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @evidence @needs-kill @needs-kill-at-first-sight
     Scenario: A broker that is killed during the callback has nothing of the batch acknowledged
       Given an empty queue
@@ -229,6 +275,15 @@ Feature: A batch is acknowledged as a whole
       When the receiver starts to take batches of at most 3 within 1 s and fails in callback 1
       And "receiver" has seen "m1" to "m3"
       Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
+
+    @evidence
+    Scenario: After a failed callback what comes again is marked, whatever else goes back with it
+      Given an empty queue
+      And messages "m1" to "m9" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 1 s and fails in callback 1
+      And "receiver" has seen "m1" to "m9"
+      Then every redelivery of "m1" to "m9" that "receiver" sees is marked as redelivered
 
     @kit
     Scenario: Each time that its client was lost what comes again of a batch is marked
@@ -283,6 +338,21 @@ Feature: A batch is acknowledged as a whole
         | called |
         | m6     |
         | m1     |
+
+    @evidence @needs-kill
+    Scenario: A broker that is killed as soon as the call has returned has all three batches acknowledged
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver" acknowledges message "m6"
+      And the broker is killed and comes back
+      And message "control" is sent to the queue
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
 
     Scenario: Called on an old message in the middle of an earlier batch, it acknowledges all that came since
       Given an empty queue
@@ -685,6 +755,21 @@ Feature: A batch is acknowledged as a whole
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
       And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    @evidence @needs-kill
+    Scenario: A broker that is killed as soon as the commit has returned has three batches acknowledged
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And session "s" is committed
+      And the broker is killed and comes back
+      And message "control" is sent to the queue
+      And receiver "after" starts to wait on the queue
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 

@@ -197,6 +197,22 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 150  |
         | 300  |
 
+    @evidence
+    Scenario Outline: What waits for the rest of its batch comes by the deadline of a listener that is set in place of its own, <when>
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the receiver starts to take batches of at most <size> within 2 s
+      Then the receiver sees "m1" to "m3" exactly once
+
+      Examples:
+        | size | when          |
+        | 5    | not full      |
+        | 3    | full          |
+        | 2    | full and more |
+
     Scenario: Each of several trickles has a deadline of its own
       Given it is known how long an unbatched message takes
       And an empty queue
@@ -304,6 +320,11 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | 6     |
         | 10   | 30    |
         | 150  | 450   |
+
+      @needs-virtual-time
+      Examples: More than a client takes in at a time
+        | size | count |
+        | 1000 | 3000  |
 
     @kit @judges-client @needs-virtual-time
     Scenario: Our client fills batches with waiting messages to the brim although it may not wait

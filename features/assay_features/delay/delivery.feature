@@ -462,6 +462,30 @@ Feature: A delayed message is delivered once its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m5" exactly once
 
+    @evidence @needs-local-transaction
+    Scenario Outline: What a unit of work has staged between messages that were moved comes, although the broker <event>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s
+      And message "m2" is sent in session "work" to the queue with a delivery delay of 20 s
+      And message "m3" is sent in session "work" to the queue with a delivery delay of 2 s
+      And session "work" is committed
+      And "receiver" has seen "m1" and "m3"
+      And the broker <event>
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m2" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-non-persistent
     Scenario Outline: A non-persistent message comes in time too, <delay> after its send
       Given an empty queue

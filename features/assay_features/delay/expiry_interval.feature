@@ -113,6 +113,16 @@ Feature: A delay uses up the expiry interval
         | MQRO_EXPIRATION_WITH_DATA      | the first 100 bytes of its body |
         | MQRO_EXPIRATION_WITH_FULL_DATA | all of its body                 |
 
+    @evidence @needs-temporary-destination
+    Scenario: An application receives the expiration report from its temporary queue
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "answers" and report options MQRO_EXPIRATION_WITH_FULL_DATA
+      And the queue has been altered to PUT(DISABLED)
+      When 7 s have passed since "m1" was sent
+      Then "reader" receives a report on "m1" with feedback MQFB_EXPIRATION and all of its body
+
     Scenario: A body below 100 bytes comes whole
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 60 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)

@@ -152,6 +152,33 @@ Feature: Exception reports on delayed messages that could not be put
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
 
+    @evidence @needs-temporary-destination
+    Scenario Outline: An application receives the report on a <mode> message from its temporary queue, with <data>
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "answers" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      Then "reader" receives a report on "m1" with feedback MQRC_PUT_INHIBITED and <data>
+      And the dead-letter queue holds "m1"
+      Examples:
+        | mode           | option                        | data                            |
+        | persistent     | MQRO_EXCEPTION                | no data                         |
+        | non-persistent | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+
+    Scenario Outline: An application receives the report on a message from its reply-to queue, with <data>
+      Given receiver "reader" on queue "replies"
+      And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      Then "reader" receives a report on "m1" with feedback MQRC_PUT_INHIBITED and <data>
+      Examples:
+        | option                        | data                            |
+        | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+
     @kit
     Scenario Outline: Our own report on a <mode> message is <mode>, and has the priority of the message
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, priority 7, reply-to queue "replies" and report options MQRO_EXCEPTION
@@ -195,6 +222,21 @@ Feature: Exception reports on delayed messages that could not be put
         | mode           |
         | persistent     |
         | non-persistent |
+
+    @evidence @needs-temporary-destination
+    Scenario Outline: The reply-to queue was a temporary one whose connection <ended>
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "answers" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When the connection of "reader" is <ended>
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on the dead-letter queue
+      And the dead-letter queue holds "m1"
+      Examples:
+        | ended  |
+        | closed |
+        | lost   |
 
     @own-instance
     Scenario: The reply-to queue is not there

@@ -215,6 +215,28 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
 
+    @kit @needs-store-error
+    Scenario: A message that the store does not let go is not taken back, and comes in time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
+      And the broker's store refuses the next write
+      And the administrator tries to take "m1" off the staging queue by correlation id
+      Then the command is refused
+      And the receiver sees "m1" in time, 5 s after its send
+      And the receiver sees "m1" and "m2" exactly once
+
+    @kit @needs-store-error
+    Scenario: Nor are messages cleared off the staging queue that the store does not let go
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
+      And the broker's store refuses the next write
+      And the staging queue is cleared
+      Then the command is refused
+      And the receiver sees "m1" and "m2" exactly once
+      And the receiver sees "m1" no earlier than 5 s after its send
+
     @needs-kill
     Scenario: A message that was taken back does not return with a kill
       Given an empty queue

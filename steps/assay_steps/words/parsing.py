@@ -170,6 +170,7 @@ SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...
     (r"rolls back once (\d+) messages have come", lambda match: {"rollback_after": int(match[1])}),
     (r"acknowledges once (\d+) messages have come", lambda match: {"acknowledge_after": int(match[1])}),
     (r"sets its listener again once (\d+) messages have come", lambda match: {"again_after": int(match[1])}),
+    (r"closes its receiver once (\d+) messages have come", lambda match: {"close_after": int(match[1])}),
 )
 """The actions of a listener on its messages, joined by ``and``."""
 

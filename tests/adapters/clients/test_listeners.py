@@ -20,6 +20,7 @@ class Played:
             commit=lambda: self.did.append("commit"),
             rollback=lambda: self.did.append("rollback"),
             again=lambda: self.did.append("again"),
+            close=lambda: self.did.append("close"),
         )
 
 
@@ -69,6 +70,13 @@ def test_the_listener_is_set_again_once_and_last() -> None:
     for batch in (["a"], ["b", "c"], ["d"]):
         played.listener(batch)
     assert played.did == ["commit", "again"]
+
+
+def test_the_consumer_is_closed_once_and_last() -> None:
+    played = Played(Script(close_after=2, again_after=2))
+    for batch in (["a"], ["b", "c"], ["d"]):
+        played.listener(batch)
+    assert played.did == ["again", "close"]
 
 
 def test_a_raising_callback_does_nothing_else() -> None:

@@ -23,6 +23,7 @@ class Script(Struct, frozen=True, kw_only=True):
         commit_after: Commit the session after this many messages; None never.
         rollback_after: Roll the session back after this many messages; None never.
         again_after: Set the same listener on the consumer again after this many messages; None never.
+        close_after: Close the consumer after this many messages; None never.
     """
 
     acknowledge_after: int | None = None
@@ -34,6 +35,7 @@ class Script(Struct, frozen=True, kw_only=True):
     commit_after: int | None = None
     rollback_after: int | None = None
     again_after: int | None = None
+    close_after: int | None = None
 
 
 class ClientEvent(Struct, frozen=True, kw_only=True):

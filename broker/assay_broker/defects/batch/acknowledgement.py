@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, pairwise
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from assay_broker.core.states.tables import Tables
 from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, accepted, dropped, handed_in
-from assay_broker.defects.shapes import Commands, commands, deliveries, read_together
+from assay_broker.defects.shapes import Commands, commands, deliveries, read_together, writing
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
@@ -24,6 +24,7 @@ _SEVERAL = 3
 _SIX = 6
 _TWENTIETH = 20
 _TRIES = 2
+_NEXT_BUT_ONE = 2
 
 
 @defect(deliveries, "redelivered-unmarked", "BT-09", "PD-18")
@@ -40,6 +41,14 @@ def _half_returned(command: Command, _now_ms: int, _view: View) -> Commands | No
     half = len(command.deliveries) // 2
     kept = replace(command, token=None, deliveries=command.deliveries[:half], outcome=Outcome.ACCEPTED)
     return (kept, replace(command, deliveries=command.deliveries[half:]))
+
+
+@defect(writing, "one-between-goes-too", "BT-08", "DD-03")
+def _one_between(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+    """The record of the message between two that leave together is removed with theirs."""
+    gone = sorted(record.key for record in records if isinstance(record, MessageRemoved))
+    between = (first + 1 for first, last in pairwise(gone) if last - first == _NEXT_BUT_ONE)
+    return (*records, *map(MessageRemoved, between))
 
 
 def _last_only(*, in_unit: bool) -> Seams:
@@ -134,6 +143,7 @@ BATCH_DEFECTS = (
     _unmarked,
     _half_returned,
     _lost_with_the_line,
+    _one_between,
     Defect(
         name="lost-with-the-line-twice",
         rules=("BT-09",),

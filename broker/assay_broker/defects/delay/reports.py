@@ -10,11 +10,11 @@ from assay_broker.core.commands import Put
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import FEEDBACK, options, report
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import dropped, handed_in, is_delayed, resent
+from assay_broker.defects.sends import dropped, handed_in, is_delayed, resent, with_options
 from assay_broker.defects.shapes import Commands, puts, shown
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
 _DAY_MS = 86_400_000
@@ -116,6 +116,25 @@ def _filled_in(put: Put, _target: Address, _now_ms: int, _view: View) -> Command
     return resent(put, correlation_id=message.message_id)
 
 
+@defect(puts, "report-to-no-temporary-queue", "DD-57", "DD-72")
+def _to_no_temporary_queue(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A report on a delayed message is not put to a temporary queue, as if that had ended."""
+    to = put.message.reply_to
+    if to is None or to.kind is not AddressKind.TEMPORARY_QUEUE or not is_delayed(put, now_ms):
+        return None
+    return resent(put, reply_to=Address(to.kind, f"{to.name}.gone")) if options(put.message) else None
+
+
+@defect(puts, "report-without-temporary-queue-lost", "DD-73")
+def _lost_without_temporary_queue(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """A report on a delayed message is not made if it is for a temporary queue."""
+    to = put.message.reply_to
+    if to is None or to.kind is not AddressKind.TEMPORARY_QUEUE or not is_delayed(put, now_ms):
+        return None
+    message = with_options(put.message, options(put.message) & ~Mqro.EXCEPTION_WITH_FULL_DATA)
+    return (replace(put, message=message),)
+
+
 REPORT_DEFECTS = (
     _in_milliseconds,
     _mortal,
@@ -188,4 +207,6 @@ REPORT_DEFECTS = (
         apply=lambda: _reported_at_once(_CONFIRMATIONS, Mqro.COD, lost=True),
     ),
     _filled_in,
+    _to_no_temporary_queue,
+    _lost_without_temporary_queue,
 )

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import ClearQueue, NativeBrowse, NativeTake
-from assay_broker.core.commands import Administer, Cancel, Command
+from assay_broker.core.commands import Administer, Cancel, Command, Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import change_of, is_topic, rows
+from assay_broker.defects.sends import cancelled, change_of, is_topic, rows
 from assay_broker.defects.shapes import Commands, commands, delayed_messages, deliveries, filters, writing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
@@ -173,6 +173,26 @@ def _no_type(message: Message) -> Message:
     return replace(message, subject=None)
 
 
+@defect(made, "refused-take-takes", "DD-38")
+def _refused_take() -> Seams:
+    """What could not be taken off the staging queue, because the store refused that, is gone all the same."""
+    asked: list[str] = []
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        take = _take(command)
+        if take is not None:
+            asked.extend(id_ for id_ in view.delayed if native_id(id_) == take.correlation_id)
+        elif change_of(command) == ClearQueue(STAGING_QUEUE):
+            asked.extend(view.delayed)
+        if not isinstance(command, Stored | StoreFailed):
+            return None
+        lost = tuple(asked)
+        asked.clear()
+        return (command, *cancelled(view, *lost)) if lost and isinstance(command, StoreFailed) else None
+
+    return commands(rewrite)
+
+
 def _properties(message: Message, kept: Callable[[Property], bool]) -> Message:
     return replace(message, properties={name: value for name, value in message.properties.items() if kept(value)})
 
@@ -235,6 +255,7 @@ STAGED_MESSAGE_DEFECTS = (
     _the_next_too,
     _taken_until_restart,
     _cleared_until_restart,
+    _refused_take,
     Defect(
         name="moved-under-another-id",
         rules=("DD-39",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_steps.defects.batch.acknowledgement import ACKNOWLEDGEMENT_DEFECTS
+from assay_steps.defects.batch.answers import ANSWER_DEFECTS
 from assay_steps.defects.batch.closed_receivers import CLOSED_RECEIVER_DEFECTS
 from assay_steps.defects.batch.contents import CONTENT_DEFECTS
 from assay_steps.defects.batch.forgotten import FORGOTTEN_DEFECTS
@@ -22,4 +23,5 @@ BATCH_DEFECTS = (
     *FORGOTTEN_DEFECTS,
     *OTHER_SESSION_DEFECTS,
     *STOPPING_DEFECTS,
+    *ANSWER_DEFECTS,
 )

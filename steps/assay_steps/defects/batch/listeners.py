@@ -14,6 +14,7 @@ HOUR_MS = 3_600_000
 TEN_SECONDS_MS = 10_000
 MS_PER_SECOND = 1_000
 LARGE = 100
+VERY_LARGE = 512
 
 
 class _Refuses(ConsumerFilter):
@@ -52,6 +53,13 @@ class _AtMostAHundred(ConsumerFilter):
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, min(size, LARGE), timeout_ms)
+
+
+class _AtMostItsCredit(ConsumerFilter):
+    """A batch has no more than 512 messages, however large its size is."""
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return super().listen_batch(script, min(size, VERY_LARGE), timeout_ms)
 
 
 class _HalfFilled(ConsumerFilter):
@@ -229,6 +237,7 @@ LISTENER_DEFECTS = (
     at_port(consuming, _SizeIgnored, "batch-size-ignored", "BT-02", "BT-04", "BT-06"),
     at_port(consuming, _OneTooMany, "one-too-many-in-a-batch", "BT-04", "BT-05", "BT-06"),
     at_port(consuming, _AtMostAHundred, "batches-of-at-most-a-hundred", "BT-06"),
+    at_port(consuming, _AtMostItsCredit, "batches-of-at-most-512", "BT-06"),
     at_port(consuming, _HalfFilled, "batches-half-filled", "BT-06"),
     at_port(consuming, _InSeconds, "batch-timeout-in-seconds", "BT-02", "BT-05"),
     at_port(consuming, _RoundedUp, "batch-timeout-rounded-up", "BT-02", "BT-05", "BT-15"),
@@ -243,6 +252,6 @@ LISTENER_DEFECTS = (
     at_port(consuming, _SenselessTaken, "senseless-batches-taken", "BT-14"),
     at_port(consuming, _RefusalTakesThePlace, "refused-listener-takes-the-place", "BT-14"),
     at_port(consuming, _RefusalRemoves, "refused-listener-removes-the-old", "BT-14"),
-    at_port(consuming, _SetOnce, "batch-listener-set-once", "BT-02"),
+    at_port(consuming, _SetOnce, "batch-listener-set-once", "BT-02", "BT-05"),
     at_port(consuming, _SubscribesAnew, "batches-subscribe-anew", "BT-15"),
 )

@@ -287,6 +287,12 @@ def _(world: World, label: str, place: Place) -> None:
     answer.needed()
 
 
+@when(phrase("the administrator tries to take {label:Name} off {place:Place} by correlation id"))
+def _(world: World, label: str, place: Place) -> None:
+    answer = world.administrator.take(place, bytes.fromhex(_message_id(world, label)))
+    world.administrator.last = Answer(answer.ref, answer.outcome)
+
+
 @then(phrase("the administrator has {label:Name}"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("equal-fields", {"at": _taken(world), "field.kid": world.key(label)})

@@ -1,4 +1,4 @@
-"""Reports on messages: exception, expiration, confirmation; found on reply queues by an administrator.
+"""Reports on messages: exception, expiration, confirmation; on reply queues, for an administrator or a receiver.
 
 A report belongs to the message whose message id or correlation id it has.  A step that expects a report looks for it
 until the backend's time limit is over.
@@ -11,6 +11,7 @@ import itertools
 
 from pytest_bdd import then
 
+from assay_adapters.ports.outcome import Ok
 from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.looks import Found, Look, headers_of, message_id_of
@@ -49,10 +50,28 @@ def _report(world: World, label: str, place: Place) -> str:
 def _(world: World, evidence: Evidence, label: str, feedback: int, place: Place, data: str | None = None) -> None:
     fields = {"field.MsgType": str(MQMT_REPORT), "field.Feedback": str(feedback)}
     if data is not None:
-        body = world.messages[label].body.encode()
-        carried = {"no data": b"", "the first 100 bytes of its body": body[:FIRST_BYTES]}.get(data, body)
-        fields |= {"field.bytes": str(len(carried)), "field.sha256": hashlib.sha256(carried).hexdigest()}
+        fields |= _carried(world, label, data)
     evidence.claim("equal-fields", {"at": _report(world, label, place)} | fields)
+
+
+def _carried(world: World, label: str, data: str) -> dict[str, str]:
+    """The fields of a report that show what it has of the message's body."""
+    body = world.messages[label].body.encode()
+    carried = {"no data": b"", "the first 100 bytes of its body": body[:FIRST_BYTES]}.get(data, body)
+    return {"field.bytes": str(len(carried)), "field.sha256": hashlib.sha256(carried).hexdigest()}
+
+
+@then(phrase("{name:Name} receives a report on {label:Name} with feedback {feedback:Feedback} and {data:ReportData}"))
+def _(world: World, evidence: Evidence, name: str, label: str, feedback: int, data: str) -> None:
+    answer = world.consumers[name].receive(world.limits.expected_ms)
+    came = isinstance(answer.outcome, Ok) and answer.outcome.value is not None
+    event = next(one.ref for one in reversed(world.sightings.all) if one.actor == name) if came else answer.ref
+    fields = {
+        "field.JMS_IBM_MsgType": str(MQMT_REPORT),
+        "field.JMS_IBM_Feedback": str(feedback),
+        "field.JMSCorrelationID": str(world.messages[label].answer.needed().message_id),
+    }
+    evidence.claim("equal-fields", {"at": event} | fields | _carried(world, label, data))
 
 
 @then(phrase("the report on {label:Name} on {place:Place} has {wanted:Ident} as its {which:IdField}"))
