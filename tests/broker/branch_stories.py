@@ -51,6 +51,21 @@ def in_two_phases(story: Story) -> None:
     story.run(100)
 
 
+def refused_by_the_store(story: Story) -> None:
+    for number, end in enumerate(ENDS):
+        one = _begun(story, f"client {number}")
+        xid = _work(one, f"branch {number}", 5)
+        one.submit(driver.Prepare(one.token(), xid))
+        story.run(50)
+        story.store.fail(1)
+        one.submit(end(one.token(), xid))
+        story.run(50)
+        one.submit(end(one.token(), xid))
+        story.run(50)
+    story.client("after").listen(3, Q)
+    story.run(100)
+
+
 def in_doubt_over_a_kill(story: Story) -> None:
     for number, end in enumerate(ENDS):
         one = _begun(story, f"client {number}")
@@ -130,4 +145,10 @@ def several_over_kills(story: Story) -> None:
     story.client("reader again", "reader").listen(3, Address(AddressKind.TOPIC, "T"), "durable", "news")
 
 
-BRANCH_STORIES = (in_two_phases, in_doubt_over_a_kill, clients_that_are_lost, several_over_kills)
+BRANCH_STORIES = (
+    in_two_phases,
+    in_doubt_over_a_kill,
+    clients_that_are_lost,
+    several_over_kills,
+    refused_by_the_store,
+)

@@ -25,6 +25,44 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
+    @evidence @needs-store-error
+    Scenario: A commit that the store refuses acknowledges three batches at the second try
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker's store refuses the next write
+      And branch "b" is committed
+      And branch "b" is committed
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    @evidence @needs-store-error
+    Scenario: A rollback that the store refuses brings three batches back at the second try
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker's store refuses the next write
+      And branch "b" is rolled back
+      And branch "b" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
     Scenario: A commit in one phase acknowledges three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue

@@ -492,6 +492,37 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "now" and "slow" exactly once
       And the receiver sees "now" and "slow" in that order
 
+    @evidence @needs-xa @needs-store-error
+    Scenario: A branch whose commit the store refuses is committed at the second try, and its message comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 1 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And the broker's store refuses the next write
+      And branch "b1" is committed
+      And 3 s pass
+      And branch "b1" is committed
+      Then the receiver sees "slow" exactly once
+
+    @evidence @needs-xa @needs-store-error
+    Scenario: A branch whose rollback the store refuses is rolled back at the second try, and its message never comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 1 s
+      And branch "b1" is ended
+      And branch "b1" is prepared
+      And the broker's store refuses the next write
+      And branch "b1" is rolled back
+      And branch "b1" is rolled back
+      And message "control" is sent to the queue with a delivery delay of 5 s
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "slow"
+
     @evidence @needs-xa
     Scenario Outline: The broker <event> while a branch is in doubt, and nothing comes before its commit
       Given an empty queue

@@ -11,10 +11,13 @@ from assay_broker.core.commands import (
     BackOutBranch,
     Command,
     CommitBranch,
+    Connect,
     Disconnect,
     EndBranch,
     PrepareBranch,
     RecoverBranches,
+    Stored,
+    StoreFailed,
 )
 from assay_broker.core.effects import Answer, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitPrepared, UnitResolved
@@ -38,6 +41,26 @@ def _cell(
         return replace(tables, branches=cells)
 
     return altered
+
+
+# a store that refuses
+
+
+def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitBranch | BackOutBranch]) -> Seams:
+    """Filters that end a branch in another way than was asked, once the store has refused that."""
+    last: list[bytes] = []
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, asked):
+            last[:] = [command.xid]
+        if not isinstance(command, Stored | StoreFailed) or not last:
+            return None
+        xid = last.pop()
+        if isinstance(command, Stored):
+            return None
+        return (command, Connect(view.agent, None), done(view.agent, None, xid))
+
+    return commands(rewrite)
 
 
 # a kill
@@ -229,6 +252,18 @@ BRANCH_DEFECTS = (
         apply=lambda: Seams(
             tables=_cell(BranchState.PREPARED, BranchInput.COMMIT, BranchState.COMMITTING, BranchAction.GIVE_BACK)
         ),
+    ),
+    Defect(
+        name="refused-commit-backs-out",
+        rules=("BT-13", "DD-26"),
+        text="A branch whose commit the store refuses is backed out.",
+        apply=lambda: _after_refusal(CommitBranch, BackOutBranch),
+    ),
+    Defect(
+        name="refused-rollback-commits",
+        rules=("BT-13", "DD-26"),
+        text="A branch whose rollback the store refuses is committed.",
+        apply=lambda: _after_refusal(BackOutBranch, CommitBranch),
     ),
     Defect(
         name="in-doubt-not-named",
