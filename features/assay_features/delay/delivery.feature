@@ -468,13 +468,14 @@ Feature: A delayed message is delivered once its delay is over
       And a receiver is waiting on the queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s
-      And message "m2" is sent in session "work" to the queue with a delivery delay of 20 s
+      And message "m2" is sent in session "work" to the queue with a delivery delay of 10 s
       And message "m3" is sent in session "work" to the queue with a delivery delay of 2 s
       And session "work" is committed
       And "receiver" has seen "m1" and "m3"
       And the broker <event>
       And receiver "after" starts to wait on the queue
-      Then "after" sees "m2" exactly once
+      And "m2" is overdue
+      Then one of "receiver" and "after" sees "m2", exactly once
 
       @needs-restart
       Examples: In order
