@@ -230,7 +230,7 @@ Feature: The sender chooses whether a message is persistent
       Then the receiver sees "after" exactly once
       And the receiver never sees "short"
 
-    @evidence @needs-admin
+    @needs-admin
     Scenario Outline: A mode of <mode> set on a producer goes before DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
@@ -239,16 +239,22 @@ Feature: The sender chooses whether a message is persistent
       And the producer sends message "chosen"
       Then message "chosen" as seen by "receiver" shows JMSDeliveryMode "<shown>"
 
-      Examples:
+      @evidence
+      Examples: A queue
         | place | receiver                          | mode           | defpsist | shown          |
         | queue | receiver                          | non-persistent | YES      | NON_PERSISTENT |
         | queue | receiver                          | persistent     | NO       | PERSISTENT     |
 
-      @needs-topic
-      Examples:
+      @evidence @needs-topic
+      Examples: A topic
+        | place | receiver                          | mode       | defpsist | shown      |
+        | topic | non-durable subscriber "receiver" | persistent | NO       | PERSISTENT |
+
+      # A broker may take an AMQP header that is not durable for none, and then the topic decides.
+      @kit @judges-broker @needs-topic
+      Examples: A topic that makes messages persistent
         | place | receiver                          | mode           | defpsist | shown          |
         | topic | non-durable subscriber "receiver" | non-persistent | YES      | NON_PERSISTENT |
-        | topic | non-durable subscriber "receiver" | persistent     | NO       | PERSISTENT     |
 
     Scenario: Setting it on one producer leaves the others as they are
       Given an empty queue
@@ -394,7 +400,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    | persistent     | non-persistent | NON_PERSISTENT | PERSISTENT     |
         | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
 
-    @evidence @needs-admin
+    @needs-admin
     Scenario Outline: A <given> send goes before DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
@@ -403,16 +409,22 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with delivery mode <given> for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "<shown>"
 
-      Examples:
+      @evidence
+      Examples: A queue
         | place | receiver                          | own            | given          | defpsist | shown          |
         | queue | receiver                          | persistent     | non-persistent | YES      | NON_PERSISTENT |
         | queue | receiver                          | non-persistent | persistent     | NO       | PERSISTENT     |
 
-      @needs-topic
-      Examples:
-        | place | receiver                          | own            | given          | defpsist | shown          |
-        | topic | non-durable subscriber "receiver" | persistent     | non-persistent | YES      | NON_PERSISTENT |
-        | topic | non-durable subscriber "receiver" | non-persistent | persistent     | NO       | PERSISTENT     |
+      @evidence @needs-topic
+      Examples: A topic
+        | place | receiver                          | own            | given      | defpsist | shown      |
+        | topic | non-durable subscriber "receiver" | non-persistent | persistent | NO       | PERSISTENT |
+
+      # A broker may take an AMQP header that is not durable for none, and then the topic decides.
+      @kit @judges-broker @needs-topic
+      Examples: A topic that makes messages persistent
+        | place | receiver                          | own        | given          | defpsist | shown          |
+        | topic | non-durable subscriber "receiver" | persistent | non-persistent | YES      | NON_PERSISTENT |
 
     @needs-priority
     Scenario Outline: A <style> send that names its destination has the priority <given> that it gives, and the next its producer's

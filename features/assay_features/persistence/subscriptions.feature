@@ -494,6 +494,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "left" shares non-durable subscription "pair" on the topic for messages with "colour = 'red'"
       When message "blue" is sent to the topic with property colour = "blue"
       And message "red" is sent to the topic with property colour = "red"
+      And "left" has seen "red"
       And subscriber "left" goes away
       And 1 s pass
       And message "missed" is sent to the topic with property colour = "red"
