@@ -81,5 +81,12 @@ class Runner(Protocol):
         ...
 
 
+class OtherProcessError(RuntimeError):
+    """A runner with a thread is used in a forked process, in which its thread does not run."""
+
+    def __init__(self) -> None:
+        super().__init__("this connection was made in another process: connect again in this one")
+
+
 class StalledError(RuntimeError):
     """A wait without a limit cannot end, because no scheduled job could end it."""

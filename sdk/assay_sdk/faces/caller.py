@@ -18,7 +18,7 @@ from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import EngineConnection, ExceptionListener
 from assay_sdk.engine.deliveries.batches import WIDEST
 from assay_sdk.engine.identity import fresh_prefix
-from assay_sdk.engine.operations import Operation, perform
+from assay_sdk.engine.operations import Operation, perform, receive
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
 from assay_sdk.errors import JmsError, XAError
 from assay_sdk.model.destinations import DestinationError, address_of
@@ -26,9 +26,10 @@ from assay_sdk.model.durations import DurationError, milliseconds
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Observer, no_observer
-from assay_sdk.time import Runner
+from assay_sdk.time import OtherProcessError, Runner
 
 T = TypeVar("T")
+CameT = TypeVar("CameT")
 ErrorT = TypeVar("ErrorT", bound=JmsError)
 
 _QUEUES = frozenset({AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE})
@@ -133,6 +134,26 @@ class Caller:
             return perform(self.runner, operation)
         except RefusedError as error:
             raise self.error(error.refused) from error.__cause__
+        except OtherProcessError as error:
+            raise self._other_process(error) from error
+
+    def receive(
+        self, operation: Operation[CameT | None], shape: Callable[[CameT], T], aside: Callable[[CameT], None]
+    ) -> T | None:
+        """Run an operation that receives a message (`assay_sdk.engine.operations.receive`).
+
+        Raises:
+            JmsError: The face's own error, for a refusal.
+        """
+        try:
+            return receive(self.runner, operation, shape, aside)
+        except RefusedError as error:
+            raise self.error(error.refused) from error.__cause__
+        except OtherProcessError as error:
+            raise self._other_process(error) from error
+
+    def _other_process(self, error: OtherProcessError) -> JmsError:
+        return self.error(Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
 
     def error(self, refused: Refused) -> JmsError:
         """Return the face's error for a refusal."""

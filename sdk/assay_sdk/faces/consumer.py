@@ -53,8 +53,7 @@ class ConsumerBase(Generic[T]):
             JmsError: The consumer has a listener (BT-03) or is closed, or the connection is lost.
         """
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
-        delivery = self._caller(self._engine.receive(timeout_ms))
-        return None if delivery is None else self._message(delivery)
+        return self._caller.receive(self._engine.receive(timeout_ms), self._message, self._engine.put_aside)
 
     def receive_no_wait(self) -> Message[T] | None:
         """Return a message if the broker has one; None otherwise.

@@ -94,13 +94,13 @@ class Consumer(ConsumerBase[T]):
         Raises:
             MessagingRuntimeError: As `receive`, or the body is not of the destination's type.
         """
-        bodies: list[T] = []
+        read: list[T] = []
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
+        operation = self._engine.receive(timeout_ms, lambda delivery: read.append(self._message(delivery).body))
         try:
-            self._caller(self._engine.receive(timeout_ms, lambda delivery: bodies.append(self._message(delivery).body)))
+            return self._caller.receive(operation, lambda _: read[0], self._engine.put_aside)
         except MessageFormatError as error:
             raise self._caller.error(error.refused) from error
-        return bodies[0] if bodies else None
 
 
 class _SharedConnection:

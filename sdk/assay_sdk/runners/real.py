@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import os
 import selectors
 import socket
 import threading
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from assay_sdk.time import Runner
+from assay_sdk.time import OtherProcessError, Runner
 
 Job = Callable[[], None]
 
@@ -148,6 +149,7 @@ class RealRunner:
 
     def __init__(self, on_error: Callable[[BaseException], None] | None = None) -> None:
         self._clock = MachineClock()
+        self._process = os.getpid()
         self._on_error = on_error
         self._lock = threading.Lock()
         self._heap: list[tuple[int, int, _Entry]] = []
@@ -192,7 +194,7 @@ class RealRunner:
         """Run a job after the jobs that are due; from any thread.
 
         Raises:
-            RuntimeError: The runner is closed.
+            RuntimeError: The runner is closed, or was made in another process (`OtherProcessError`).
         """
         self._push(0, job)
 
@@ -203,7 +205,7 @@ class RealRunner:
             An object that cancels the job when called.
 
         Raises:
-            RuntimeError: The runner is closed.
+            RuntimeError: The runner is closed, or was made in another process (`OtherProcessError`).
         """
         return self._push(due_ns, job)
 
@@ -329,6 +331,8 @@ class RealRunner:
         return entry
 
     def _start(self) -> None:
+        if os.getpid() != self._process:  # before the lock, which a thread of the other process may have held
+            raise OtherProcessError
         with self._lock:
             if self._closing and not self.on_loop:
                 raise RuntimeError("the runner is closed: make a new one")

@@ -10,6 +10,7 @@ import heapq
 import threading
 from collections.abc import Callable
 
+from assay_sdk.signals import hold
 from assay_sdk.time import StalledError
 
 Job = Callable[[], None]
@@ -108,7 +109,7 @@ class VirtualRunner:
         """Run jobs until `done()` or the deadline, advancing the clock to each job's due time.
 
         Jobs that are due at the deadline itself still run.  A job may call this method; an exception of a job is raised
-        by the innermost call.
+        by the innermost call.  On the main thread, handlers of signals are called between jobs, and may raise.
 
         Args:
             done: Called before the first job and after every job.
@@ -124,7 +125,8 @@ class VirtualRunner:
         self._check_thread()
         outer, self._thread = self._thread, threading.current_thread()
         try:
-            return self._run_until(done, deadline_ns)
+            with hold:
+                return self._run_until(done, deadline_ns)
         finally:
             self._thread = outer
 
@@ -153,6 +155,8 @@ class VirtualRunner:
             job, entry.job = entry.job, None
             if job is not None:
                 job()
+            if hold.came:
+                hold.tell()
         return True
 
     def _check_thread(self) -> None:

@@ -12,6 +12,7 @@ from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription
 from assay_sdk.engine.operations import Operation, Wait
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import CallbackEnded, Observer, Seen
+from assay_sdk.signals import hold
 from assay_sdk.time import Runner, StalledError
 
 
@@ -79,7 +80,7 @@ class Callbacks:
         self._observe(Seen(delivery.handed()))
         raised: Exception | None = None
         try:
-            callback(delivery)
+            hold.application(lambda: callback(delivery))
         except StalledError:
             raise  # the virtual clock has stopped during the callback
         except Exception as error:  # noqa: BLE001  a callback may raise anything; the state of its message does not change

@@ -228,6 +228,12 @@ class LightSubscription:
             self.replenish()
         return delivery
 
+    def put_back(self, delivery: LightDelivery) -> None:
+        """Undo `take` for a receive call that was interrupted, unless the broker delivers the message again."""
+        needs_confirm = self.terms.qos is Qos.AT_LEAST_ONCE and not delivery.confirmed
+        if not needs_confirm or delivery in self._unconfirmed:
+            self.buffer.appendleft(delivery)
+
     def check(self) -> None:
         """Handle the loss of a connection, which may be the one of this subscription."""
         if self._attempt is not None and not self._attempt.alive:

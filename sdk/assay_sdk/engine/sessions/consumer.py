@@ -11,7 +11,7 @@ from assay_sdk.engine.deliveries.batches import BatchFeed
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
 from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of, pause_ms
-from assay_sdk.engine.operations import Operation, Wait, spawn
+from assay_sdk.engine.operations import Operation, Wait, spawn, unbroken
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.sessions.poison_moves import move_away
 from assay_sdk.engine.settings import Source
@@ -37,6 +37,8 @@ class EngineConsumer:
         self.source = source
         self.buffer: deque[EngineDelivery] = deque()
         """Received messages that were not delivered to the application, in their order."""
+        self._aside: deque[EngineDelivery] = deque()
+        """Messages of receive calls that were interrupted twice: delivered to the application, but not returned."""
         self.held = 0
         """Number of delivered messages that are not settled."""
         self._connection = session.connection
@@ -106,6 +108,8 @@ class EngineConsumer:
             RefusedError: The consumer has a listener (BT-03), or is closed or lost.
             Exception: What `read` raised.
         """
+        if self._aside and not self.closed:
+            return self._take_aside(read)
         self._ask()
         if self.session.behaviour.branching:
             yield from self.session.unit_of_work()
@@ -118,7 +122,7 @@ class EngineConsumer:
                 return None
             try:
                 yield from self.session.unit_of_work()
-            except RefusedError:
+            except (RefusedError, GeneratorExit):
                 self.put_back((delivery,))
                 raise
             if read is not None:
@@ -126,8 +130,16 @@ class EngineConsumer:
             self.session.hand_over((delivery,))
         finally:
             self._use.take(UseEvent.RECEIVED)
-        yield from self.session.received(delivery)
+        try:
+            yield from unbroken(self.session.received(delivery))
+        except GeneratorExit:
+            self.put_aside(delivery)
+            raise
         return delivery
+
+    def put_aside(self, delivery: EngineDelivery) -> None:
+        """Keep a message that a receive call has delivered and could not return, for the next call."""
+        self._aside.append(delivery)
 
     def set_message_listener(self, listener: Callable[[EngineDelivery], None] | None) -> Operation[None]:
         """Set or remove the message listener (JMS 2.0, 8.7).
@@ -355,8 +367,10 @@ class EngineConsumer:
             if due_ns is not None and self._connection.clock.monotonic_ns() >= due_ns:
                 break
             self._arrival = Pending()
-            yield Wait(self._arrival, due_ns)
-            self._arrival = None
+            try:
+                yield Wait(self._arrival, due_ns)
+            finally:
+                self._arrival = None
             if self._is_over():
                 return None
         drained = self.drain()
@@ -365,6 +379,11 @@ class EngineConsumer:
             if self._is_over():
                 return None
         return self.take() if self._connection.started else None
+
+    def _take_aside(self, read: Callable[[EngineDelivery], None] | None) -> EngineDelivery:
+        if read is not None:
+            read(self._aside[0])
+        return self._aside.popleft()
 
     def _read(self, delivery: EngineDelivery, read: Callable[[EngineDelivery], None]) -> None:
         try:

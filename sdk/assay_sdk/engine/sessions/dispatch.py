@@ -12,6 +12,7 @@ from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.ports import Listener, SessionPort
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import CallbackEnded
+from assay_sdk.signals import hold
 from assay_sdk.time import StalledError
 
 
@@ -118,7 +119,7 @@ class Dispatcher:
         self._callback_thread = threading.get_ident()
         raised: Exception | None = None
         try:
-            handing.call()
+            hold.application(handing.call)
         except StalledError:
             raise  # the virtual clock has stopped during the call; another delivery would stop it again
         except Exception as error:  # noqa: BLE001  a listener may raise anything; JMS 2.0, 8.7 defines what follows

@@ -9,7 +9,7 @@ import msgspec
 from assay_sdk.driver import Begin, Commit, Done, Enlist, Outcome, Rollback
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.deliveries.delivery import EngineDelivery
-from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.operations import Operation, Wait, result_of, unbroken
 from assay_sdk.engine.ports import ConnectionPort
 from assay_sdk.engine.states import UNIT, Act, Machine, UnitEvent, UnitState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -54,8 +54,9 @@ class UnitOfWork:
             self._refused = None
             self._enlisting.clear()
             try:
-                yield from result_of(self._connection.submit(lambda token: Begin(token, self._session, number)))
-            except RefusedError:
+                begun = self._connection.submit(lambda token: Begin(token, self._session, number))
+                yield from unbroken(result_of(begun))
+            except (RefusedError, GeneratorExit):
                 self._take(UnitEvent.REFUSED)
                 raise
             self._take(UnitEvent.BEGUN)
@@ -123,7 +124,7 @@ class UnitOfWork:
 
     def _end(self, number: int, how: type[Commit | Rollback]) -> Operation[None]:
         try:
-            yield from result_of(self._connection.submit(lambda token: how(token, number)))
+            yield from unbroken(result_of(self._connection.submit(lambda token: how(token, number))))
         finally:
             self._take(UnitEvent.ENDED)
 

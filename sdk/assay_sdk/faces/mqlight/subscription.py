@@ -171,8 +171,8 @@ class Subscription:
             MessagingError: The subscription has an `on_message`, or the client is stopped.
         """
         timeout_ms = self._caller.optional_milliseconds(timeout, "timeout")
-        found = self._caller(self._host.receive(self._engine, timeout_ms))
-        return None if found is None else Delivery(self._caller, found)
+        operation = self._host.receive(self._engine, timeout_ms)
+        return self._caller.receive(operation, lambda found: Delivery(self._caller, found), self._engine.put_back)
 
     def messages(self, timeout: Duration | None = None) -> Iterator[Delivery]:
         """Iterate over the messages; each step is a `receive` call.

@@ -1,0 +1,113 @@
+"""Signals: keeping the handlers of the application out of code that must not stop in its middle.
+
+Python calls a signal's handler on the main thread, between any two instructions, and the handler may raise, as that of
+Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them; an exception within one would
+leave broker and client with half of its effects.  So handlers are called between jobs, and while a listener of the
+application runs.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable
+from types import FrameType
+from typing import Self
+
+Handler = Callable[[int, FrameType | None], object]
+
+_HELD = tuple(int(number) for number in signal.Signals if number.name in {"SIGINT", "SIGALRM", "SIGTERM"})
+"""Signals whose handlers are likely to raise; asking for every signal would take too long."""
+
+
+class SignalHold:
+    """Calls handlers late.  There is one, because handlers belong to the process; other threads pay no attention to it.
+
+    A block within a block changes nothing, except within `application`.
+    """
+
+    def __init__(self) -> None:
+        self.came: deque[tuple[int, FrameType | None]] = deque()
+        """Signals whose handlers are still to be called."""
+        self._handlers: dict[int, Handler] = {}
+        self._installed: list[int] = []
+        self._depth = 0
+        self._late = False
+        self._outer: list[bool] = []
+        self._own: Handler = self._note
+
+    def __enter__(self) -> Self:
+        """Call handlers only by `tell`, and at the end of the outermost block."""
+        if _on_main_thread():
+            outer, self._late = self._late, True
+            try:
+                if not self._depth:
+                    self._install()
+            except BaseException:  # of a handler that is not replaced yet
+                self._restore()
+                self._late = outer
+                raise
+            self._outer.append(outer)
+            self._depth += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the block; a handler may raise."""
+        if _on_main_thread():
+            late = self._outer.pop()
+            self._depth -= 1
+            try:
+                if not self._depth:
+                    self._restore()
+            finally:
+                self._late = late
+            if not late:
+                self.tell()
+
+    def tell(self) -> None:
+        """Call the handlers of signals that came, on the main thread; one may raise."""
+        while self.came and _on_main_thread():
+            number, frame = self.came.popleft()
+            self._handlers[number](number, frame)
+
+    def application(self, call: Callable[[], None]) -> None:
+        """Call code of the application, during which handlers are called at once."""
+        if not (self._depth and _on_main_thread()):
+            call()
+            return
+        late, self._late = self._late, False
+        try:
+            self.tell()
+            call()
+        finally:
+            self._late = late
+
+    def _install(self) -> None:
+        for number in _HELD:
+            handler = signal.getsignal(number)
+            if callable(handler) and handler != self._own:
+                self._handlers[number] = handler
+                self._installed.append(number)
+                signal.signal(number, self._own)
+
+    def _restore(self) -> None:
+        while self._installed:
+            number = self._installed.pop()
+            now = signal.signal(number, self._handlers[number])
+            if now != self._own:  # the application has set another one meanwhile
+                signal.signal(number, now)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._late:
+            self.came.append((number, frame))
+        else:
+            self._handlers[number](number, frame)
+
+
+def _on_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+hold = SignalHold()
+"""The hold of this process."""
