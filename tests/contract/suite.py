@@ -14,6 +14,7 @@ from datetime import timedelta
 
 import pytest
 from tests.contract.arguments import ArgumentContract
+from tests.contract.interruptions import InterruptionContract
 from tests.contract.poison import PoisonContract
 from tests.contract.requests import RequestContract
 from tests.contract.world import QUIET_MS, SOON_MS, World, bodies
@@ -33,7 +34,7 @@ from assay_sdk import (
 )
 
 
-class DriverContract(ArgumentContract, PoisonContract, RequestContract, ABC):
+class DriverContract(ArgumentContract, InterruptionContract, PoisonContract, RequestContract, ABC):
     """Tests of all that the faces need of a driver."""
 
     @pytest.fixture

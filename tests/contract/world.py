@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from assay_sdk import AckMode, Context, Login, Message, Queue, Topic, connect
 from assay_sdk.driver import Driver
+from assay_sdk.observer import Observer, no_observer
 from assay_sdk.time import Runner
 
 MS = 1_000_000
@@ -34,7 +35,14 @@ class World(Struct):
     token: str
     login: Login | None = None
 
-    def connect(self, client_id: str | None = None, mode: AckMode = AckMode.AUTO, *, prefetch: int = 0) -> Context:
+    def connect(
+        self,
+        client_id: str | None = None,
+        mode: AckMode = AckMode.AUTO,
+        *,
+        prefetch: int = 0,
+        observer: Observer = no_observer,
+    ) -> Context:
         """A new connection."""
         return connect(
             self.url,
@@ -44,6 +52,7 @@ class World(Struct):
             prefetch=prefetch,
             runner=self.runner,
             driver=self.driver(),
+            observer=observer,
         )
 
     def queue(self, name: str = "q") -> Queue[str]:

@@ -30,7 +30,7 @@ from assay_sdk.engine.calls import Calls, Pending, RefusedError, lost
 from assay_sdk.engine.checks import check_client_id_text, need
 from assay_sdk.engine.deliveries.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.identity import message_id
-from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.operations import Operation, closed, result_of
 from assay_sdk.engine.ports import LinkOwner
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import ConnectionOptions, Source
@@ -133,9 +133,7 @@ class EngineConnection:
             return
         for session in tuple(self.sessions.values()):
             yield from session.close(caller)
-        answer = self.submit(Close)
-        if not answer.done:
-            yield Wait(answer)
+        yield from closed(self.submit(Close))
         if self._life.take(LifeEvent.CLOSED) is Act.GO:
             self._calls.fail_all(lost())
 

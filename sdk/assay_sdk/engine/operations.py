@@ -9,7 +9,7 @@ A signal's handler, such as that of Ctrl-C, may raise on the thread that waits, 
 | state of the operation | what follows for an exception of the waiting thread |
 |---|---|
 | it waits, or has chosen a message and sent nothing | it ends at its wait, a chosen message goes back to the buffer |
-| it waits for an answer that settles something (`unbroken`) | the caller waits for the answer |
+| it waits for the answer to an acknowledgement, a commit or a close (`unbroken`) | the caller waits for the answer |
 | it has received a message | the call returns it; the thread's next call raises (`receive`) |
 | any other end | the call raises the exception |
 
@@ -98,6 +98,14 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
                 refusal = refusal or error
     if refusal is not None:
         raise refusal
+
+
+def closed(answer: Awaited) -> Operation[None]:
+    """Wait for the answer to a close, whether it is a refusal or not; a caller that is interrupted waits, too."""
+    if not answer.is_settled:
+        wait = Wait(answer)
+        wait.unbroken = True
+        yield wait
 
 
 def unbroken(operation: Operation[T]) -> Operation[T]:

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from assay_sdk.driver import Durability
 from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
+from assay_sdk.engine.operations import Operation
 from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import DeliveryMode
@@ -106,20 +107,23 @@ class Consumer(ConsumerBase[T]):
 class _SharedConnection:
     """A connection and the number of contexts that use it; the last one closes it (JMS 5.2.3)."""
 
-    def __init__(self, caller: Caller, connection: EngineConnection) -> None:
+    def __init__(self, connection: EngineConnection) -> None:
         self.connection = connection
-        self._caller = caller
         self._contexts = 0
 
     def join(self) -> None:
         """Count one more context."""
         self._contexts += 1
 
-    def leave(self) -> None:
-        """Count one context less."""
+    def leave(self, caller: int) -> Operation[None]:
+        """Count one context less.
+
+        Args:
+            caller: Thread that calls.
+        """
         self._contexts -= 1
         if self._contexts == 0:
-            self._caller(self.connection.close(threading.get_ident()))
+            yield from self.connection.close(caller)
 
 
 class Context(SessionBase):
@@ -328,10 +332,14 @@ class Context(SessionBase):
         Raises:
             MessagingRuntimeError: A listener of this context called it.
         """
-        self._caller(self._engine.close(threading.get_ident()))
+        self._caller(self._closing(threading.get_ident()))
+
+    def _closing(self, caller: int) -> Operation[None]:
+        """Close in one operation, so that an interrupt of the first part leaves no connection open."""
+        yield from self._engine.close(caller)
         if not self._closed:
             self._closed = True
-            self._shared.leave()
+            yield from self._shared.leave(caller)
 
     def abort(self) -> None:
         """Drop the connection without telling the broker, as if the network had failed."""
@@ -384,4 +392,4 @@ def connect(url: str, *, session_mode: AckMode = AckMode.AUTO, **keywords: Unpac
         caller(connection.close(threading.get_ident()))
         raise
     kind = XaContext if session_mode is AckMode.XA else Context
-    return kind(caller, _SharedConnection(caller, connection), session, session_mode)
+    return kind(caller, _SharedConnection(connection), session, session_mode)

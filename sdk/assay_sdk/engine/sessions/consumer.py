@@ -11,7 +11,7 @@ from assay_sdk.engine.deliveries.batches import BatchFeed
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
 from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of, pause_ms
-from assay_sdk.engine.operations import Operation, Wait, spawn, unbroken
+from assay_sdk.engine.operations import Operation, Wait, closed, spawn, unbroken
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.sessions.poison_moves import move_away
 from assay_sdk.engine.settings import Source
@@ -187,12 +187,10 @@ class EngineConsumer:
             return
         yield from self.session.wait_until_idle(caller, self)
         self._wake()
-        yield from call_back((self,))
+        yield from unbroken(call_back((self,)))
         self.session.idle()
         if self._link.take(LinkEvent.HOLD if self.held else LinkEvent.CLOSE) is Act.GO:
-            answer = self._detach()
-            if not answer.done:
-                yield Wait(answer)
+            yield from closed(self._detach())
 
     # -- for the session and the feeds -----------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from assay_sdk.engine.checks import (
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
-from assay_sdk.engine.operations import Operation, Wait, all_of, result_of
+from assay_sdk.engine.operations import Operation, all_of, closed, result_of, unbroken
 from assay_sdk.engine.ports import ConnectionPort, Listener
 from assay_sdk.engine.sessions.branch_work import BranchWork
 from assay_sdk.engine.sessions.consumer import EngineConsumer, call_back
@@ -280,7 +280,7 @@ class EngineSession:
             return
         yield from self.dispatcher.wait_until_idle(caller)
         consumers = tuple(self.consumers.values())
-        yield from call_back(consumers)
+        yield from unbroken(call_back(consumers))
         handed = tuple(self._unsettled)
         match self.behaviour.leaving:
             case Leaving.ACCEPT:
@@ -293,9 +293,7 @@ class EngineSession:
                 except RefusedError as error:
                     self.connection.complain(error.refused)
                 self.settle(handed, Outcome.MODIFIED)
-        answer = self.connection.post(lambda token: CloseSession(token, self.number))
-        if not answer.done:
-            yield Wait(answer)
+        yield from closed(self.connection.post(lambda token: CloseSession(token, self.number)))
         self._life.take(LifeEvent.CLOSED)
         self._end(lost=False)
 
