@@ -15,9 +15,12 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from proton import symbol
+from tests.broker.amqp.serving import serving
 from tests.broker.security.test_tls import CERTIFICATE, KEY
 from tests.cli.conftest import Assay, environment
 from tests.cli.test_broker import running
+from tests.sdk.faces.test_foreign_bodies import send as send_foreign
 
 from assay.commands.receive import receive
 from assay.exits import CannotRunError, Exit
@@ -442,3 +445,12 @@ def test_certificates_are_for_a_broker_behind_tls(assay: Assay, tmp_path: Path) 
         assert said in ended.err
         assert "secret" not in ended.err
         assert one_sentence(ended.err)
+
+
+def test_bodies_of_other_clients_are_printed_as_text(assay: Assay) -> None:
+    with serving() as server:
+        send_foreign(server.url, "FOREIGN", {"order": 1}, symbol("sym"), 42)
+        got = assay("receive", "--url", server.url, "FOREIGN", "--count", "2")
+        assert (got.code, got.out) == (Exit.AS_EXPECTED, '{"order":1}\nsym\n')
+        got = assay("receive", "--url", server.url, "FOREIGN", "--json")
+        assert (json.loads(got.out)["body"], json.loads(got.out)["body_encoding"]) == ("42", "text")

@@ -248,8 +248,8 @@ def decode(
 ) -> Received:
     """Decode a received message.
 
-    With a body that is neither text nor bytes (a map, a sequence), `Message.body` is None and `Message.encoded` has the
-    whole message.
+    With a body that is neither text nor bytes (a map, a sequence, a symbol), `Message.body` is None and
+    `Message.encoded` has the whole message.
 
     Args:
         octets: Sections of the message.
@@ -316,7 +316,8 @@ def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
     if data:
         return sections, b"".join(data), True
     value = sections.get(VALUE)
-    if SEQUENCE in sections or not (value is None or isinstance(value, str | bytes)):
+    symbol = isinstance(value, types.Symbol)  # a str of a type that JSON and text lack
+    if SEQUENCE in sections or symbol or not (value is None or isinstance(value, str | bytes)):
         return sections, None, False
     return sections, value, True
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
+from assay_sdk.amqp.foreign import shown_body
 from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
@@ -87,7 +88,8 @@ class Message(Generic[T]):
         self.redelivered = False
         self.delivery_count = 0
         self._body: T | None = body
-        self._undecoded: tuple[wire.Message, Converter[T]] | None = None
+        self._undecoded: tuple[str | None, Converter[T]] | None = None
+        """Content type and converter of the raw body, until it is decoded."""
         self._raw: Body = None
         self._acknowledge: Callable[[], None] | None = None
 
@@ -98,8 +100,8 @@ class Message(Generic[T]):
         """Make a message from one that a driver received; its properties are read-only (JMS 2.0, 3.10)."""
         message: Message[T] = Message()
         show_received(message, sent)
-        message._undecoded = sent, converter
-        message._raw = sent.body
+        message._raw, content_type = shown_body(sent)
+        message._undecoded = content_type, converter
         message._acknowledge = acknowledge
         return message
 
@@ -138,11 +140,11 @@ class Message(Generic[T]):
                 acknowledgement, `receive` has acknowledged the message already.
         """
         if self._undecoded is not None:
-            message, converter = self._undecoded
+            content_type, converter = self._undecoded
             try:
-                self._body = converter.decode(message.body, message.content_type)
+                self._body = converter.decode(self._raw, content_type)
             except ConversionError as error:
-                objects = (message.to.name,) if message.to else ()
+                objects = () if self._to is None else (self._to.name,)
                 raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, str(error), objects=objects)) from error
             self._undecoded = None
         return cast("T", self._body)
@@ -155,6 +157,8 @@ class Message(Generic[T]):
     @property
     def raw_body(self) -> Body:
         """Received body as text or bytes, whatever the destination's type; None for a message without a body.
+
+        A body of a type that only other clients send, such as a map, is JSON text (`assay_sdk.amqp.foreign`).
 
         Use it for a message whose `body` cannot be decoded: to log it, store it or forward it.
         """

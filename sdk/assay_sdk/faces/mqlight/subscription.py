@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from assay_sdk.amqp.foreign import shown_body
 from assay_sdk.engine.light.client import LightClient
 from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.errors import MessageFormatError
@@ -48,11 +49,11 @@ class Delivery:
         Raises:
             MessageFormatError: The content type is JSON, and the body is not valid JSON.
         """
-        message = self._engine.message
-        if message.content_type != JSON or message.body is None:
-            return message.body
+        body, content_type = shown_body(self._engine.message)
+        if content_type != JSON or body is None:
+            return body
         try:
-            return msgspec.json.decode(message.body)
+            return msgspec.json.decode(body)
         except msgspec.DecodeError as error:
             text = f"a message of {self.topic} has content type {JSON}, and its body is not valid JSON: {error}"
             raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(self.topic,))) from error
