@@ -18,6 +18,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -115,6 +116,35 @@ class _Entry:
         self.runner.take_back(self)
 
 
+class _Wake:
+    """An event for one waiting thread.
+
+    `threading.Event` is not used, because the exception of a signal's handler within its wait may become its own
+    RuntimeError.
+    """
+
+    __slots__ = ("_lock", "_set")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+        self._set = False
+
+    def is_set(self) -> bool:
+        """Whether it was set."""
+        return self._set
+
+    def set(self) -> None:
+        """Wake the thread; from any thread, any number of times."""
+        self._set = True
+        with suppress(RuntimeError):  # it was released already
+            self._lock.release()
+
+    def wait(self, timeout_s: float = -1) -> bool:
+        """Wait until it is set, or for this many seconds; without a number, without limit."""
+        return self._set or self._lock.acquire(timeout=timeout_s)
+
+
 class _Waiter:
     """A thread that waits in `run_until`."""
 
@@ -123,7 +153,7 @@ class _Waiter:
     def __init__(self, done: Callable[[], bool]) -> None:
         self.done = done
         self.error: BaseException | None = None
-        self.woken = threading.Event()
+        self.woken = _Wake()
 
     def look(self) -> None:
         """Evaluate the condition, on the loop's thread."""
@@ -169,7 +199,7 @@ class RealRunner:
         self._waited_ns = 0
         self._waiting_since_ns = 0
         self._polls_begun = 0
-        self._catching_up: list[tuple[int, threading.Event]] = []
+        self._catching_up: list[tuple[int, _Wake]] = []
         """Waits for the end of a poll: the number of the poll, and what to set then."""
 
     @property
@@ -311,7 +341,7 @@ class RealRunner:
 
         This wait has a limit, because a callback may itself wait for this thread.
         """
-        polled = threading.Event()
+        polled = _Wake()
         with self._lock:
             if self._closing:
                 return
