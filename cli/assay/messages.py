@@ -40,6 +40,8 @@ _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
 
 _OPTIONS: Mapping[str, str] = {
     "in ca_file": "with --ca",
+    "ca_file is given": "--ca is given",
+    "leave the login out": "leave --user out",
     "give a user and a password": "log in with --user NAME",
     "give it as login": "give it with --user NAME",
 }

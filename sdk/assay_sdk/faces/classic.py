@@ -44,6 +44,8 @@ T = TypeVar("T")
 class MessageProducer(ProducerBase[T]):
     """Sends to one destination, or to a destination given with each send (JMS 7)."""
 
+    __slots__ = ()
+
 
 class MessageConsumer(ConsumerBase[T]):
     """Receives from a queue or a subscription (JMS 8)."""

@@ -58,7 +58,12 @@ class Receipt:
 
 
 class ProducerBase(Generic[T]):
-    """Base of `MessageProducer` and `Producer`; created by a session or a context."""
+    """Base of `MessageProducer` and `Producer`; created by a session or a context.
+
+    A producer has no other attributes, so that a misspelt setting is an AttributeError.
+    """
+
+    __slots__ = ("__weakref__", "_caller", "_destination", "_engine")
 
     def __init__(self, caller: Caller, engine: EngineProducer, destination: Destination[T] | None) -> None:
         self._caller = caller

@@ -45,6 +45,8 @@ class Producer(ProducerBase[T]):
     (``producer.set_priority(7).set_time_to_live(1000).send("hello")``).
     """
 
+    __slots__ = ()
+
     def set_delivery_delay(self, delay: Duration) -> Self:
         """Set the delivery delay of later sends (DD-01).
 

@@ -37,12 +37,14 @@ class AmqpDriver:
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL is malformed or contains a user, or the CA file cannot be used.
+            TargetError: The URL is malformed or contains a user, or the CA file cannot be used or is for no TLS.
             TypeError: The runner does not watch sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the AMQP driver needs a runner that watches sockets: use RealRunner")
         place = place_of(target.url)
+        if target.ca_file is not None and not place.tls:
+            raise TargetError("ca_file is given, and amqp:// has no TLS: connect with amqps://, or leave it out")
         context = client_context(target.ca_file) if place.tls else None
         return AmqpWire(target, place, sink, cast("LoopRunner", runner), next(self._epochs), context=context)
 

@@ -175,6 +175,8 @@ class SaslClient:
             )
         else:
             hint = "give a user and a password" if self._login is None else f"this driver knows {_SCRAM} and {_PLAIN}"
+            if self._login is not None and set(offered) == {_ANONYMOUS}:
+                hint = "it has no users, so leave the login out"
             text = f"the broker offers the logins {', '.join(offered)} and not {' or '.join(wanted)}: {hint}"
         self._refuse(refused(Mqrc.NOT_AUTHORIZED, text))
         return None
