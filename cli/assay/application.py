@@ -138,7 +138,7 @@ def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
 
 def stopped_early() -> Exit:
     """Say that Ctrl-C, SIGTERM or SIGHUP ended the command before it had a result."""
-    return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
+    return told("stopped before its end.", Exit.INCONCLUSIVE)
 
 
 def _told_of(problem: Exception) -> Exit | None:

@@ -16,7 +16,7 @@ from assay.campaign.server import BrokerOrder
 from assay.campaign.supervisor import BrokerDownError, Supervisor
 from assay.exits import Exit
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
-from assay_sdk.runners.real import MachineClock
+from assay_sdk.runners.machine_clock import MachineClock
 from assay_steps.plugin.folder import VERDICTS, make_room
 from assay_steps.plugin.run import conclude
 

@@ -23,7 +23,7 @@ from assay_adapters.containers.container import OWNER_LABEL
 from assay_adapters.ports.backend import Unavailable
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
-from assay_sdk.runners.real import MachineClock
+from assay_sdk.runners.machine_clock import MachineClock
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 COMMAND = (sys.executable, "-m", "assay")
@@ -112,7 +112,7 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
         process.terminate()
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
-    assert (told, errors.splitlines()[-1]) == ("", "assay: stopped before there was anything to show.")
+    assert (told, errors.splitlines()[-1]) == ("", "assay: stopped before its end.")
     until(partial(is_gone, process.pid), "the trials' processes have ended, too")
 
 
@@ -139,7 +139,7 @@ def test_a_judgement_that_is_stopped_leaves_neither_process_nor_folder(tmp_path:
         process.send_signal(number)
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
-    assert (told, errors) == ("", "assay: stopped before there was anything to show.\n")
+    assert (told, errors) == ("", "assay: stopped before its end.\n")
     until(partial(is_gone, process.pid), "Spark's virtual machine has ended, too")
     assert list(scratch.glob("assay-spark-*")) == []
     assert not (tmp_path / "judged").exists()
@@ -155,7 +155,7 @@ def test_ctrl_c_before_anything_was_tried_leaves_nothing(
     monkeypatch.setattr(run, "run_suite", interrupted)
     ended = assay("run", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
-    assert ended.err == "assay: stopped before there was anything to show.\n"
+    assert ended.err == "assay: stopped before its end.\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -230,7 +230,7 @@ def test_ctrl_c_between_the_command_and_its_end_is_told_in_a_sentence(
             signal.signal(number, handler)
     assert (ended.value.code, capsys.readouterr().err) == (
         Exit.INCONCLUSIVE,
-        "assay: stopped before there was anything to show.\n",
+        "assay: stopped before its end.\n",
     )
 
 
@@ -261,7 +261,7 @@ def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_pa
         os.killpg(process.pid, signal.SIGINT)
         told, errors = process.communicate(timeout=120)
         assert process.returncode == Exit.INCONCLUSIVE
-        assert (told, errors) == ("", "assay: stopped before there was anything to show.\n")
+        assert (told, errors) == ("", "assay: stopped before its end.\n")
         assert containers() == []
     assert not (tmp_path / "out").exists()
 

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_evidence.interrupts import ctrl_c_deferred
-from assay_sdk.runners.real import MachineClock
+from assay_sdk.runners.machine_clock import MachineClock
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from assay_evidence.lines import decode_line
 from assay_evidence.writer import JournalWriter
 from assay_features import load_catalogue
 from assay_sdk.model.message import Address
-from assay_sdk.runners.real import MachineClock
+from assay_sdk.runners.machine_clock import MachineClock
 from assay_steps.cast.journal import instant
 from assay_steps.plugin.folder import JOURNALS
 from assay_steps.plugin.run import MAIN, new_run_id

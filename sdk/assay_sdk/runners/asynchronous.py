@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Never
 
-from assay_sdk.runners.real import MachineClock
+from assay_sdk.runners.machine_clock import MachineClock
 
 Job = Callable[[], None]
 

@@ -8,32 +8,24 @@ while an earlier call has not returned, and must accept a socket that is no long
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import os
 import selectors
 import socket
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
+from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.runners.waiters import Waiter, Wake
 from assay_sdk.time import OtherProcessError, Runner
 
 Job = Callable[[], None]
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
-
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-
-_UNCERTAINTY_NS = 1_000
-"""Linux has one monotonic clock for all processors of a machine.  The remaining error is the difference between the
-counters of two processors and the time of the reading, both well below a microsecond."""
 
 _JOBS_BETWEEN_POLLS = 64
 """Most jobs between two polls of the sockets, so that jobs which schedule jobs cannot starve the sockets."""
@@ -46,44 +38,6 @@ _CATCH_UP_S = 1.0
 
 _COMPACT_FROM = 1024
 """Cancelled jobs are removed from the heap when they are this many and half of the heap."""
-
-
-def _boot_id() -> str:
-    """Return an id that all processes share until this machine restarts.
-
-    The kernel's id is hashed, so that a published journal does not contain it.  On a system without one, each process
-    has its own id, so its readings are not compared with those of other processes.
-    """
-    try:
-        text = _BOOT_ID.read_text(encoding="ascii").strip()
-    except OSError:
-        return f"process:{uuid.uuid4().hex[:16]}"
-    return f"machine:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-class MachineClock:
-    """The machine's CLOCK_MONOTONIC, comparable between its processes, and its time of day."""
-
-    def __init__(self) -> None:
-        self._boot = _boot_id()
-
-    @property
-    def boot(self) -> str:
-        """Id of this machine since it was last started."""
-        return self._boot
-
-    @property
-    def uncertainty_ns(self) -> int:
-        """Greatest difference between readings on two processors, in nanoseconds."""
-        return _UNCERTAINTY_NS
-
-    def monotonic_ns(self) -> int:
-        """Return CLOCK_MONOTONIC in nanoseconds."""
-        return time.monotonic_ns()
-
-    def wall_ns(self) -> int:
-        """Return the machine's time of day, in nanoseconds since the epoch."""
-        return time.time_ns()
 
 
 class SocketRunner(Protocol):
@@ -116,59 +70,6 @@ class _Entry:
         self.runner.take_back(self)
 
 
-class _Wake:
-    """An event for one waiting thread.
-
-    `threading.Event` is not used, because the exception of a signal's handler within its wait may become its own
-    RuntimeError.
-    """
-
-    __slots__ = ("_lock", "_set")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._lock.acquire()
-        self._set = False
-
-    def is_set(self) -> bool:
-        """Whether it was set."""
-        return self._set
-
-    def set(self) -> None:
-        """Wake the thread; from any thread, any number of times."""
-        self._set = True
-        with suppress(RuntimeError):  # it was released already
-            self._lock.release()
-
-    def wait(self, timeout_s: float = -1) -> bool:
-        """Wait until it is set, or for this many seconds; without a number, without limit."""
-        return self._set or self._lock.acquire(timeout=timeout_s)
-
-
-class _Waiter:
-    """A thread that waits in `run_until`."""
-
-    __slots__ = ("done", "error", "woken")
-
-    def __init__(self, done: Callable[[], bool]) -> None:
-        self.done = done
-        self.error: BaseException | None = None
-        self.woken = _Wake()
-
-    def look(self) -> None:
-        """Evaluate the condition, on the loop's thread."""
-        try:
-            if self.done():
-                self.woken.set()
-        except Exception as error:  # noqa: BLE001  an error of the waiter's condition is raised to the waiter
-            self.fail(error)
-
-    def fail(self, error: BaseException) -> None:
-        """Wake the waiter with an error."""
-        self.error = self.error or error
-        self.woken.set()
-
-
 class RealRunner:
     """One I/O loop on a daemon thread, which starts when it is first needed.
 
@@ -185,7 +86,7 @@ class RealRunner:
         self._heap: list[tuple[int, int, _Entry]] = []
         self._seq = 0
         self._taken_back = 0
-        self._waiters: list[_Waiter] = []
+        self._waiters: list[Waiter] = []
         self._errors: deque[BaseException] = deque()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -199,7 +100,7 @@ class RealRunner:
         self._waited_ns = 0
         self._waiting_since_ns = 0
         self._polls_begun = 0
-        self._catching_up: list[tuple[int, _Wake]] = []
+        self._catching_up: list[tuple[int, Wake]] = []
         """Waits for the end of a poll: the number of the poll, and what to set then."""
 
     @property
@@ -287,7 +188,7 @@ class RealRunner:
             return self._run_loop(done, deadline_ns)
         self._start()
         begin_ns = time.monotonic_ns()
-        waiter = _Waiter(done)
+        waiter = Waiter(done)
         with self._lock:
             if self._closing:
                 raise RuntimeError("the runner is closed: make a new one")
@@ -328,7 +229,7 @@ class RealRunner:
             raise self._errors.popleft()
 
     @staticmethod
-    def _wait(waiter: _Waiter, deadline_ns: int | None) -> None:
+    def _wait(waiter: Waiter, deadline_ns: int | None) -> None:
         if deadline_ns is None:
             waiter.woken.wait()
             return
@@ -341,7 +242,7 @@ class RealRunner:
 
         This wait has a limit, because a callback may itself wait for this thread.
         """
-        polled = _Wake()
+        polled = Wake()
         with self._lock:
             if self._closing:
                 return

@@ -32,7 +32,7 @@ from assay_evidence.writer import JournalWriter
 from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.durations import format_duration
-from assay_sdk.runners.real import MachineClock
+from assay_sdk.runners.machine_clock import MachineClock
 from assay_sdk.time import Clock
 from assay_steps.behaviour import Behaviour
 from assay_steps.cast.claims import Evidence

@@ -31,7 +31,8 @@ from assay_adapters.containers.container import (
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.runners.real import MachineClock, RealRunner
+from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.runners.real import RealRunner
 
 
 @pytest.fixture
