@@ -16,7 +16,7 @@ test: $(VENV)/.dev lint ## everything that the tests need, then all tests
 	$(READY)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -m "not exhaustive and not proof" --numprocesses=2
 
-coverage: $(VENV)/.dev ## the lines that no test runs; half as slow again as the same tests in `make test`
+coverage: $(VENV)/.dev ## the lines that no test runs
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive and not proof" --numprocesses=2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover

@@ -118,7 +118,7 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
 
     @cached_property
     def families(self) -> frozenset[str]:
-        """What the ids of rules begin with, such as `DD`."""
+        """The beginnings of the rules' ids, such as `DD`."""
         return frozenset(rule.id.partition("-")[0] for rule in self.rules)
 
     @cached_property

@@ -19,7 +19,7 @@ _CALLS = {"receive", "receive_body"}
 
 
 class InterruptedInTestError(Exception):
-    """What the handlers of these tests raise."""
+    """The exception that the handlers of these tests raise."""
 
 
 def _inside_a_receive_call(frame: FrameType | None) -> bool:

@@ -269,7 +269,7 @@ def receive(
 
 
 class _Receipt(Generic[CameT, T]):
-    """What came in a call that receives."""
+    """Keeps the message that a call has received, until its caller has it."""
 
     task: Task[None]
 

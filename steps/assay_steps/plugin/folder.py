@@ -6,6 +6,7 @@ the same parts, and one report above them.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -30,6 +31,8 @@ GROUPS = "groups.json"
 PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, UNJUDGED, DEFECTS, EARLIER, GROUPS})
 KEPT = frozenset({DEFECTS, EARLIER})
 """Parts that no run writes and therefore none removes."""
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP})
+"""The errors of a file system that has no locks; on one, nothing keeps two runs apart."""
 
 
 class FolderError(ValueError):
@@ -137,15 +140,21 @@ def _locked(out: Path) -> Generator[None, None, None]:
     with _told(out):
         folder = os.open(out, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            raise FolderError(out, "another run is writing to it, or its processes have not ended yet") from problem
-        except OSError:
-            pass  # a file system without locks
+        with _told(out):
+            _lock(folder, out)
         yield
     finally:
         os.close(folder)
+
+
+def _lock(folder: int, out: Path) -> None:
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as problem:
+        raise FolderError(out, "another run is writing to it, or its processes have not ended yet") from problem
+    except OSError as problem:
+        if problem.errno not in _NO_LOCKS:
+            raise
 
 
 def _decided(out: Path) -> bool:

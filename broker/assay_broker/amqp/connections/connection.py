@@ -39,7 +39,7 @@ _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionStat
 
 
 class ConnectionOwner(Protocol):
-    """What a connection needs of the listener."""
+    """The listener, as its connections use it."""
 
     queue_manager: QueueManager
     runner: Runner
@@ -54,7 +54,7 @@ class ConnectionOwner(Protocol):
 
 
 class SocketPort(Protocol):
-    """What a connection needs of its socket."""
+    """The socket, as its connection uses it."""
 
     peer: str
     user: str | None

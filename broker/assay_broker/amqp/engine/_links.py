@@ -38,7 +38,7 @@ _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
 
 
 class LinkOwner(Protocol):
-    """What a link needs of its connection's engine."""
+    """The engine of a connection, as its links use it."""
 
     @property
     def max_frame(self) -> int:

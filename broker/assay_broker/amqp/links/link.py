@@ -36,7 +36,7 @@ _Fields = ParamSpec("_Fields")
 
 
 class LinkContext:
-    """What the links of one connection share: limits, transactions, and their commands to the queue manager.
+    """Holds what the links of one connection share: limits, transactions, and commands to the queue manager.
 
     One read from the socket often brings many messages or settlements. Each run of puts, or of settlements of one link
     with one outcome, goes to the queue manager as one command, in the client's order, and links update their credit

@@ -175,7 +175,7 @@ def _no_type(message: Message) -> Message:
 
 @defect(made, "refused-take-takes", "DD-38")
 def _refused_take() -> Seams:
-    """What could not be taken off the staging queue, because the store refused that, is gone all the same."""
+    """A staged message is gone although the store has refused to take it off the staging queue."""
     asked: list[str] = []
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -25,7 +25,7 @@ class _CommitsUnanswered(WireFilter):
 
 
 class _FirstOutcomeForAll(WireFilter):
-    """What is told right after messages went back unread is told as the same: it goes back, too."""
+    """A message that comes right after others went back unread goes back with them."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -83,11 +83,6 @@ def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, select
         "subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
     )
 )
-def _(world: World, name: str, subscription: str, client: str, place: Place, ack: AckMode = AckMode.AUTO) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=client, ack=ack)
-    world.play(name, role).needed().listen(Script()).needed()
-
-
 @given(
     phrase(
         "subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
@@ -100,19 +95,16 @@ def _(world: World, name: str, subscription: str, client: str, place: Place, ack
         " for messages with {selector:Name}"
     )
 )
-def _(world: World, name: str, subscription: str, client: str, place: Place, selector: str) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=client, selector=selector)
-    world.play(name, role).needed().listen(Script()).needed()
-
-
-@given(
-    phrase(
-        "subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"
-        " for messages with {selector:Name}"
-    )
-)
-def _(world: World, name: str, subscription: str, place: Place, selector: str) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True, selector=selector)
+def _(
+    world: World,
+    name: str,
+    subscription: str,
+    client: str,
+    place: Place,
+    ack: AckMode = AckMode.AUTO,
+    selector: str | None = None,
+) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=client, ack=ack, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()
 
 
@@ -124,8 +116,16 @@ def _(world: World, name: str, subscription: str, place: Place, selector: str) -
     )
 )
 @when(phrase("subscriber {name:Name} joins shared durable subscription {subscription:Name} on {place:Place}"))
-def _(world: World, name: str, subscription: str, place: Place, client: str | None = None) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=client, shared=True)
+@given(
+    phrase(
+        "subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"
+        " for messages with {selector:Name}"
+    )
+)
+def _(
+    world: World, name: str, subscription: str, place: Place, client: str | None = None, selector: str | None = None
+) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=client, shared=True, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()
 
 
