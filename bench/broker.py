@@ -31,7 +31,7 @@ from brokers.launch import LaunchError, free_port
 from brokers.loads import Confirms, Connections, Idle, Load, Rate, Settings, Waiting
 from brokers.overload import MEMORY, Overload
 from brokers.processes import usage
-from brokers.servers import QUEUES, SERVERS, Options, Running, Server, started
+from brokers.servers import QUEUES, SERVERS, Options, Running, Server, earlier, started
 from brokers.sink import Listen, sink
 from brokers.tables import Result, missed, table
 from brokers.wire import BODY, Role, WireError
@@ -71,6 +71,8 @@ def main() -> int:
     asked = _arguments()
     settings = Settings(asked.seconds, asked.warm, asked.waiting, asked.idle, asked.overload)
     chosen = [server for server in SERVERS if server.key in asked.brokers]
+    if asked.earlier is not None:
+        chosen.append(earlier(asked.earlier))
     here = [server for server in chosen if server.missing() is None]
     _head(asked.rounds, settings)
     for server in chosen:
@@ -177,6 +179,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="This broker beside others, under the same load.")
     parser.add_argument("loads", nargs="*", metavar="LOAD", help=f"{', '.join(loads)}; without one, all")
     parser.add_argument("--brokers", default=",".join(servers), help="which, with commas between them")
+    parser.add_argument(
+        "--earlier", type=_checkout, metavar="FOLDER", help="another checkout, measured beside this one"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each load of brokers side by side")
     parser.add_argument("--seconds", type=float, default=5.0, help="that a figure is taken over")
     parser.add_argument("--warm", type=float, default=1.0, help="seconds of load before that")
@@ -191,6 +196,14 @@ def _arguments() -> argparse.Namespace:
         if unknown := set(given) - set(known):
             parser.error(f"there is no {', '.join(sorted(unknown))}; there is {', '.join(known)}")
     return asked
+
+
+def _checkout(name: str) -> Path:
+    root = Path(name).resolve()
+    if not (root / "broker" / "assay_broker").is_dir():
+        message = f"{name} is no checkout of this project: it has no folder broker/assay_broker"
+        raise argparse.ArgumentTypeError(message)
+    return root
 
 
 def _head(rounds: int, settings: Settings) -> None:

@@ -80,13 +80,21 @@ def queue(number: int) -> str:
 
 
 class Assay(Struct, frozen=True):
-    """This project's broker."""
+    """This project's broker.
+
+    Args:
+        key: Its name on the command line.
+        title: Its name in tables.
+        disk: See `Server`.
+        root: The checkout whose code it runs.
+    """
 
     key: str = "assay"
     title: str = "assay"
     disk: str = (
         "forced (fdatasync of SQLite's WAL) before the sender is answered; one flush for all that came meanwhile"
     )
+    root: Path = ROOT
 
     def missing(self) -> str | None:
         """See `Server`."""
@@ -104,7 +112,7 @@ class Assay(Struct, frozen=True):
             *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data"), "--amqp", f"127.0.0.1:{port}"),
             *("--http", "none", "--mqsc", str(script), "--config", str(config)),
         ]
-        return Launched(self.title, command, {"PYTHONPATH": source_path()}, folder)
+        return Launched(self.title, command, {"PYTHONPATH": source_path(self.root)}, folder)
 
     def place(self, port: int) -> Place:
         """See `Server`."""
@@ -365,10 +373,15 @@ def started(server: Server, folder: Path, options: Options = Options()) -> Itera
         launched.stop()
 
 
-def source_path() -> str:
-    """The roots of this checkout's packages, in the form of `PYTHONPATH`."""
+def earlier(root: Path) -> Assay:
+    """The broker of another checkout of this project, to compare two versions in one run."""
+    return Assay(key="earlier", title=f"assay in {root.name}", root=root)
+
+
+def source_path(root: Path) -> str:
+    """The roots of a checkout's packages, in the form of `PYTHONPATH`."""
     roots = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
-    return os.pathsep.join(str(ROOT / root) for root in roots)
+    return os.pathsep.join(str(root / package) for package in roots)
 
 
-__all__ = ["SERVERS", "LaunchError", "Options", "Running", "Server", "queue", "started"]
+__all__ = ["SERVERS", "LaunchError", "Options", "Running", "Server", "earlier", "queue", "started"]
