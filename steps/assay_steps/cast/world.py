@@ -139,7 +139,7 @@ class World(Waiting):
         """
         return tuple(self.key(label) for label in labels)
 
-    def coming_kid(self, label: str) -> str:
+    def coming_key(self, label: str) -> str:
         """The key of a message that a later step may send."""
         return self.names.key(label)
 
@@ -329,7 +329,7 @@ class World(Waiting):
 
     def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
         """A message with the kit's id in its body, and with what a send's options say of the message itself."""
-        key = self.coming_kid(label)
+        key = self.coming_key(label)
         self._drafted.add(label)
         usual = BODY.format(key=key)
         return Draft(

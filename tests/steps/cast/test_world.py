@@ -63,7 +63,7 @@ def written(world: World, kind: type[events.Event]) -> list[events.AnyEvent]:
 def test_two_scenarios_never_meet_on_one_broker(world: World) -> None:
     assert world.names.token in world.names.own("queue")
     assert world.address(QUEUE).name == world.names.own("queue")
-    assert world.coming_kid("m").startswith(world.names.token)
+    assert world.coming_key("m").startswith(world.names.token)
 
 
 def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: World) -> None:

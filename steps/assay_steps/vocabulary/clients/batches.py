@@ -105,7 +105,7 @@ def _(world: World, count: int, size: int, place: Place, name: str, other: str) 
 def _lose_with_batch(world: World, origin: Origin, name: str, labels: tuple[str, ...]) -> None:
     consumer = world.consumer(name, origin).needed()
     connection = consumer.session.connection
-    world.sightings.at_first_sight(world.coming_kid(labels[-1]), connection.abort)
+    world.sightings.at_first_sight(world.coming_key(labels[-1]), connection.abort)
     consumer.listen_batch(Script(take_ms=LOST_WITHIN_MS), len(labels), FILL_MS).needed()
     world.wait_until(lambda: not connection.open, world.limits.expected_ms)
 
@@ -226,7 +226,7 @@ def _failed_batch(world: World, name: str) -> int:
     raise LookupError(f"No batch callback of {name!r} failed.")
 
 
-def _kids_of(world: World, *batches: int) -> tuple[str, ...]:
+def _keys_of(world: World, *batches: int) -> tuple[str, ...]:
     """The keys of the messages in these batches of the receiver, each once."""
     keys = (one.key for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
     return tuple(dict.fromkeys(keys))
@@ -234,14 +234,14 @@ def _kids_of(world: World, *batches: int) -> tuple[str, ...]:
 
 @then("every message of the failed batch comes to the receiver again")
 def _(world: World, evidence: Evidence) -> None:
-    keys = _kids_of(world, _failed_batch(world, RECEIVER))
+    keys = _keys_of(world, _failed_batch(world, RECEIVER))
     world.observe((RECEIVER,), keys, 2)
     evidence.claim("redelivered", {"kids": listed(keys), "actors": RECEIVER}, {"times": 2, "flagged": 0})
 
 
 @then("no message of a batch before the failed one comes to the receiver again")
 def _(world: World, evidence: Evidence) -> None:
-    keys = _kids_of(world, *range(_failed_batch(world, RECEIVER)))
+    keys = _keys_of(world, *range(_failed_batch(world, RECEIVER)))
     world.observe((RECEIVER,), keys)
     evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": RECEIVER})
 
@@ -249,7 +249,7 @@ def _(world: World, evidence: Evidence) -> None:
 @then(phrase("{name:Name} sees every message of the batch of {label:Name} exactly once"))
 def _(world: World, evidence: Evidence, name: str, label: str) -> None:
     batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.key(label),)))
-    keys = (world.key(label),) if batch is None else _kids_of(world, batch)
+    keys = (world.key(label),) if batch is None else _keys_of(world, batch)
     world.observe((name,), keys)
     evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": name})
 
@@ -257,7 +257,7 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
 @then(phrase("all or none of the batch of {label:Name} comes to {name:Name}"))
 def _(world: World, evidence: Evidence, label: str, name: str) -> None:
     batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.key(label),)))
-    keys = (world.key(label),) if batch is None else _kids_of(world, batch)
+    keys = (world.key(label),) if batch is None else _keys_of(world, batch)
     world.observe((name,), ())
     of = {"taken": listed(keys), "actors": name, "after": world.recorder.left(RECEIVER).ref}
     evidence.claim("all-or-nothing", of)

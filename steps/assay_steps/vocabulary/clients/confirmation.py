@@ -59,7 +59,7 @@ def _enter(world: World, database: Database, name: str, key: str) -> None:
 
 @given(phrase("the application of {name:Name} will fail when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
-    world.sightings.at_first_sight(world.coming_kid(label), lambda: _fail(world, name))
+    world.sightings.at_first_sight(world.coming_key(label), lambda: _fail(world, name))
 
 
 @when(phrase("the application of {name:Name} fails"))

@@ -86,7 +86,7 @@ def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
 @when(phrase("subscriber {name:Name} comes back, to be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
     consumer = world.play(name, world.roles[name]).needed()
-    world.sightings.at_first_sight(world.coming_kid(label), consumer.session.connection.abort)
+    world.sightings.at_first_sight(world.coming_key(label), consumer.session.connection.abort)
     consumer.listen(Script()).needed()
 
 
@@ -149,7 +149,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Cut(), BeforeAnswer(world.coming_kid(label)))
+    injection = world.faults.arm(Cut(), BeforeAnswer(world.coming_key(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Cut(), injection)
 
@@ -162,7 +162,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
-    before = BeforeAnswer(world.coming_kid(label))
+    before = BeforeAnswer(world.coming_key(label))
     injections = [world.faults.arm(Cut(), before)]
     deadline_ms = world.now_ms() + world.limits.expected_ms
 

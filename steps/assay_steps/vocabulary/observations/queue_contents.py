@@ -49,8 +49,8 @@ JMS_OTHERS = ("JMSDeliveryMode", "JMSPriority", "JMSReplyTo", "JMSType")
 def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
     keys = world.keys(labels)
 
-    def complete(seen_kids: list[str]) -> bool:
-        return all(seen_kids.count(key) >= count for key in keys)
+    def complete(seen_keys: list[str]) -> bool:
+        return all(seen_keys.count(key) >= count for key in keys)
 
     seen = look_until(world, place, lambda seen: complete([one.key for one in seen.found]))
     evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})

@@ -68,7 +68,7 @@ def _(world: World, span: int) -> None:
 
 @given(phrase("the broker will be killed when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.faults.arm_for_later(Kill(), FirstSight(world.coming_kid(label)))
+    world.faults.arm_for_later(Kill(), FirstSight(world.coming_key(label)))
 
 
 @when(phrase("every connection will be cut in {span:Duration}"))
@@ -78,7 +78,7 @@ def _(world: World, span: int) -> None:
 
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.faults.arm_for_later(Cut(), FirstSight(world.coming_kid(label)))
+    world.faults.arm_for_later(Cut(), FirstSight(world.coming_key(label)))
 
 
 @given(phrase("the broker will be killed {span:Duration} after {label:Name} is first seen"))
@@ -97,17 +97,17 @@ def _arm_behind_first_sight(world: World, fault: Kill | Cut, span_ms: int, label
         world.faults.arm_for_later(fault, At(due_ns))
 
     world.faults.announce(fault)
-    world.sightings.at_first_sight(world.coming_kid(label), arm)
+    world.sightings.at_first_sight(world.coming_key(label), arm)
 
 
 @given(phrase("the connection of {name:Name} will be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
-    world.sightings.at_first_sight(world.coming_kid(label), world.consumers[name].session.connection.abort)
+    world.sightings.at_first_sight(world.coming_key(label), world.consumers[name].session.connection.abort)
 
 
 @given(phrase("the connection of {name:Name} will be lost when {label:Name} is acknowledged"))
 def _(world: World, name: str, label: str) -> None:
-    world.sightings.at_settlement(world.coming_kid(label), world.consumers[name].session.connection.abort)
+    world.sightings.at_settlement(world.coming_key(label), world.consumers[name].session.connection.abort)
 
 
 @when("the broker has been killed and is back")
@@ -141,14 +141,14 @@ def await_loss(world: World, name: str) -> None:
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_kid(label)))
+    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_key(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Kill(), injection)
 
 
 @when(phrase("the producer sends message {label:Name} and the broker is killed at its answer"))
 def _(world: World, label: str) -> None:
-    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_kid(label)))
+    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_key(label)))
     send(world, world.producers["sender"], label, world.places["sender"])
     world.faults.wait_for(Kill(), injection)
 
@@ -162,7 +162,7 @@ def _(world: World, label: str) -> None:
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), BeforeAnswer(world.coming_kid(label)))
+    injection = world.faults.arm(Kill(), BeforeAnswer(world.coming_key(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Kill(), injection)
 
@@ -176,7 +176,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), FirstSight(world.coming_kid(label)))
+    injection = world.faults.arm(Kill(), FirstSight(world.coming_key(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Kill(), injection)
 
@@ -186,6 +186,6 @@ def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:
         producer = world.producer(place)
-        injection = world.faults.arm(Kill(), AfterAnswer(world.coming_kid(label)))
+        injection = world.faults.arm(Kill(), AfterAnswer(world.coming_key(label)))
         send(world, producer, label, place)
         world.faults.wait_for(Kill(), injection)
