@@ -22,7 +22,7 @@ OPTIONS = (
     ("--assay-rule", {"metavar": "ID", "action": "append", "help": "only this rule; may be repeated"}),
     ("--assay-out", {"metavar": "DIR", "help": "folder for journals and verdicts (default: assay-out)"}),
     ("--assay-seed", {"metavar": "N", "type": int, "help": "seed of whatever is random (default: 0)"}),
-    ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: memory)"}),
+    ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: sqlite)"}),
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
     ("--assay-variant", {"metavar": "NAME", "help": "let the reference broker be this tolerated variant"}),

@@ -49,14 +49,12 @@ class Environment(Struct, frozen=True):
         version: Its version.
         details: Platform, image digest, settings: strings by name.
         ours: Whether it is our own broker: `kit` rules fail only our own parts.
-        simulated_disk: Whether its storage is simulated.
     """
 
     product: str
     version: str
     details: dict[str, str]
     ours: bool
-    simulated_disk: bool = False
 
 
 class Instance(Protocol):

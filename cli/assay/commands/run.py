@@ -66,7 +66,7 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random: a whole number.")] = 0,
     store: Annotated[
-        str | None, typer.Option(help="The reference broker's store: memory (the default) or sqlite.")
+        str | None, typer.Option(help="The reference broker's store: sqlite (the default) or memory.")
     ] = None,
     face: Annotated[
         str | None,

@@ -40,7 +40,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         profile: Only rules of this profile.
         rules: Only these rules.
         seed: Seed of all random choices.
-        store: Which store the reference broker uses; None for its first.
+        store: Which store the reference broker uses; None for its default.
         face: The client's face; None for the first.
         defect: A named defect.
         variant: A tolerated variant of broker or client.

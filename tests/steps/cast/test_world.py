@@ -30,7 +30,7 @@ QUEUE = Place("queue", "queue")
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A world with a journal of its own."""
-    instance = ReferenceBackend().provision(Needs())
+    instance = ReferenceBackend(store="memory").provision(Needs())
     assert isinstance(instance, ReferenceInstance)
     with JournalWriter(tmp_path / "main.jsonl", run="run", writer="main") as writer:
         at = instant(instance.clock)

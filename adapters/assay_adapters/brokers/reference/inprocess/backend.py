@@ -147,7 +147,7 @@ class ReferenceBackend(SdkBackend):
     """The reference broker in this process.
 
     Args:
-        store: The store's name; None for ``memory``, a simulated disk.
+        store: The store's name; None for ``sqlite``; ``memory`` is a simulated disk.
         seed: Part of ids and names, so that runs with the same seed are equal.
         defect: A named defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for none.
@@ -190,9 +190,7 @@ class ReferenceBackend(SdkBackend):
             details["defect"] = self._defect.name
         if self._variant is not None:
             details["variant"] = self._variant.name
-        return Environment(
-            product=PRODUCT, version=product_version(), details=details, ours=True, simulated_disk=self._kind.simulated
-        )
+        return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
         """Return that it can always be started."""

@@ -25,7 +25,7 @@ def value(outcome: Outcome[object]) -> object:
 
 @pytest.fixture
 def of() -> ReferenceInstance:
-    made = ReferenceBackend().provision(Needs())
+    made = ReferenceBackend(store="memory").provision(Needs())
     assert isinstance(made, ReferenceInstance)
     return made
 
@@ -65,7 +65,7 @@ def test_a_browse_shows_descriptor_headers_properties_and_body(of: ReferenceInst
 
 
 def test_a_browse_of_nothing_that_there_is_is_refused() -> None:
-    made = ReferenceBackend().provision(Needs(platform="zos"))
+    made = ReferenceBackend(store="memory").provision(Needs(platform="zos"))
     assert isinstance(made, ReferenceInstance)
     outcome = made.admin.browse(STAGING)
     assert isinstance(outcome, Refused)

