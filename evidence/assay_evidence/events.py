@@ -41,6 +41,7 @@ Predicate = Literal[
     "one-of",
     "all-or-nothing",
     "only-sent",
+    "own-check",
 ]
 
 

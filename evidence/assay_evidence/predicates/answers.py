@@ -1,4 +1,4 @@
-"""Predicates about the answers to calls: accepted, refused-with, one-of."""
+"""Predicates about the answers to calls, and of a team's own checks: accepted, refused-with, one-of, own-check."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ def accepted(claim: Claim, history: History) -> Finding:
     if refusal.kind == UNSUPPORTED:
         return say.error("The pair lacks what it declared to have.", phrase(refusal))
     return say.failed("The call was refused.", f"refused: {phrase(refusal)}", by=[answer])
+
+
+def own_check(claim: Claim, history: History) -> Finding:
+    """Decide by what the code of a team's own Then-step found."""
+    del history
+    say = Saying(claim, "the step's own check holds")
+    if number(claim, "held"):
+        return say.passed("The step's own check holds.", "no assertion failed")
+    said = reference(claim, "said")
+    return say.failed(f"The step's own check does not hold: {said.rstrip('.')}.", said)
 
 
 def refused_with(claim: Claim, history: History) -> Finding:

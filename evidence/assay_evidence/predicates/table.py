@@ -44,4 +44,5 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "one-of": answers.one_of,
     "all-or-nothing": wholeness.all_or_nothing,
     "only-sent": wholeness.only_sent,
+    "own-check": answers.own_check,
 }

@@ -28,7 +28,7 @@ from assay_steps.cast.claims import Evidence
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
-from assay_steps.plugin import checks, feature_files
+from assay_steps.plugin import checks, feature_files, own_steps
 from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
 from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.folder import FolderError
@@ -49,9 +49,11 @@ FIRST_WORKER = "gw0"
 
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
+FAILED_CHECK = pytest.StashKey[BaseException]()
+"""The failed assertion of a team's own Then-step, which a claim holds."""
 UNJUDGED = "assay_unjudged"
 """The attribute of a report: the test's name if no verdict shows its outcome."""
-LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, CURRENT_STEP)
+LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, FAILED_CHECK, CURRENT_STEP)
 """Deleted from a test after its scenario, because pytest keeps its tests to the end of the run."""
 
 
@@ -315,15 +317,29 @@ class AssayPlugin:
         if world is not None:
             world.evidence.begin(step.name)
 
-    def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
+    def pytest_bdd_after_step(
+        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
+    ) -> None:
         """Record a finished step in the journal."""
+        world = request.node.stash.get(WORLD, None)
+        if world is not None and own_steps.checks_itself(step.type, step_func, world.evidence):
+            own_steps.claim_check(world.evidence)
         self._step(request, step, "done", "")
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
             current.end()
 
-    def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
-        """Record a failed step in the journal, as refused by the pair or as broken."""
+    def pytest_bdd_step_error(
+        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object], exception: Exception
+    ) -> None:
+        """Record a failed step in the journal: as a team's own check, as refused by the pair, or as broken."""
+        world = request.node.stash.get(WORLD, None)
+        own = world is not None and own_steps.checks_itself(step.type, step_func, world.evidence)
+        if own and isinstance(exception, AssertionError):
+            own_steps.claim_check(world.evidence, exception)
+            request.node.stash[FAILED_CHECK] = exception
+            self._step(request, step, "done", "")
+            return
         refused = isinstance(exception, SetupRefusedError)
         self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
@@ -350,6 +366,8 @@ class AssayPlugin:
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
         """Record an error outside of a step, so that the journal alone gives the same verdict as pytest."""
+        if problem is item.stash.get(FAILED_CHECK, None):
+            return
         journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:

@@ -278,6 +278,21 @@ def one_of_blames_the_kit_for_an_option_of_no_kind(story: Story) -> Finding:
     return story.finds("one-of", {"option.a": "eaten m"})
 
 
+@rows.expect(Verdict.PASS)
+def own_check_passes_what_the_step_says_that_it_found(story: Story) -> Finding:
+    return story.finds("own-check", {}, held=1)
+
+
+@rows.expect(Verdict.FAIL)
+def own_check_fails_what_the_step_says_that_it_did_not_find(story: Story) -> Finding:
+    return story.finds("own-check", {"said": "it holds 1 of 2"}, held=0)
+
+
+@rows.expect(Verdict.ERROR)
+def own_check_blames_the_kit_for_no_word_of_the_step(story: Story) -> Finding:
+    return story.finds("own-check", {})
+
+
 @rows.parametrize()
 def test_answers(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)
