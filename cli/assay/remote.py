@@ -221,8 +221,12 @@ class RemoteManager:
 
     def _remedy(self, error: Exception) -> str:
         """The advice for the user if no server answers over HTTP."""
+        from assay_sdk.drivers.amqp.transport.tls import OUT_OF_DATE
+
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in _OTHER_NAMES:
             return "its certificate is for another name: connect by a name that the certificate has"
+        if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in OUT_OF_DATE:
+            return OUT_OF_DATE[error.verify_code]
         if isinstance(error, ssl.SSLCertVerificationError):
             return "name the certificates that it is checked against with --ca FILE"
         if isinstance(error, ssl.SSLError):

@@ -176,6 +176,27 @@ def test_killed_it_starts_again_on_the_same_folder_with_all_that_was_answered(tm
         assert [message.body for message in found if message is not None] == [str(number) for number in range(20)]
 
 
+@pytest.mark.parametrize("kind", ["QALIAS(ORDERS) TARGET(OTHER)", "QMODEL(ORDERS)"])
+def test_a_script_that_would_hide_messages_is_refused_and_they_stay(
+    assay: Assay, tmp_path: Path, dial: Dial, kind: str
+) -> None:
+    script = tmp_path / "new.mqsc"
+    script.write_text(f"DEFINE QLOCAL(OTHER)\nDEFINE {kind}\n", encoding="utf-8")
+    data = tmp_path / "data"
+    with running(tmp_path, "--data", data) as server:
+        with dial(server.amqp) as context:
+            context.create_producer(ORDERS).send("one")
+        server.end(signal.SIGTERM)
+    ended = assay("broker", *ANY, "--data", data, "--mqsc", script)
+    assert ended.code is Exit.USAGE
+    assert "The local queue ORDERS holds messages (1)" in ended.err
+    assert "Traceback" not in ended.err
+    with running(tmp_path, "--data", data) as server, dial(server.amqp) as context:
+        assert context.create_consumer(ORDERS).receive_body(timeout=5_000) == "one"
+    with running(tmp_path, "--data", data, "--mqsc", script):
+        pass  # the queue is empty now
+
+
 def test_killed_amid_large_units_of_work_it_has_each_of_them_whole_or_not_at_all(tmp_path: Path, dial: Dial) -> None:
     data, many = tmp_path / "data", 20
     with running(tmp_path, "--data", data) as server:

@@ -11,6 +11,8 @@ from assay_broker.core.clients.links import parse_selector
 from assay_broker.core.clients.prepared_branches import hold, stand_by_for_staging, stand_uncommitted
 from assay_broker.core.clients.subscription_lifetime import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.objects.model import Kind
+from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.queues.homes import is_shared
 from assay_broker.core.queues.placement import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.queues.resolution import recovered
@@ -38,6 +40,7 @@ from assay_broker.core.topics.administrative_subscriptions import activate_subs
 from assay_broker.core.topics.retained_updates import restore_retained
 from assay_broker.core.topics.subscriptions import Terms
 from assay_broker.core.turn import Turn
+from assay_sdk.model.command_reasons import Mqrccf
 
 _NO_CONNECTION = 0
 
@@ -48,6 +51,9 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     Messages come to their queues in the order of their arrival; those of branches in doubt are uncommitted or held.
     Messages of a subscription that has ended are removed. Staged copies are staged again, whatever has happened to
     their targets; the delay processor then releases those that fell due meanwhile (DD-46).
+
+    Raises:
+        RefusalError: A queue holds messages, and the settings define an alias or a model of its name.
     """
     found = _Found({}, {}, {}, {}, [])
     highest_key = highest_subscription = 0
@@ -75,6 +81,19 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
         _place(state, turn, stored, found.counts.get(stored.key, 0), branches)
     branches.take_up_shared(found.messages)
     branches.put_in_order()
+    _check_reachable(state)
+
+
+def _check_reachable(state: State) -> None:
+    """Refuse settings that hide messages: while another object has its name, nobody reaches a local queue."""
+    for queue in state.queues:
+        if queue.on_use and queue.definition.kind is not Kind.QLOCAL:
+            raise object_refusal(
+                Mqrccf.OBJECT_WRONG_TYPE,
+                f"The local queue {queue.name} holds messages ({len(queue.entries)}), which a {queue.definition.kind} "
+                "of that name would hide; start without that definition, and take the messages off first",
+                queue.name,
+            )
 
 
 class _Found(Struct, frozen=True):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from assay_broker.core.effects import Trace
+from assay_broker.core.refusals import RefusalError
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.server.addresses import HostPort
 from assay_broker.server.beginning import settings_of
@@ -169,7 +170,7 @@ class BrokerServer:
                 self._runner, self._store, settings, seams, flush_ns=0, aside=self._aside
             )
             self._queue_manager.traces.append(self._trace)
-        except (ForeignError, NoDatabaseError) as error:
+        except (ForeignError, NoDatabaseError, RefusalError) as error:
             raise OptionsError(str(error)) from error
         except StoreError as error:
             raise MachineError(str(error)) from error

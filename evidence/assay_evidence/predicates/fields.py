@@ -49,7 +49,8 @@ def equal_fields(claim: Claim, history: History) -> Finding:
         return open_call
     wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
-        return say.failed(f"{', '.join(wrong)} differ or are absent.", observed, by=[event])
+        verbs = "differs or is" if len(wrong) == 1 else "differ or are"
+        return say.failed(f"{', '.join(wrong)} {verbs} absent.", observed, by=[event])
     return say.passed("All fields are as they must be.", observed, certain=_is_timely(event, history))
 
 

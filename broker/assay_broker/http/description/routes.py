@@ -24,6 +24,7 @@ from assay_broker.http.requests.descriptor import (
     CORRELATION_ID,
     DELAY,
     EXPIRY,
+    LEFT_OUT,
     LONGEST_EXPIRY_MS,
     MESSAGE_ID,
     PERSISTENCE,
@@ -84,6 +85,7 @@ _DESCRIPTOR = {
     REPLY_TO: "The queue for replies, where there is one.",
     PRIORITY: "Since v3: its priority.",
     PROPERTIES: "Since v3: its properties, as far as they have a form there.",
+    LEFT_OUT: "How many properties are not shown, because no header can hold them or they are too long; ours.",
 }
 _CREATED = Reply(status=201, about="It is there.", headers={MESSAGE_ID: "The message's id."})
 _ONE = (

@@ -30,6 +30,9 @@ PROPERTIES = "ibm-mq-usr"
 DELAY = "assay-delivery-delay"
 """Our extension: the delay of a native put, which the queue manager refuses (DD-20)."""
 
+LEFT_OUT = "assay-properties-left-out"
+"""Our extension: how many properties of a message the answer does not show."""
+
 _HEADERS = (MESSAGE_ID, CORRELATION_ID, EXPIRY, PERSISTENCE, PRIORITY, REPLY_TO, PROPERTIES, DELAY)
 _OURS = ("ibm-mq-md-", "ibm-mq-usr", "assay-")
 """The beginnings of headers that describe a message."""
@@ -108,7 +111,7 @@ def drafted(
     _check_names(headers)
     correlation = headers.get(CORRELATION_ID)
     if correlation is not None:
-        correlation = _id_text(version, correlation, CORRELATION_ID, Faults.HEADER)
+        correlation = _id_text(version, _text_of(correlation), CORRELATION_ID, Faults.HEADER)
     return Message(
         message_id=new_id(manager),
         correlation_id=correlation,
@@ -121,6 +124,11 @@ def drafted(
         properties=dict(_properties(version, headers)),
         body=body,
     )
+
+
+def _text_of(header: str) -> str:
+    """The text of a header that may hold UTF-8; Starlette decodes each header from ISO 8859-1."""
+    return header.encode("latin-1").decode("utf-8", "replace")
 
 
 def _check_names(headers: Headers) -> None:
@@ -186,6 +194,9 @@ _PROPERTY = re.compile(
     r"""\s*(?P<name>[^;,"\s]+)\s*;\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^;,"]*?))\s*;\s*(?P<type>\w+)\s*(?:,|$)"""
 )
 _NAME = re.compile(r"""[^;,"\s]+""")
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+"""Octets that no header's value may have (RFC 9110, 5.5)."""
+_BETWEEN = ", "
 _WHOLE = {"byte": 8, "short": 16, "integer": 32, "int": 32, "long": 64, "i1": 8, "i2": 16, "i4": 32, "i8": 64}
 _REAL = frozenset({"float", "double", "r4", "r8"})
 
@@ -195,7 +206,7 @@ def _properties(version: Version, headers: Headers) -> Iterator[tuple[str, Prope
     for line in headers.getlist(PROPERTIES):
         if not version.prefixed:
             raise HttpProblem(Faults.HEADER, f"{PROPERTIES} is for v3 of this interface.")
-        text, at = line.encode("latin-1").decode("utf-8", "replace"), 0
+        text, at = _text_of(line), 0
         while at < len(text):
             found = _PROPERTY.match(text, at)
             if found is None:
@@ -253,7 +264,8 @@ def answer_headers(version: Version, described: Described, longest: int) -> dict
     Args:
         version: The interface's.
         described: The message.
-        longest: How long all properties together may be; longer ones are left out.
+        longest: How long all properties together may be, in octets. Those that are beyond it are left out, and those
+            that no header can hold; `LEFT_OUT` then has their number.
     """
     fields, message = described.descriptor, described.message
     expiry = int(fields["Expiry"])
@@ -268,7 +280,19 @@ def answer_headers(version: Version, described: Described, longest: int) -> dict
         headers[REPLY_TO] = quote(str(fields["ReplyToQ"]), safe="%/.:@!$&'()*+,;=-_~ ")
     if version.prefixed:
         headers[PRIORITY] = str(fields["Priority"])
-        written = ", ".join(filter(None, (_written(name, value) for name, value in message.properties.items())))
-        if written and written.isprintable() and len(written.encode(errors="replace")) <= longest:
-            headers[PROPERTIES] = written.encode(errors="replace").decode("latin-1")
+        headers |= _property_headers(message.properties, longest)
     return headers
+
+
+def _property_headers(properties: Mapping[str, Property], longest: int) -> dict[str, str]:
+    written: list[str] = []
+    room = longest
+    for name, value in properties.items():
+        one = _written(name, value)
+        octets = b"" if one is None else one.encode(errors="replace")
+        if octets and _CONTROL.search(octets) is None and len(octets) <= room:
+            written.append(octets.decode("latin-1"))
+            room -= len(octets) + len(_BETWEEN)
+    headers = {PROPERTIES: _BETWEEN.join(written)} if written else {}
+    left_out = len(properties) - len(written)
+    return headers | ({LEFT_OUT: str(left_out)} if left_out else {})

@@ -6,6 +6,7 @@ on each connection before other calls may use it: it attaches its subscriptions.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from collections.abc import Callable, Sequence
@@ -57,9 +58,9 @@ class Backoff(Struct, frozen=True, kw_only=True):
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
         return int(whole_ms * _NS_PER_MS * (1 - self.jitter * chance.random()))
 
-    def is_enough(self, waited_ns: int) -> bool:
-        """Whether a client gives up after so many nanoseconds without a connection."""
-        return self.give_up_ms is not None and waited_ns >= self.give_up_ms * _NS_PER_MS
+    def end_ns(self, lost_ns: int) -> float:
+        """Return when a client gives up that lost its connection at this time, in nanoseconds; infinity for never."""
+        return math.inf if self.give_up_ms is None else lost_ns + self.give_up_ms * _NS_PER_MS
 
 
 class ConnectionAttempt:
@@ -269,14 +270,14 @@ class Reconnecting:
             spawn(self.runner, self._come_back(why, self._lost_ns))
 
     def _come_back(self, why: Refused, lost_ns: int) -> Operation[None]:
-        failures = 0
+        failures, end_ns = 0, self._backoff.end_ns(lost_ns)
         while self.state is Service.RETRYING:
             now_ns = self.runner.clock.monotonic_ns()
-            if self._backoff.is_enough(now_ns - lost_ns):
+            if now_ns >= end_ns:
                 self._stop_for(why)
                 return
-            due_ns = now_ns + self._backoff.wait_ns(failures, self._chance)
-            yield Wait(self._changed, due_ns)
+            due_ns = min(now_ns + self._backoff.wait_ns(failures, self._chance), end_ns)
+            yield Wait(self._changed, int(due_ns))
             if self.state is not Service.RETRYING:
                 return
             try:

@@ -98,6 +98,12 @@ def test_everything_that_is_known_of_a_message_can_be_asked_for(served: Served) 
     assert listed(served) == []
 
 
+def test_a_correlation_id_may_be_any_text_in_utf_8(served: Served) -> None:
+    served.put("hello", V3, ibm_mq_md_correlationId="Müller".encode().decode("latin-1"))
+    headers = served.ask("GET", V3).headers
+    assert headers["ibm-mq-md-correlationid"] == "ID:" + "Müller".encode().ljust(24, b"\0").hex()
+
+
 def test_headers_of_an_answer_say_what_the_put_said(served: Served) -> None:
     made = served.put(
         "hello",

@@ -127,12 +127,14 @@ def test_names_that_no_header_can_hold_are_encoded(served: Served) -> None:
         body="m",
         to=ADDRESS,
         reply_to=Address(AddressKind.QUEUE, odd),
-        properties={"a;b": 1, "octets": b"x", "nothing": None, "line": "a\r\nb"},
+        properties={"a;b": 1, "octets": b"x", "order": 4711, "nothing": None, "line": "a\r\nb", "note": "\u200d é"},
     )
     put_as(served, message)
     headers = served.ask("GET", ORDERS.replace("v2", "v3")).headers
     assert headers["ibm-mq-md-replyto"] == "Q%0D%0ASet-Cookie: a=b %C3%A9"
     assert "set-cookie" not in headers
-    assert "ibm-mq-usr" not in headers
+    assert headers["ibm-mq-usr"].encode("latin-1").decode() == 'order;4711;long, note;"\u200d é";string'
+    assert headers["assay-properties-left-out"] == "4"
     (one,) = served.ask("GET", f"{ORDERS}list?detail=full").json["messages"]
-    assert one["properties"] == {"a;b": 1, "octets": "eA==", "nothing": None, "line": "a\r\nb"}
+    others = {"order": 4711, "note": "\u200d é"}
+    assert one["properties"] == {"a;b": 1, "octets": "eA==", "nothing": None, "line": "a\r\nb"} | others

@@ -7,6 +7,7 @@ or later, and the broker's certificate and name are checked.
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping
 from contextlib import suppress
 
 from assay_sdk.driver import TargetError
@@ -15,6 +16,13 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 _READ_SIZE = 65_536
 _TLS_RECORDS = frozenset({0x15, 0x16})
 """Content types of the TLS records that a broker sends in answer to clear text: alert, handshake."""
+
+
+OUT_OF_DATE: Mapping[int, str] = {
+    9: "correct the clock of this machine, or wait until it is valid",
+    10: "the administrator of the broker has to renew it",
+}
+"""The advice by OpenSSL's code: ``X509_V_ERR_CERT_NOT_YET_VALID`` and ``X509_V_ERR_CERT_HAS_EXPIRED``."""
 
 
 def client_context(ca_file: str | None) -> ssl.SSLContext:
@@ -72,7 +80,7 @@ class TlsClient:
         except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
             pass  # all octets are read; a peer that closes TLS closes the socket as well
         except ssl.SSLError as error:
-            self.refused = _broken(error) if self.ready else _refusal(error)
+            self.refused = _broken(error) if self.ready else refusal_of(error)
         return bytes(said), self._outgoing.read()
 
     def send(self, octets: bytes) -> bytes:
@@ -119,12 +127,15 @@ def _broken(error: ssl.SSLError) -> Refused:
     return Refused(JmsErrorKind.CONNECTION_LOST, text, mqrc=int(Mqrc.CONNECTION_BROKEN))
 
 
-def _refusal(error: ssl.SSLError) -> Refused:
+def refusal_of(error: ssl.SSLError) -> Refused:
+    """Make the refusal for a handshake that failed, with advice that fits the certificate's fault."""
     if isinstance(error, ssl.SSLCertVerificationError):
+        advice = OUT_OF_DATE.get(
+            error.verify_code, "name its authority in ca_file, or connect to the name that the certificate is for"
+        )
         return Refused(
             JmsErrorKind.SECURITY,
-            f"the broker's certificate is not believed ({error.verify_message}): name its authority in ca_file, "
-            "or connect to the name that the certificate is for",
+            f"the broker's certificate is not believed ({error.verify_message}): {advice}",
             mqrc=int(Mqrc.NOT_AUTHORIZED),
         )
     return Refused(
