@@ -32,7 +32,7 @@ class HostPort(Struct, frozen=True):
             text: What was written.
 
         Raises:
-            OptionsError: It is none.
+            OptionsError: It is not ``HOST:PORT``, or the port is too high.
         """
         found = _FORM.fullmatch(text)
         if found is None or int(found["port"]) > _HIGHEST_PORT:

@@ -145,7 +145,7 @@ def _holds(claim: Claim, history: History, text: str) -> bool | None:
     kind, _, subject = text.partition(" ")
     decide = _OPTIONS.get(kind)
     if decide is None or not subject:
-        raise ClaimError(f"The claim {claim.ref} (one-of) has the option {text!r}, which is none that there is.")
+        raise ClaimError(f"The claim {claim.ref} (one-of) has the unknown option {text!r}.")
     return decide(claim, history, subject)
 
 

@@ -188,7 +188,7 @@ def _shown(event: AnyEvent, history: History) -> dict[str, str]:
         case Admin():
             values = {"command": event.command, **event.answer}
         case _:
-            raise ClaimError(f"The event {event.ref} is none that shows fields.")
+            raise ClaimError(f"The event {event.ref} has no fields to examine.")
     return {name: as_text(value) for name, value in values.items()}
 
 

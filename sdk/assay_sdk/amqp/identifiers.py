@@ -48,4 +48,4 @@ def identifier_text(value: object) -> str | None:
         case bytes():
             return f"{_BINARY_ID}{value.hex().upper()}"
         case _:
-            raise DecodeError(f"an id of a type that is none: {type(value).__name__}")
+            raise DecodeError(f"an id of type {type(value).__name__}, which is not a type of ids")

@@ -165,7 +165,7 @@ def _character(octets: bytes) -> str:
     try:
         return octets.decode("utf-32-be")
     except UnicodeDecodeError as error:
-        raise DecodeError(f"a char that is none: {octets.hex()}") from error
+        raise DecodeError(f"a char that is no Unicode code point: {octets.hex()}") from error
 
 
 _SMALL_ULONG = b"\x53"

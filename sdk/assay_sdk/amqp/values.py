@@ -144,7 +144,7 @@ def simple(octets: bytes, at: int) -> tuple[Simple, int]:
     try:
         return read(octets[begin:end]), end
     except UnicodeDecodeError as error:
-        raise DecodeError(f"text that is none (at octet {at})") from error
+        raise DecodeError(f"text that is no utf-8 (at octet {at})") from error
 
 
 def inside(octets: bytes, at: int, end: int) -> tuple[int, int]:

@@ -147,7 +147,7 @@ class LocalFrameSplitter:
             begin = start + _HEAD
             size = int.from_bytes(self._rest[start:begin], "big")
             if size > self._limit:
-                raise FrameTooLongError(f"A frame of {size} octets is longer than the {self._limit} that may be.")
+                raise FrameTooLongError(f"A frame of {size} octets is longer than the {self._limit} that are allowed.")
             if len(self._rest) < begin + size:
                 break
             start = begin + size
@@ -174,7 +174,7 @@ def _check(message: Message) -> None:
         FrameError: The message has a value of another type.
     """
     if not isinstance(cast("object", message.body), str | bytes | None):
-        raise FrameError("A message's body is text, octets or nothing, and this one's is none of them.")
+        raise FrameError("A message's body is text, octets or nothing, and this one is of another type.")
     for name, value in cast("Mapping[str, object]", message.properties).items():
         if not isinstance(value, _SCALAR):
             raise FrameError(f"The property {name!r} of a message is no scalar.")
@@ -186,7 +186,7 @@ def _encode(value: object) -> bytes:
     except (OverflowError, TypeError, ValueError) as error:
         raise FrameError(f"{type(value).__name__} has no form on this wire: {error}.") from error
     if len(body) > MAX_FRAME:
-        raise FrameTooLongError(f"A frame of {len(body)} octets is longer than the {MAX_FRAME} that may be.")
+        raise FrameTooLongError(f"A frame of {len(body)} octets is longer than the {MAX_FRAME} that are allowed.")
     return len(body).to_bytes(_HEAD, "big") + body
 
 
@@ -194,4 +194,4 @@ def _decode(decoder: msgspec.msgpack.Decoder[T], octets: bytes) -> T:
     try:
         return decoder.decode(octets)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise FrameError(f"A frame of {len(octets)} octets is none of this protocol's: {error}.") from error
+        raise FrameError(f"A frame of {len(octets)} octets is not one of this protocol: {error}.") from error

@@ -35,14 +35,14 @@ COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.COMMAND_FAILED: "the command failed; another answer says why",
     Mqrccf.PARM_SYNTAX_ERROR: "the command does not parse",
     Mqrccf.OBJECT_IN_USE: "another application has the object open, or it has uncommitted messages",
-    Mqrccf.PROFILE_NAME_ERROR: "the profile of an authority record is none",
-    Mqrccf.AUTH_VALUE_ERROR: "an authority is none, or none of this type of object",
+    Mqrccf.PROFILE_NAME_ERROR: "the profile of an authority record is not valid",
+    Mqrccf.AUTH_VALUE_ERROR: "an authority is unknown, or not one of this type of object",
     Mqrccf.PARM_MISSING: "something that the command needs is missing",
     Mqrccf.UNKNOWN_OBJECT_NAME: "there is no object of this name",
     Mqrccf.OBJECT_ALREADY_EXISTS: "there is an object of this name already",
     Mqrccf.OBJECT_WRONG_TYPE: "the object of this name is of another type",
     Mqrccf.LIKE_OBJECT_WRONG_TYPE: "the object to be copied from is of another type",
-    Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is none",
-    Mqrccf.OBJECT_NAME_ERROR: "the object's name is none",
+    Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is not valid",
+    Mqrccf.OBJECT_NAME_ERROR: "the object's name is not valid",
 }
 """Meaning of each code, as the rest of a sentence."""

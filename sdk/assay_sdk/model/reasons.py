@@ -138,7 +138,7 @@ REASONS: dict[Mqrc, Reason] = {
     ),
     Mqrc.CONNECTION_BROKEN: Reason(JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection is gone"),
     Mqrc.EXPIRY_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _PRECONDITION, "the time to live is none, or ends before the delivery delay"
+        JmsErrorKind.MESSAGING, _PRECONDITION, "the time to live is not valid, or ends before the delivery delay"
     ),
     Mqrc.FEEDBACK_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the feedback field holds no feedback code"),
     Mqrc.GET_INHIBITED: Reason(
@@ -152,7 +152,7 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.MISSING_REPLY_TO_Q: Reason(
         JmsErrorKind.MESSAGING, _INVALID_FIELD, "a report or a reply is asked for, and no reply-to queue is named"
     ),
-    Mqrc.MSG_TYPE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the message type is none"),
+    Mqrc.MSG_TYPE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the message type is not valid"),
     Mqrc.MSG_TOO_BIG_FOR_Q: Reason(
         JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the queue takes (MAXMSGL)"
     ),
@@ -165,11 +165,11 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.OPTIONS_ERROR: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "options that exclude each other, or that the object does not take"
     ),
-    Mqrc.PERSISTENCE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the persistence is none"),
+    Mqrc.PERSISTENCE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the persistence is not valid"),
     Mqrc.PERSISTENT_NOT_ALLOWED: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue takes no persistent messages: it is a temporary dynamic one"
     ),
-    Mqrc.PRIORITY_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the priority is none"),
+    Mqrc.PRIORITY_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the priority is not valid"),
     Mqrc.PUT_INHIBITED: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue, or an alias on the way to it, is disabled for puts"
     ),
@@ -191,10 +191,10 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.REPORT_OPTIONS_ERROR: Reason(
         JmsErrorKind.MESSAGING,
         _INVALID_FIELD,
-        "report options that exclude each other, or that must be known and are not",
+        "report options that exclude each other, or unknown ones that must not be ignored",
     ),
     Mqrc.STORAGE_NOT_AVAILABLE: Reason(
-        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the store could not take what was to be kept"
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the store could not keep a message or record"
     ),
     Mqrc.UNKNOWN_ALIAS_BASE_Q: Reason(
         JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "an alias leads to a name that nothing has"
@@ -202,10 +202,10 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.UNKNOWN_OBJECT_NAME: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no object of this name"),
     Mqrc.OBJECT_DAMAGED: Reason(JmsErrorKind.MESSAGING, _INTERNAL, "the stored object cannot be read"),
     Mqrc.RESOURCE_PROBLEM: Reason(
-        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the queue manager has not enough of something to go on"
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the queue manager lacks a resource that it needs to go on"
     ),
     Mqrc.UNKNOWN_REPORT_OPTION: Reason(
-        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a report option that may be unknown is, and is left aside: a warning"
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a warning: an unknown report option that may be ignored was ignored"
     ),
     Mqrc.STORAGE_CLASS_ERROR: Reason(
         JmsErrorKind.MESSAGING, _INTERNAL, "the queue's storage class does not exist (z/OS)"
@@ -213,9 +213,7 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.STORAGE_MEDIUM_FULL: Reason(
         JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the disk, page set or coupling facility structure is full"
     ),
-    Mqrc.UNEXPECTED_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _INTERNAL, "the queue manager failed in a way that it did not foresee"
-    ),
+    Mqrc.UNEXPECTED_ERROR: Reason(JmsErrorKind.MESSAGING, _INTERNAL, "the queue manager failed unexpectedly"),
     Mqrc.CONNECTION_QUIESCING: Reason(
         JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection, or the queue manager, is being ended"
     ),
@@ -223,10 +221,10 @@ REASONS: dict[Mqrc, Reason] = {
         JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the connection takes"
     ),
     Mqrc.MSG_SEQ_NUMBER_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the sequence number in the group is none"
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the sequence number in the group is not valid"
     ),
     Mqrc.GROUP_ID_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the group id is none, or is given where there must be none"
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the group id is not valid, or is given where none is allowed"
     ),
     Mqrc.NO_DESTINATIONS_AVAILABLE: Reason(
         JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "no instance of the cluster queue can be reached"
@@ -237,28 +235,28 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.OBJECT_NOT_UNIQUE: Reason(
         JmsErrorKind.INVALID_DESTINATION,
         _ILLEGAL_STATE,
-        "the name is that of a private and of a shared queue at once (z/OS)",
+        "a private and a shared queue both have this name (z/OS)",
     ),
     Mqrc.BACKOUT_THRESHOLD_REACHED: Reason(
         JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the message was backed out as often as it may be (BOTHRESH)"
     ),
     Mqrc.Q_INDEX_TYPE_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the queue has not the index that the get needs (z/OS)"
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the queue lacks the index that the get needs (z/OS)"
     ),
-    Mqrc.TOPIC_STRING_ERROR: Reason(JmsErrorKind.INVALID_DESTINATION, _INVALID_FIELD, "the topic string is none"),
+    Mqrc.TOPIC_STRING_ERROR: Reason(JmsErrorKind.INVALID_DESTINATION, _INVALID_FIELD, "the topic string is not valid"),
     Mqrc.NO_SUBSCRIPTION: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no subscription of this name"),
     Mqrc.SUBSCRIPTION_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "the subscription has a consumer"),
     Mqrc.SUB_ALREADY_EXISTS: Reason(
         JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "there is a subscription of this name already"
     ),
     Mqrc.IDENTITY_MISMATCH: Reason(
-        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the subscription of this name is another one"
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the subscription of this name has another identity"
     ),
     Mqrc.DURABILITY_NOT_ALLOWED: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the topic takes no durable subscriptions (DURSUB)"
     ),
     Mqrc.SUB_NAME_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the subscription's name is none, or is missing"
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the subscription's name is not valid, or is missing"
     ),
     Mqrc.SELECTOR_SYNTAX_ERROR: Reason(JmsErrorKind.INVALID_SELECTOR, _INVALID_FIELD, "the selector does not parse"),
     Mqrc.PUT_NOT_RETAINED: Reason(

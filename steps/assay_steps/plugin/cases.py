@@ -175,7 +175,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
 
 
 def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:
-    """Name tags that look like the kit's and are none, a sentence each: they would have no effect."""
+    """Name tags that look like the kit's but are not, a sentence each: they would have no effect."""
     told = f"scenario {template.name!r} is tagged"
     roles = [tag for tag in ROLE_TAGS if tag in own_tags(template, tags)]
     if len(roles) > 1:

@@ -87,7 +87,7 @@ class StepLookup:
                 continue
             try:
                 fits = one.context.parser.is_matching(step.name)
-            except (LookupError, ValueError) as problem:  # a word of the step is none of its kind
+            except (LookupError, ValueError) as problem:  # a word of the step is not valid for its type
                 problems.append(str(problem))
             else:
                 if fits:

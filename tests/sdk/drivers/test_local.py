@@ -125,7 +125,7 @@ def test_a_broker_that_talks_nonsense_is_a_lost_connection(runner: RealRunner, d
         why = attempt.closed().refused
     assert why is not None
     assert why.kind is JmsErrorKind.CONNECTION_LOST
-    assert "none of this protocol's" in why.text
+    assert "not one of this protocol" in why.text
 
 
 def test_an_answer_that_does_not_come_is_a_failure_at_its_time(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_octets_are_a_command_or_an_error_of_ours(octets: bytes) -> None:
 
 
 def test_a_frame_longer_than_may_be_is_refused_before_it_has_come() -> None:
-    with pytest.raises(FrameTooLongError, match="longer than the 100 that may be"):
+    with pytest.raises(FrameTooLongError, match="longer than the 100 that are allowed"):
         LocalFrameSplitter(limit=100).feed((101).to_bytes(4, "big"))
 
 

@@ -221,7 +221,7 @@ def _end(value: Described, *codes: int) -> tuple[int, Sequence[Any]]:
     """Return the code of a source or target, and its fields with None for those left out."""
     code = _ENDS.get(value.descriptor)
     if code not in codes:
-        raise DecodeError("an attach whose source or target is none")
+        raise DecodeError("an attach whose source or target is of another type")
     return code, (*cast("list[object]", value.value), *(None,) * _MOST_OF_END)
 
 
@@ -249,7 +249,7 @@ def _of_node(properties: dict[str, object]) -> dict[str, object]:
     """Check the types of the properties of a node to be made (3.5.9)."""
     policy, modes = properties.get("lifetime-policy"), properties.get("supported-dist-modes")
     if policy is not None and not (isinstance(policy, Described) and policy.descriptor in _LIFETIMES):
-        raise DecodeError("a lifetime policy that is none")
+        raise DecodeError("an unknown lifetime policy")
     if modes is not None and not all(isinstance(one, str) for one in (modes if isinstance(modes, list) else [modes])):
         raise DecodeError("supported distribution modes that are no symbols")
     return properties

@@ -35,7 +35,7 @@ def performative(octets: bytes) -> Read:
     """Read a performative.
 
     Raises:
-        DecodeError: It is none, or one of its fields is missing or of a wrong type.
+        DecodeError: It is not a performative, or one of its fields is missing or of a wrong type.
     """
     return (_cached if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _read)(octets)
 

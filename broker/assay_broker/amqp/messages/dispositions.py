@@ -71,7 +71,7 @@ def outcome_of(delivery: Delivery, state: int) -> Disposition | None:
         Its outcome; None where it has none, as where it was received in part.
 
     Raises:
-        DecodeError: Its annotations are none.
+        DecodeError: Its annotations are not valid.
     """
     if state != _MODIFIED_STATE:
         return BARE.get(state)
@@ -84,7 +84,7 @@ def described(outcome: Described | None, default: Outcome) -> Outcome:
 
     Args:
         outcome: The value; None for none.
-        default: The outcome if it is none.
+        default: The outcome if the value is None or unknown.
     """
     if outcome is None:
         return default
@@ -103,7 +103,7 @@ def read_state(octets: bytes) -> tuple[bytes, Disposition]:
         Which unit of work, and the outcome within it; accepted when it names none.
 
     Raises:
-        DecodeError: They are none.
+        DecodeError: They are not those of a transactional state.
     """
     fields = types.decode(octets) if octets else None
     values = cast("list[object]", fields) if isinstance(fields, list) else []

@@ -230,7 +230,7 @@ def json_command(body: RunCommandJson) -> str:
         body: The command in JSON.
 
     Raises:
-        HttpProblem: A keyword is none, or a value cannot be one of it.
+        HttpProblem: A keyword or the value of one is not valid.
     """
     verb, noun = _keyword(body.command), _keyword(body.qualifier)
     parts = [verb, noun if body.name is None else f"{noun}({_quoted(body.name)})"]

@@ -75,10 +75,10 @@ def given_id(version: Version, value: str, what: str) -> bytes:
     Args:
         version: The interface's.
         value: The id as it is given.
-        what: Where, for the refusal.
+        what: The header or parameter, for the refusal.
 
     Raises:
-        HttpProblem: It is none.
+        HttpProblem: It is not an id.
     """
     return native_id(_id_text(version, value, what, Faults.QUERY))
 
@@ -145,7 +145,7 @@ def delay_ms(headers: Headers) -> int | None:
     """Return the delay of a native put, in milliseconds.
 
     Raises:
-        HttpProblem: It is none.
+        HttpProblem: It is not a number of milliseconds, or too large.
     """
     given = headers.get(DELAY)
     if given is None:

@@ -115,11 +115,11 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
 
         Args:
             name: The parameter's.
-            default: Where it is not given.
-            highest: The highest that it is taken for.
+            default: The result if the query lacks it.
+            highest: The largest result; replaces a larger number.
 
         Raises:
-            HttpProblem: It is none.
+            HttpProblem: It is not a whole number.
         """
         given = self.query(name)
         if given is None:

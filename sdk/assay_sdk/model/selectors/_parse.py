@@ -149,7 +149,7 @@ def _numeric(part: _Part) -> _Part:
 
 def _name(part: _Part, operator: Token) -> str:
     if not isinstance(part.node, nodes.Identifier):
-        _refuse(f"{operator.upper()} asks about a name, and this is none", part.start, "a name")
+        _refuse(f"{operator.upper()} asks about a name, and this is not one", part.start, "a name")
     return part.node.name
 
 

@@ -34,7 +34,7 @@ _OUTCOMES: Mapping[int, Outcome] = {
     performatives.RELEASED: Outcome.RELEASED,
     performatives.MODIFIED: Outcome.MODIFIED,
 }
-"""States that are outcomes; an outcome within a transactional state is none before the discharge (4.4.2)."""
+"""States that are outcomes; an outcome within a transactional state counts only from the discharge on (4.4.2)."""
 _OTHER: Mapping[Direction, Direction] = {"in": "out", "out": "in"}
 
 
