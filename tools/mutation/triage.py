@@ -21,7 +21,7 @@ class Kind(StrEnum):
     """What became of a survivor."""
 
     EQUIVALENT = "equivalent"
-    """Nobody can observe a difference."""
+    """No client can observe a difference."""
     OUTSIDE = "outside"
     """No line of the four documents, and no rule of the kit, is about the difference."""
     TO_DO = "to do"

@@ -29,10 +29,10 @@ one phase) or *back out*, and *forget*.
 
 - **Before prepare** a branch belongs to the connection that works in it, or did last, and is backed out with it. What
   it has accepted goes back to its queues by itself, marked as redelivered.
-- **Prepared** is *in doubt*: nobody sees what it has sent, which keeps its places on the queues and on the staging
-  queue (a delayed message is not staged); nobody gets what it has received; neither a connection that is lost nor a
-  restart nor a kill ends it. Non-persistent messages end with the queue manager, as always. Time to live goes on;
-  what expires meanwhile is found expired when the branch is over.
+- **Prepared** is *in doubt*: no client sees the messages that it has sent. They keep their places on the queues and
+  on the staging queue, and a delayed one is not staged yet. No other receiver gets the messages that it has received.
+  Neither a lost connection nor a restart nor a kill ends the branch. Non-persistent messages end with the queue
+  manager, as always. Time to live goes on; a message that expires meanwhile is found expired when the branch is over.
 - **An operator** may decide for a transaction manager that does not come back (`RESOLVE INDOUBT`, see
   [mqsc.md](mqsc.md)). The branch is then *completed* heuristically: it is remembered, a restart or a kill later too,
   and xa_commit and xa_rollback are answered XA_HEURCOM or XA_HEURRB, until xa_forget.

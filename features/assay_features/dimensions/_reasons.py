@@ -1,4 +1,4 @@
-"""Why a rule is not tried across something: `untried.toml`."""
+"""The reasons why no scenario tries a rule with a trait: `untried.toml`."""
 
 from functools import cache
 from importlib import resources
