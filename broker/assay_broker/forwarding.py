@@ -159,7 +159,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # the fields say what is sent, not another wire's encoding
+        if message.encoded is not None:  # another wire's encoding, which the fields may no longer match
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

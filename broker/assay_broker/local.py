@@ -235,5 +235,5 @@ def _take_away_stale(path: Path) -> None:
         raise LocalError(f"{path} is no socket, and is left alone: name another path, or take the file away.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         if probe.connect_ex(str(path)) != errno.ECONNREFUSED:
-            raise LocalError(f"Somebody listens at {path} already: stop that broker, or name another path.")
+            raise LocalError(f"A broker listens at {path} already: stop that broker, or name another path.")
     path.unlink()

@@ -234,7 +234,7 @@ class Log:
         if self._flight is flight:
             self.land()
         if self._written:
-            self._schedule()  # and not at once: what has come meanwhile goes with it
+            self._schedule()  # a little later, so that this flush takes more records with it
 
     def _schedule(self) -> None:
         if self._job is None and self._flight is None:

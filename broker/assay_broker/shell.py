@@ -384,7 +384,9 @@ class QueueManager:
             else:
                 self._send(life, effect)
         if failed is not None:
-            self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
+            self._facility.log.drop_held(
+                failed.batch
+            )  # the core answers the failure with other effects instead of the held ones
             self._run(life, failed)
 
     def _send(self, life: Life, effect: Held | CloseLink | Trace) -> None:

@@ -125,7 +125,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
     Raises:
         UsageProblem: No driver serves the URL.
         CannotRunError: The broker cannot be reached, or refuses the login.
-        RefusedMessageError: It refuses an operation.
+        RefusedMessageError: The broker refuses an operation.
     """
     if authority is not None and url.partition(":")[0].lower() != "amqps":
         raise UsageProblem("--ca is for a broker that is reached over TLS: begin its --url with amqps://.")

@@ -28,7 +28,7 @@ class Judged(StrEnum):
 
 
 class Profile(StrEnum):
-    """What a vendor certifies."""
+    """A group of rules that a product can claim to keep."""
 
     PERSISTENCE = "persistence"
     DELAY = "delay"

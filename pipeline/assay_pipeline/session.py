@@ -103,7 +103,7 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
     before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None})
     try:
         with _without_py4js_words(), ExitStack() as ending:
-            with ctrl_c_deferred():  # otherwise nobody would end the virtual machine that is just starting
+            with ctrl_c_deferred():  # an interrupt here would leave the starting virtual machine behind
                 gateway = _launch(conf, log)
                 ending.callback(_end, gateway)
                 context = _context(conf, gateway, log)

@@ -199,7 +199,7 @@ class Proxy:
         if server is not None:
             for listener in server.sockets:
                 self._loop.remove_reader(listener.fileno())
-            await asyncio.sleep(0)  # Python 3.11 loses a connection whose server is closed while it accepts it
+            await asyncio.sleep(0)  # Python 3.11 loses a connection if the server closes while accepting it
             server.close()
 
     async def _cut(self) -> None:

@@ -115,7 +115,7 @@ class Conversation:
             return ()
         if read.code == TRANSFER:
             return tuple(_transferred(session[direction], read, _COMES[direction]))
-        # The receiver's disposition is about deliveries of the other direction.
+        # A receiver's disposition is about deliveries that came in the other direction.
         is_receiver = read[0] is True
         way = direction.other if is_receiver else direction
         ended = tuple(_ended(session[way], read))

@@ -116,10 +116,10 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """Return the unit of work of a command, if it may still grow.
+    """Return the unit of work of a command, if it may take one more message.
 
     Raises:
-        RefusalError: It may not.
+        RefusalError: It holds as many as MAXUMSGS allows, or has ended.
     """
     if command.unit is None:
         return None

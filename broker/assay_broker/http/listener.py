@@ -145,7 +145,7 @@ class HttpListener:
         """The address and port on which it listens or has listened.
 
         Raises:
-            RuntimeError: It never has.
+            RuntimeError: The listener has not been started.
         """
         if self._address is None:
             raise RuntimeError("the listener has not been started")

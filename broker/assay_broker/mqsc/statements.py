@@ -149,7 +149,7 @@ def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
     """Return the parameter's only value, which must be one of these words.
 
     Raises:
-        MqscFaultError: It is another one.
+        MqscFaultError: It is another word.
     """
     given = parameter.one()
     if given.text not in words:

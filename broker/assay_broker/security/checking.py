@@ -40,7 +40,7 @@ class PasswordChecks:
         found: Future[bool] = self._pool.submit(self._users.check, user, password)
 
         def done(_: Future[bool]) -> None:
-            if not taken_back:  # what was taken back has perhaps no loop any more
+            if not taken_back:  # the loop of a withdrawn check may have been closed
                 self._call_soon(tell)
 
         def tell() -> None:

@@ -19,11 +19,11 @@ class Security(Struct, frozen=True):
     """Users and TLS of a server.
 
     Without users only clients on this machine may connect.  With users every client must log in, and the
-    queue manager's authority records are about the user's name.
+    queue manager checks the authority records of the user's name.
 
     Args:
         users: The users; None if clients need not log in.
-        tls: What encrypts; None for clear text.
+        tls: The TLS context; None for clear text.
         clear_passwords: Whether passwords may come in clear text from other machines too, as in a network of
             containers.
     """
@@ -55,7 +55,7 @@ class Security(Struct, frozen=True):
             host: The address to listen at.
 
         Raises:
-            ExposedError: There are no users, and others than this machine could connect.
+            ExposedError: No users are defined, and other machines could connect.
         """
         if self.users is None and not is_loopback(host):
             raise ExposedError(
@@ -68,13 +68,13 @@ class Security(Struct, frozen=True):
 
         Args:
             peer: The client's numeric address.
-            encrypted: Whether the line is.
+            encrypted: Whether the connection uses TLS.
         """
         return encrypted or self.clear_passwords or is_loopback(peer)
 
     def authenticate(self, user: str, password: str) -> bool:
         """Whether a user and a clear-text password are right (HTTP basic authentication).
 
-        Without users there is nothing to check, so anybody is.
+        Without users every login is.
         """
         return self.users is None or self.users.check(user, password)

@@ -88,7 +88,7 @@ class Users:
         """Read a users' file.
 
         Raises:
-            UsersError: It cannot be read, or says something that makes no sense.
+            UsersError: It cannot be read, or an entry is not valid.
         """
         try:
             mode = path.stat().st_mode

@@ -40,7 +40,7 @@ def add_user(path: Path, user: str, password: str, iterations: int = ITERATIONS)
         _write(path, new)
     except SecurityError as error:
         raise OptionsError(str(error)) from error
-    except tomllib.TOMLDecodeError as error:  # it is there in a form of TOML that is not ours
+    except tomllib.TOMLDecodeError as error:  # the user's entry is in another form of TOML than ours
         raise OptionsError(f"{path} holds {user} in a form that cannot be replaced; take that entry out") from error
     except OSError as error:
         raise MachineError(f"{path} cannot be written: {error.strerror}; name another file") from error

@@ -97,7 +97,7 @@ def read_file(path: Path) -> Asked:
         path: The file.
 
     Raises:
-        OptionsError: It cannot be read, or asks for something that there is not.
+        OptionsError: It cannot be read, or has an unknown key or a wrong value.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -119,10 +119,10 @@ def asked(table: Mapping[str, Any]) -> Asked:
     """Read the options of a table.
 
     Args:
-        table: Of a file, or of flags.
+        table: The options of a file or of flags, by key.
 
     Raises:
-        OptionsError: It has a key that there is not, or a value of another kind than the key's.
+        OptionsError: A key is unknown, or a value has the wrong type.
     """
     for key in table:
         check_word("key", key, _NAMES)
@@ -155,7 +155,7 @@ def launch(flags: Asked, file: Asked | None = None) -> Launch:
         file: What its file asks for; None without one.
 
     Raises:
-        OptionsError: It cannot be meant.
+        OptionsError: An option is invalid.
     """
     given = {} if file is None else _set(file)
     given |= _set(flags)

@@ -83,10 +83,10 @@ def check(options: ServerOptions) -> None:
     """Refuse options that are invalid or contradict each other, without touching the machine.
 
     Args:
-        options: What is asked.
+        options: The options.
 
     Raises:
-        OptionsError: It cannot be meant.
+        OptionsError: One is invalid, or two contradict each other.
     """
     if LEVEL.fullmatch(options.level) is None:
         raise OptionsError(f"{options.level!r} is no level: give one such as 8.0 or 9.4.2")
@@ -132,7 +132,9 @@ def _check_behaviour(options: ServerOptions) -> None:
 
         check_word("variant", options.variant, VARIANTS)
     if options.defect is not None and options.variant is not None:
-        raise OptionsError(f"the defect {options.defect} and the variant {options.variant} exclude each other")
+        raise OptionsError(
+            f"the defect {options.defect} and the variant {options.variant} exclude each other: give one of them"
+        )
 
 
 def check_word(what: str, word: str, known: Iterable[str]) -> None:

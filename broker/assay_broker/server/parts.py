@@ -25,7 +25,7 @@ class ListenerPort(Protocol):
         """Start to listen.
 
         Raises:
-            ServerError: It cannot.
+            ServerError: The address is in use, or cannot be used.
         """
         ...
 

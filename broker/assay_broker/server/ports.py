@@ -24,7 +24,7 @@ async def check_addresses(options: ServerOptions) -> None:
         options: What the server is asked to be.
 
     Raises:
-        MachineError: One of them cannot be had.
+        MachineError: One of them is in use, or this machine may not use it.
     """
     for what, address in (("AMQP", options.amqp), ("HTTP", options.http)):
         if address is None:

@@ -214,7 +214,7 @@ def _forget_dead(path: Path | None, options: ServerOptions) -> None:
         if told.data == str(options.data):
             path.unlink(missing_ok=True)
     except msgspec.DecodeError:
-        return  # it is about something else, and gives way when this server is ready
+        return  # a file of another kind: this server overwrites it when it is ready
     except OSError as error:
         raise _unwritable(path, error.strerror) from error
 

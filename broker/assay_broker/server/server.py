@@ -96,7 +96,7 @@ class BrokerServer:
         """Start, and return when clients can connect. If that fails, undo what was done.
 
         Raises:
-            OptionsError: What is asked cannot be meant.
+            OptionsError: Options are invalid or contradict each other.
             MachineError: The folder or an address is in use, or the machine fails otherwise.
         """
         check(self.options)

@@ -74,7 +74,7 @@ class ServerAmqpListener(AmqpListener):
         """Listen.
 
         Raises:
-            ServerError: It cannot.
+            ServerError: The address is in use, or cannot be used.
         """
         with complaints():
             await super().start(host, port)
@@ -91,7 +91,7 @@ class ServerHttpListener(HttpListener):
         """Listen.
 
         Raises:
-            ServerError: It cannot.
+            ServerError: The address is in use, or cannot be used.
         """
         with complaints():
             await super().start(host, port)

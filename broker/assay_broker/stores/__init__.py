@@ -59,20 +59,20 @@ class Store(Protocol):
 
 @runtime_checkable
 class PartedStore(Store, Protocol):
-    """A store whose flush has a part that only waits for the disk, for another thread.
+    """A store whose flush waits for the disk in a step of its own, which another thread can do.
 
-    Between `begin_flush` and `end_flush` nothing of the store is called but `write`.
+    Between `begin_flush` and `end_flush` only `write` may be called.
     """
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Give everything written to the disk; return the part that waits.
+        """Give all written records to the disk; return the function that waits for it.
 
         Returns:
-            Waits until the disk has it, on whatever thread, and raises `StoreError` when that cannot be; None when
-            there is nothing to wait for, and so nothing to end.
+            A function for any thread. It returns when the records are on disk, and raises `StoreError` if they cannot
+            be. None if there is nothing to wait for; then `end_flush` is not called.
 
         Raises:
-            StoreError: It cannot be made durable; it is dropped.
+            StoreError: The records cannot be made durable; they are dropped.
         """
         ...
 
@@ -80,7 +80,7 @@ class PartedStore(Store, Protocol):
         """Conclude the flush after the wait.
 
         Args:
-            failed: What it has raised: then what was written meanwhile is dropped, too.
+            failed: The error that the wait raised; records written meanwhile are then dropped, too. None for success.
         """
         ...
 

@@ -83,14 +83,14 @@ class Database:
         """Commit, and reclaim pages. Any thread may call it while no other uses the database.
 
         Raises:
-            StoreError: It cannot be made durable; nothing of it is there, after a crash neither.
+            StoreError: It cannot be made durable; nothing of it remains, not even after a crash.
         """
         with self._reported():
             self._doubtful = True
             try:
                 self._connection.execute("COMMIT")
             except BaseException as error:  # Ctrl-C too, as above
-                # A full disk stops a transaction before its end is written; what else goes wrong may come after it.
+                # On a full disk the end of the transaction was not written. After any other error it may have been.
                 self._doubtful = not isinstance(error, apsw.FullError)
                 self._roll_back()
                 raise

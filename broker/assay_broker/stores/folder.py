@@ -69,7 +69,7 @@ class Folder:
 
         Raises:
             NoDatabaseError: It is no folder, or something in it is no file.
-            InUseError: Somebody else has it.
+            InUseError: Another process has locked it.
             ReadOnlyError: It cannot be written to.
             StoreError: The disk refuses.
         """
@@ -79,7 +79,7 @@ class Folder:
             self._made_lock = not self._lock_path.exists()
             lock = _opened(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
-            # Not SQLite's own lock: that one is lost when anybody in this process closes the file (fcntl(2)).
+            # Not SQLite's own lock: any close of the file in this process releases that one (fcntl(2)).
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = os.pread(lock, 100, 0).decode(errors="replace").strip()
@@ -94,7 +94,7 @@ class Folder:
         """Unlock the folder.
 
         Args:
-            refused: It was never opened: what was made for that goes again.
+            refused: Whether the store refused the folder: then remove what `claim` created.
         """
         if self._lock is not None:
             if refused and self._made_lock:
@@ -132,7 +132,7 @@ class Folder:
             keep: Flushes a file or a folder, by its descriptor.
 
         Raises:
-            RefusedError: What is there is not what it should be.
+            RefusedError: A file is missing, damaged, or not of this store.
             StoreError: The disk refuses.
         """
         if not self.database.exists():
@@ -161,7 +161,7 @@ class Folder:
         new = self.path / _BEGINNING
         try:
             with told(self.path):
-                for path in (new, self.log):  # what a start that did not come to its end has left
+                for path in (new, self.log):  # left by an earlier start that did not finish
                     path.unlink(missing_ok=True)
                 with open(self.log, "wb", opener=_opened) as log:
                     os.posix_fallocate(log.fileno(), 0, log_bytes)
@@ -199,7 +199,7 @@ class Folder:
             log.flush()
             keep(log.fileno())
 
-    # whether they are still there --------------------------------------------------------------------------------
+    # detection of deleted and replaced files --------------------------------------------------------------------------
 
     def remember(self) -> None:
         """Remember the files' identities."""
@@ -222,15 +222,15 @@ class Folder:
 
 @contextmanager
 def told(path: Path) -> Generator[None]:
-    """Return a sentence for an error of the operating system.
+    """Raise an error of the operating system in this block as a `StoreError`, whose text is a sentence.
 
     Args:
-        path: What it is about.
+        path: The file or folder.
 
     Raises:
         ReadOnlyError: It may not be written.
-        FullError: There is no room.
-        DiskError: Anything else.
+        FullError: The disk is full.
+        DiskError: Any other error.
     """
     try:
         yield

@@ -67,9 +67,9 @@ def open_database(folder: Folder, owner: str, vfs: str | None) -> Opened:
 
 
 def _set_up(connection: apsw.Connection) -> None:
-    # Whoever closes it decides about a checkpoint: closing what was refused writes nothing.
+    # Closing makes no checkpoint by itself: a refused database must stay unchanged.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    # Alone, SQLite keeps its index of the log in memory; there is no third file to be found wrong after a crash.
+    # In exclusive mode SQLite keeps its index of the log in memory, so no index file can be wrong after a crash.
     connection.pragma("locking_mode", "EXCLUSIVE")
     connection.pragma("synchronous", _SYNCHRONOUS)
     connection.wal_autocheckpoint(0)
@@ -124,13 +124,13 @@ def _migrate(connection: apsw.Connection) -> None:
 
 @contextmanager
 def reported(folder: Folder) -> Generator[None]:
-    """Return a sentence for an error of SQLite.
+    """Raise an error of SQLite in this block as a `StoreError`, whose text is a sentence.
 
     Args:
-        folder: The folder that it is about.
+        folder: The folder of the database.
 
     Raises:
-        StoreError: What it refuses.
+        StoreError: SQLite raised an error.
     """
     try:
         yield

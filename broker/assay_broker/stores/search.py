@@ -31,7 +31,7 @@ def pages_of_database(path: Path) -> Iterator[Page]:
     Args:
         path: The file.
     """
-    # A file that is opened and closed by other means would take SQLite's lock along (fcntl(2)).
+    # Python's `open` is not used: closing its file would release SQLite's lock (fcntl(2)).
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
         for index in range(file.xFileSize() // PAGE_BYTES):

@@ -1,7 +1,7 @@
 """A store in a folder: an SQLite database with a write-ahead log, one for each queue manager.
 
-Records wait in memory until a flush commits them in one transaction, and returns when the disk has it. Waiting for
-the disk is separate, so that another thread can do it (`PartedStore`).
+Records wait in memory until a flush. A flush commits them in one transaction, and returns when that is on disk. The
+wait for the disk is a step of its own, so that another thread can do it (`PartedStore`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class SqliteStore:
     """A store in a folder.
 
     Args:
-        folder: The folder; it is made when it is not there.
-        queue_manager: Whose records it keeps.
-        disk: What is below it; None for the disk of this machine.
-        log_bytes: How long the write-ahead log gets, in octets; a folder that is there keeps what it was made with.
-        reserve_bytes: How many octets are left free on the disk.
+        folder: The folder; created if it does not exist.
+        queue_manager: The name of the queue manager whose records it keeps.
+        disk: The access to files; None for the disk of this machine.
+        log_bytes: Length of a new write-ahead log, in octets; an existing folder keeps its own.
+        reserve_bytes: Octets of the disk to leave free.
 
     Raises:
         RefusedError: What is in the folder cannot be used; it is left as it is.

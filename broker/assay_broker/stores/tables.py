@@ -264,7 +264,7 @@ def _check(what: str, place: object, octets: object, long: object, found: object
     """Check a row's checksum and types; SQLite stores any type in any column.
 
     Raises:
-        ValueError: It is another one.
+        ValueError: The checksum or a type is wrong.
     """
     if not (
         isinstance(place, int | str)

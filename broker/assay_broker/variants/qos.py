@@ -47,7 +47,9 @@ def _recognizes_repeated() -> Seams:
         if not isinstance(command, Put) or target is None or not is_topic(target) or command.token is None:
             return None
         start = known.setdefault(str(command.message.message_id), command.connection)
-        if start == command.connection or view.starts > 1:  # what a kill took must be taken again
+        if (
+            start == command.connection or view.starts > 1
+        ):  # after a kill the broker has lost the message and must accept it again
             return None
         return (dropped(command, now_ms),)
 

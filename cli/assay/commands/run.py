@@ -312,8 +312,8 @@ def attempt(options: SuiteOptions) -> Concluded:
 def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
     """The number of processes of a run without ``--workers``.
 
-    Scenarios on real brokers mostly wait, but starting a process takes longer than a few scenarios.  A run in this
-    process computes, so one process for each core is worth its start from some hundred scenarios on.
+    Scenarios on real brokers mostly wait, so many processes help, but starting one takes longer than a few scenarios.
+    Scenarios on `reference` compute, so the whole suite uses one process for each core; a part of it uses this process.
 
     Args:
         backend: The backend's name.

@@ -167,7 +167,7 @@ def never_seen(claim: Claim, history: History) -> Finding:
     silence = axis.quiet(watchers, marks, quiet_ns(claim))
     observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
     if covered >= window_ns and silence.span is not None:
-        # Had the watch come when the scenario wanted it, the message might have been there still.
+        # A late watch may have missed the message: it may have expired or gone in the meantime.
         return say.passed("It was watched for, and did not come.", observed, certain=was_prompt(claim, history))
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("what came meanwhile may not be noted yet", observed)

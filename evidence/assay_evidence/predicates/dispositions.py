@@ -129,7 +129,7 @@ def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
         transfer = frames[begin]
         if transfer.settled:
             continue
-        # The receiver of what comes in is the client, and its frames go out.
+        # The client receives the incoming messages, so its dispositions go out.
         ends = {"receiver": "in" if direction == "out" else "out", "sender": direction}
         said = [frame for frame in frames[begin + 1 : end] if frame.role and frame.direction == ends[frame.role]]
         later = frames[end] if end < len(frames) else None

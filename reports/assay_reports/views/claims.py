@@ -29,7 +29,7 @@ class Claims(Struct, frozen=True):
         told: Whether the journal tells of profiles or probes.
         profiles: The claimed profiles.
         other_profiles: The profiles that it does not claim.
-        not_claimed: What they require and the pair does not declare.
+        not_claimed: The capabilities that claimed profiles require and the pair does not declare.
         probes: The verdicts of the probes.
         found: How many probes have which verdict, in words.
     """

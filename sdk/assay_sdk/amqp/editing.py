@@ -130,4 +130,4 @@ def _fields(octets: bytes, span: Span) -> list[bytes]:
 
 def _check_end(at: int, span: Span) -> None:
     if at != span.end:
-        raise DecodeError(f"a list or map ends at octet {at} and says {span.end}")
+        raise DecodeError(f"a list or map ends at octet {at}, and its size says {span.end}")

@@ -197,7 +197,7 @@ def fields(octets: bytes, span: Span) -> list[Simple]:
     except UnicodeDecodeError as error:
         raise DecodeError(f"text that is no utf-8 (in the section at octet {span.begin})") from error
     if at != span.end:
-        raise DecodeError(f"a list ends at octet {at} and says {span.end}")
+        raise DecodeError(f"a list ends at octet {at}, and its size says {span.end}")
     return values
 
 
@@ -240,7 +240,7 @@ def entries(octets: bytes, span: Span) -> dict[str, Simple]:
     except UnicodeDecodeError as error:
         raise DecodeError(f"text that is no utf-8 (in the section at octet {span.begin})") from error
     if at != span.end:
-        raise DecodeError(f"a map ends at octet {at} and says {span.end}")
+        raise DecodeError(f"a map ends at octet {at}, and its size says {span.end}")
     if 2 * len(found) != count:
         raise DecodeError(f"a map with the same key twice (at octet {span.value})")
     return found
@@ -269,7 +269,7 @@ def simple_entries(octets: bytes, span: Span, max_depth: int) -> dict[Simple, Si
     except IndexError:
         raise DecodeError(f"an entry is cut off (in the section at octet {span.begin})") from None
     if at != span.end:
-        raise DecodeError(f"a map ends at octet {at} and says {span.end}")
+        raise DecodeError(f"a map ends at octet {at}, and its size says {span.end}")
     if 2 * len(keys) != count:
         raise DecodeError(f"a map with the same key twice (at octet {span.value})")
     return found

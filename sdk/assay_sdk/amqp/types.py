@@ -322,7 +322,7 @@ class Reader:
             else:
                 items.append(self.value(depth + 1))
         if self.at != end:
-            raise DecodeError(f"a list or map ends at octet {self.at} and says {end}")
+            raise DecodeError(f"a list or map ends at octet {self.at}, and its size says {end}")
         return items
 
     def _map(self, wide: int, depth: int) -> dict[object, object]:
@@ -352,7 +352,7 @@ class Reader:
         else:
             items = [self._of(code, depth + 1) for _ in range(count)]
         if self.at != end:
-            raise DecodeError(f"an array ends at octet {self.at} and says {end}")
+            raise DecodeError(f"an array ends at octet {self.at}, and its size says {end}")
         return items
 
 

@@ -191,5 +191,5 @@ def check(octets: bytes, at: int, max_depth: int) -> int:
         for _ in range(count):
             at = check(octets, at, max_depth - 1)
         if at != end:
-            raise DecodeError(f"a list or map ends at octet {at} and says {end}")
+            raise DecodeError(f"a list or map ends at octet {at}, and its size says {end}")
     return end

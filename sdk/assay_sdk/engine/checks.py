@@ -321,7 +321,7 @@ def check_poison(source: Source) -> None:
     """Check that a consumer does not move poison messages to its own queue.
 
     Raises:
-        RefusedError: It does.
+        RefusedError: The two are the same queue.
     """
     if source.poison.move_to == source.address:
         text = f"on_poison is {source.address}, from which this consumer receives: name another queue"

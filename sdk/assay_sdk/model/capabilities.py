@@ -52,7 +52,7 @@ class Capability(StrEnum):
     """The client reconnects by itself (AMQP:18)."""
     NAMELESS_CONNECTION = "nameless-connection"
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
-    # what an instance lets the kit do to it
+    # administration, observation and faults that an instance offers to the kit
     ADMIN = "admin"
     STAGING_QUEUE = "staging-queue"
     FLUSH_TRACE = "flush-trace"

@@ -349,7 +349,7 @@ def _native(draft: Draft) -> dict[str, Attribute | bool | None]:
     """The properties of a message, as an administrator can give them.
 
     Raises:
-        LookupError: One is of another kind.
+        LookupError: A property is bytes or a float, which a native put cannot have.
     """
     kept: dict[str, Attribute | bool | None] = {}
     for name, value in draft.properties.items():

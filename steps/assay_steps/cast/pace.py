@@ -33,7 +33,7 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
     Args:
         instance: The broker.
         client: The client.
-        name: A name for the queue of the measurement, which nobody else uses.
+        name: A name for the queue of the measurement, which no other client uses.
 
     Returns:
         The pace, from 1 to `LARGEST`.

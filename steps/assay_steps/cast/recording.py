@@ -96,7 +96,7 @@ class Recorder:
         """Reference of the event of a session's last commit.
 
         Raises:
-            LookupError: It has committed nothing.
+            LookupError: The session has committed nothing.
         """
         for event in reversed(self.journal.events):
             if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
@@ -107,7 +107,7 @@ class Recorder:
         """The call with which an actor closed or lost its consumer, session or connection last.
 
         Raises:
-            LookupError: It has not left.
+            LookupError: No step has closed or lost it.
         """
         for event in reversed(self.journal.events):
             if isinstance(event, events.Call) and event.actor == actor and event.op in _LEAVING:

@@ -246,7 +246,7 @@ class World(Waiting):
     ) -> Producer:
         """Make a producer and name it.
 
-        At another queue manager, or in another face than the actor's earlier sends, it has a session of its own.
+        It gets a session of its own for another queue manager or face than those of the actor's earlier sends.
         """
         member = to.member if to else None
         owner = session or self.session(self._sender(name, member, face), face=face, member=member)

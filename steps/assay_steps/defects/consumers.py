@@ -27,10 +27,10 @@ from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFil
 
 
 class ConsumerFilter:
-    """A consumer that does what the one behind it does; a defect overrides what it alters.
+    """A consumer that passes every call on to another one; a defect overrides what it alters.
 
     Args:
-        behind: The right consumer.
+        behind: The consumer without the defect.
         session: The session that it belongs to.
         of: The queue or subscription that it consumes.
         actor: Its name.
@@ -60,7 +60,7 @@ class ConsumerFilter:
 
 
 ConsumerTwist = Callable[[ClientConsumer, ClientSession, Origin, str], ClientConsumer]
-"""Puts a misbehaving consumer in front of a right one."""
+"""Wraps a consumer in one that misbehaves."""
 
 Tell = Callable[[ClientEvent], tuple[ClientEvent, ...]]
 """The events that observers are told instead of an event."""
@@ -108,7 +108,7 @@ class ConsumingClientFilter(ClientFilter):
     """A client whose consumers misbehave.
 
     Args:
-        behind: The right client.
+        behind: The client without the defect.
         twist: Makes each consumer misbehave.
         tell: Replaces each event.
         acknowledge: Replaces each acknowledgement.

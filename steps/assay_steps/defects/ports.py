@@ -36,7 +36,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address
 
 Twist = Callable[[ClientProducer], ClientProducer]
-"""Puts a misbehaving producer in front of a right one."""
+"""Wraps a producer in one that misbehaves."""
 
 
 class Sending(Struct, frozen=True, kw_only=True):
@@ -49,15 +49,15 @@ class Sending(Struct, frozen=True, kw_only=True):
     to: Address | None = None
 
     def through(self, producer: ClientProducer) -> Outcome[Sent]:
-        """Ask a producer for it."""
+        """Send it with a producer."""
         return producer.send(self.message, mode=self.mode, priority=self.priority, ttl_ms=self.ttl_ms, to=self.to)
 
 
 class ProducerFilter:
-    """A producer that does what the one behind it does; a defect overrides `set` or `sending` of its own subclass.
+    """A producer that passes every call on to another one; a defect is a subclass that overrides `set` or `sending`.
 
     Args:
-        behind: The right producer.
+        behind: The producer without the defect.
     """
 
     def __init__(self, behind: ClientProducer) -> None:
@@ -176,7 +176,7 @@ class ClientFilter:
     """A client whose producers misbehave, or that connects under another client id.
 
     Args:
-        behind: The right client.
+        behind: The client without the defect.
         twist: Makes each producer misbehave.
         client_id: Replaces each connection's client id.
     """
@@ -208,7 +208,7 @@ class ClientFilter:
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
     ) -> Outcome[ClientConnection]:
-        """Connect."""
+        """Connect, under the client id that the defect chooses."""
         made = self._behind.connect(to, client_id=self._client_id(client_id), login=login, checks=checks)
         return Ok(ConnectionFilter(made.value, self._twist)) if isinstance(made, Ok) else made
 

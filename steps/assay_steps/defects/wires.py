@@ -15,10 +15,10 @@ from assay_sdk.time import Runner
 
 
 class WireFilter:
-    """Lets everything pass; a defect overrides what it alters.
+    """Passes all commands and events on; a defect overrides what it alters.
 
     Args:
-        line: The wire that it stands in.
+        line: The wire whose commands and events it filters.
     """
 
     def __init__(self, line: FilteredWire) -> None:
@@ -65,7 +65,7 @@ class FilteredWire:
         """The driver's wire.
 
         Raises:
-            LookupError: It is not there yet.
+            LookupError: The driver has not opened it yet.
         """
         if self._wire is None:
             raise LookupError("The driver's wire is used before it is there.")

@@ -183,7 +183,9 @@ def kill_matrix(
     with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
         try:
             unbroken = pool.submit(outcomes_of, alone)
-            if not is_virtual:  # it decides what is an alarm, and real time is not to be short for it
+            if (
+                not is_virtual
+            ):  # first alone: its outcomes say which ones are alarms, and load would disturb them in real time
                 own = _longest_first(own, unbroken.result())
             broken = tried(pool, own, told)
             if not is_virtual:

@@ -165,7 +165,7 @@ def refuse_coroutine(step: Callable[..., object]) -> None:
     """
     if iscoroutinefunction(step):
         raise TypeError(
-            f"Step {step.__module__}.{step.__name__} is a coroutine that nobody awaits: make it a function."
+            f"Step {step.__module__}.{step.__name__} is a coroutine, and nothing awaits it: make it a function."
         )
 
 

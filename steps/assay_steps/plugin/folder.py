@@ -120,7 +120,7 @@ def room(out: Path) -> Generator[None, None, None]:
                 part.rename(earlier / part.name)
         try:
             yield
-        except BaseException as problem:  # Ctrl-C too: what an earlier run left stays unless this one has decided
+        except BaseException as problem:  # Ctrl-C too: restore the earlier run's files unless this run has verdicts
             if isinstance(problem, Exception) or not _decided(out):
                 _put_back(out, earlier, made)
             raise

@@ -98,8 +98,8 @@ class AssayPlugin:
             raise pytest.UsageError(str(problem)) from problem
         for marker in self.run.markers():
             config.addinivalue_line("markers", marker)
-        config.add_cleanup(partial(set_pace, 1))  # what this process reads later is no step of this run
-        config.add_cleanup(self.run.backend.close)  # however far the session gets: nothing that was started stays
+        config.add_cleanup(partial(set_pace, 1))  # later runs in this process begin with the factor 1
+        config.add_cleanup(self.run.backend.close)  # at any end of the session: started brokers must not stay
         if self.controls:
             try:
                 self.run.start_shared()
@@ -167,7 +167,7 @@ class AssayPlugin:
         if any("::" in argument for argument in config.args):
             return  # the call names single tests
         if self.run.options.writer not in {MAIN, FIRST_WORKER}:
-            return  # every worker collects the same, and reading what was written once more is half of its start
+            return  # all workers collect the same, and this check is half of a worker's start
         collected = Counter((template.feature.filename, template.name) for template in templates(items))
         expected = checks.written(Path(filename) for filename, _ in collected)
         problems = checks.missing_scenarios(expected, collected)

@@ -126,8 +126,8 @@ class Concluded(Struct, frozen=True):
     """The conclusion of a run.
 
     Args:
-        journals: What its journals hold, as they were read for the verdicts.
-        verdicts: What follows from that; what `verdicts.json` says.
+        journals: The journals' contents, from which the verdicts were computed.
+        verdicts: The verdicts, as in `verdicts.json`.
     """
 
     journals: Journals
@@ -194,7 +194,7 @@ class Run:
             yield f"{PROBE_PREFIX}{capability.value}: the scenario looks for this capability"
         for tag in kind_tags():
             yield f"{tag}: the scenario is about a queue manager of this kind"
-        yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
+        yield f"{OWN_INSTANCE}: the scenario disturbs all other scenarios on its broker"
 
     @property
     def groups(self) -> Path:
@@ -211,7 +211,7 @@ class Run:
 
         Raises:
             BackendError: It cannot be started.
-            LookupError: The backend has none that everybody can share.
+            LookupError: The backend has no broker that scenarios can share.
         """
         if self.virtual:
             return
@@ -257,7 +257,7 @@ class Run:
             client = self.backend.identity(self.options.face)
             own = {"client": client.ours, "broker": environment.ours}
             if isinstance(self.behaviour, Variant):
-                own |= dict.fromkeys(self.behaviour.parts, False)  # they stand for somebody else's
+                own |= dict.fromkeys(self.behaviour.parts, False)  # a variant stands for a foreign part
             with ctrl_c_deferred():
                 self._opening = self._journal.write(
                     events.Begin,
@@ -282,7 +282,7 @@ class Run:
         return self._opening
 
     def _lateness(self) -> dict[str, str]:
-        """The run's own limit for lateness, which whoever reads its verdicts must know."""
+        """The run's own limit for lateness, for the journal: verdicts depend on it."""
         late_ms = self.options.late_ms
         return {} if late_ms is None else {events.LATENESS: format_duration(late_ms)}
 
@@ -406,7 +406,7 @@ class Run:
             JournalError: Its journal cannot be made.
         """
         self.options = structs.replace(self.options, writer=writer)
-        self._left = self.backend  # the other process ends it: nothing of it may be given back here
+        self._left = self.backend  # the other process ends it, so it must not be closed here
         self.backend = self.options.open(self.options.shared).backend
         self._journal = self._open_journal()
         self._opening = None

@@ -142,7 +142,7 @@ class Forks:
         run: The run's part in this process, which becomes the one in each of them.
         writers: Takes the names of the journals.
         interrupts: Whether Ctrl-C was pressed; it comes to every process.
-        group: With which others a scenario is one process's; empty for one that is anybody's.
+        group: Names a scenario's group, which one process runs; empty for a scenario that any process may run.
         first: Whether a scenario is to be taken before the groups.
     """
 
@@ -165,7 +165,7 @@ class Forks:
         self._reports: list[pytest.TestReport] | None = None
         """In a forked process, what the present scenario has come to."""
         self._ears: set[Connection] = set()
-        """The ends at which the process that was there before hears the forked ones."""
+        """The ends of the pipes at which the parent process hears the forked ones."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -195,7 +195,7 @@ class Forks:
         self._reports[:] = runtestprotocol(item, log=False, nextitem=nextitem)
         return True
 
-    # the process that was there before -------------------------------------------------------------------------------
+    # the parent process ----------------------------------------------------------------------------------------------
 
     def _try_all(self, session: pytest.Session, tickets: _Tickets) -> None:
         forked: list[_Forked] = []
@@ -270,21 +270,23 @@ class Forks:
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
         signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.strike_once))  # so it is seen off
         for ear in self._ears:
-            ear.close()  # or nobody would notice that the process that was there before has died
+            ear.close()  # an open copy would hide the parent process's death
         self._reports = []
         problem, has_journal = "", False
         try:
             _capture_anew(session.config)
             self._run.go_on_as(name)
             has_journal = True
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # what came so far strikes now, and ends that journal
+            signal.pthread_sigmask(
+                signal.SIG_UNBLOCK, _STOPS
+            )  # a signal that came meanwhile is handled now, and ends this journal
             self._try_some(session, chain(tickets.rest_of(first), tickets), says)
-            signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # what is left to do is short
+            signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # the remaining work is short
         except pytest.exit.Exception as said:
             problem = str(said)
         except KeyboardInterrupt:
-            pass  # it came to the process that was there before, too, and that one says so
-        except BaseException:  # noqa: BLE001 - SystemExit too: it is told where somebody hears it
+            pass  # the parent process got it, too, and reports it
+        except BaseException:  # noqa: BLE001 - SystemExit too: the parent process reports it
             problem = traceback.format_exc()
         self._interrupts.rest()
         try:
@@ -292,7 +294,7 @@ class Forks:
                 self._run.finish(concludes=False)
         except Exception:  # noqa: BLE001 - likewise
             problem = problem or traceback.format_exc()
-        with suppress(BrokenPipeError):  # the process that was there before has died
+        with suppress(BrokenPipeError):  # the parent process has died
             says.send(_Said(problem=problem))  # Ctrl-C is but noted by now
 
     def _try_some(self, session: pytest.Session, numbers: Iterable[int], says: Connection) -> None:

@@ -19,7 +19,7 @@ def collect_rarely() -> Generator[None]:
     """Search for garbage only after `OBJECTS_A_SEARCH` new objects, inside this block."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS_A_SEARCH)
-    gc.freeze()  # pytest searches ten times at its end, and what was there before it is no garbage of the run
+    gc.freeze()  # pytest searches ten times at its end; earlier objects are kept out of that
     try:
         yield
     finally:

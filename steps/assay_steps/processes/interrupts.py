@@ -59,7 +59,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def rouse(self) -> None:
-        """Interrupt what goes on, from now on.
+        """Let Ctrl-C interrupt the work from now on.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed already.
@@ -72,7 +72,7 @@ class Interrupts:
         self._raises = False
 
     def check(self) -> None:
-        """End what goes on although Ctrl-C was pressed; on other threads it ends with the main one's work.
+        """Interrupt the work if Ctrl-C was pressed; on other threads do nothing, because they end with the main one.
 
         Raises:
             KeyboardInterrupt: It was pressed.
@@ -81,10 +81,10 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def strike_once(self, number: int, frame: FrameType | None) -> None:
-        """Answer another signal that means the same, unless Ctrl-C was pressed already.
+        """Handle another signal, such as SIGTERM, like Ctrl-C; do nothing if Ctrl-C was pressed already.
 
         Raises:
-            KeyboardInterrupt: It was not, and what goes on is interrupted.
+            KeyboardInterrupt: The signal is the first one, and the present work can be interrupted.
         """
         if not self.asked:
             self._strike(number, frame)

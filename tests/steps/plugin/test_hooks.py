@@ -340,7 +340,7 @@ BROKEN = "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It\n      When some
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
-        ("async def _():\n    pass", "a coroutine that nobody awaits"),
+        ("async def _():\n    pass", "a coroutine, and nothing awaits it"),
         ("def _():\n    raise OSError('no room')", "no room"),
         ("def _():\n    async def later():\n        pass\n    later()", "was never awaited"),
         ("def _(world):\n    import time\n    time.sleep(0)", "called a real sleep"),

@@ -150,7 +150,7 @@ class SaslServer:
                 answer += self._take(part)
             self._check_ahead()
         except DecodeError as error:
-            # What is no negotiation has no outcome: a header says what is spoken here, and anything else is hung up on.
+            # Octets other than SASL get no outcome frame: before the header only our header, later nothing.
             answer += SASL_HEADER if self.phase is Phase.HEADER else b""
             self._refuse(str(error))
         except _RefusedError as error:

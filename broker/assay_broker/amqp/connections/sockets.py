@@ -92,7 +92,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._finish(transport, parted=connection.state is ConnectionState.PARTED)
 
     def drop(self) -> None:
-        """Cut the client off."""
+        """Close the client's connection at once, without a reason."""
         if self._transport is not None:
             self._transport.abort()
 

@@ -309,7 +309,7 @@ class Engine:
             self._take_out()
 
     def tell(self, link: EngineLink) -> None:
-        """Write a flow for a link, whether its state has changed or not."""
+        """Write a flow frame for a link, even if nothing has changed."""
         self._take_out()
         if link.is_sender:
             self._cut_out += flows.of_link(

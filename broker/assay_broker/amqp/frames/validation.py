@@ -343,7 +343,7 @@ class FrameValidator:
             raise ProtocolError(FRAMING_ERROR, f"an open on channel {channel}, and not on 0")
         most = fields[_MAX_FRAME_SIZE]
         if most is not None and most < _LEAST_FRAME:
-            raise ProtocolError(FRAMING_ERROR, f"frames of {most} octets, and whoever speaks AMQP takes {_LEAST_FRAME}")
+            raise ProtocolError(FRAMING_ERROR, f"a max-frame-size of {most} octets, and {_LEAST_FRAME} is the lowest")
         container = fields[_CONTAINER]
         if "\0" in container:
             # The engine has C strings, and would take two clients for one.

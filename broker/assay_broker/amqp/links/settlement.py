@@ -92,7 +92,9 @@ class SettlingEnd(ReceiverEnd):
         def stored(answer: Answer) -> None:
             found = self._settling.pop(number, None)  # None if the client has settled it meanwhile
             if answer.refused is not None:
-                self.expel(condition(answer.refused))  # else the message would come, and need the store, again at once
+                self.expel(
+                    condition(answer.refused)
+                )  # on an open link the message would come again at once, and need the store again
             elif found is not None and self.engine.alive:
                 engine.settle(found)
 

@@ -280,7 +280,7 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
         All sections; the message's own octets when nothing differs.
 
     Raises:
-        EncodeError: It came by another way, and AMQP cannot carry a part of it.
+        EncodeError: It was not sent over AMQP, and AMQP cannot carry a part of it.
         DecodeError: Its octets were never read by `read`, and are malformed.
     """
     octets = message.encoded

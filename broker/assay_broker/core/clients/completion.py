@@ -128,11 +128,13 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver whose client waits for no answer: it would get the message, and need the store, again at once.
+    """Close a receiver, because the store refused to record a settlement for which its client waits for no answer.
+
+    If the receiver stayed open, it would get the message again at once, and need the store again.
 
     Args:
         state: The queue manager.
-        receiver: The receiver: its deliveries are settled as they leave, or its client has settled one itself.
+        receiver: The receiver; its deliveries are sent settled, or its client has settled one itself.
         turn: The turn in which the store's refusal is known.
     """
     if receiver.state is LinkState.RECEIVING:

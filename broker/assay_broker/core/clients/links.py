@@ -115,7 +115,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     """Open a receiver.
 
     Returns:
-        The batch that stores its durable subscription, even if another client created that; 0 for none.
+        The number of the batch that stores its durable subscription, which may be another client's; 0 for none.
 
     Raises:
         RefusalError: It cannot be opened.

@@ -117,7 +117,7 @@ class Plan:
     def _dead_letter_report(self) -> Result:
         message = self._report
         if message is None or message.to is None:
-            raise TypeError("a report is made, for somebody, before it is dead-lettered")
+            raise TypeError("a report has a message and a reply-to queue before it is dead-lettered")
         refused = self.puts.to_dead_letter_queue(
             message, message.expiry_ms, reason=self._feedback, target=message.to.name
         )
@@ -135,7 +135,7 @@ def release_due(state: State, turn: Turn) -> None:
 
 
 def release(state: State, turn: Turn, entry: Entry) -> None:
-    """Release a copy that is due or has expired, or keep it for later, as the table says."""
+    """Release a copy that is due or has expired, or keep it for later, as the processor's table says."""
     plan = Plan(state, entry, turn.now_ms)
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)

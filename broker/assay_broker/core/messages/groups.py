@@ -141,7 +141,7 @@ class Holders(Generic[ReceiverT]):
 
 
 class _Members:
-    """The waiting members of one group in one line, and which of them is offered to whom."""
+    """The waiting members of one group in one line, and which of them is offered to which receiver."""
 
     __slots__ = ("heap", "offered", "present")
 

@@ -50,7 +50,7 @@ class Directory:
         """Return the queue manager's own attributes.
 
         Raises:
-            LookupError: They were never defined; the factory always does.
+            LookupError: They are not defined; the factory settings always define them.
         """
         if self._manager is None:
             raise LookupError("the queue manager has no attributes of its own")

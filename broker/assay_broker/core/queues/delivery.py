@@ -67,7 +67,7 @@ def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry:
             gate = turn.number
     else:
         queue.take(entry)
-    receiver.gate = gate  # PD-24: what is not on disk yet does not leave, and nothing overtakes it on the link
+    receiver.gate = gate  # PD-24: a copy leaves when it is on disk, and none overtakes it on the link
     delivery = Delivery(number, entry, queue, receiver, gate)
     if not receiver.settled:
         receiver.unsettled[number] = delivery

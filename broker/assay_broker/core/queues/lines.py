@@ -91,7 +91,7 @@ class Line(Generic[ReceiverT]):
             if entry is not None:
                 return receiver, entry
             if self._groups is None:
-                return None  # what is not there for one is not there for any
+                return None  # without groups all receivers of the line have the same next message
         return None
 
     def first(self, receiver: ReceiverT) -> Entry | None:

@@ -101,7 +101,7 @@ def _topic_behind(state: State, alias: Definition) -> Address:
             "TOPIC object; define it, or name another one in TARGET.",
             alias.name,
         )
-    if not named.text("TOPICSTR"):  # the base topic, or the object from which others are made
+    if not named.text("TOPICSTR"):  # SYSTEM.BASE.TOPIC or SYSTEM.DEFAULT.TOPIC
         why = f"The alias {alias.name} stands for the TOPIC object {named.name}, which has no topic string."
         raise refusal(Mqrc.TOPIC_STRING_ERROR, f"{why} Name another one in TARGET.", alias.name)
     return Address(AddressKind.TOPIC, named.text("TOPICSTR"))

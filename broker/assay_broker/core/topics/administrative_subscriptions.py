@@ -26,7 +26,7 @@ def check_sub(state: State, definition: Definition) -> None:
     """
     topic = _topic(state, definition)
     if not topic:
-        return  # SYSTEM.DEFAULT.SUB, from which others are made
+        return  # SYSTEM.DEFAULT.SUB, the template of new ones
     settings = topic_settings(state.objects, topic)
     if not settings.subscribing:
         raise refusal(Mqrc.SUB_INHIBITED, f"Subscriptions to the topic {topic} are disabled.", topic)

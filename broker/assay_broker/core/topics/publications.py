@@ -156,7 +156,7 @@ def _copies(
     if failing:
         raise refusal(
             Mqrc.PUBLICATION_FAILURE,
-            f"{' and '.join(failing)} cannot take the publication, so nobody receives it.",
+            f"{' and '.join(failing)} cannot take the publication, so no subscriber receives it.",
             *failing,
         )
     return tuple(copies)

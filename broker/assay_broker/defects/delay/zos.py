@@ -30,7 +30,7 @@ from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
 _PRESCRIBED = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
-_NOBODYS = bytes(24)  # the correlation id of no staged message
+_UNUSED_ID = bytes(24)  # a correlation id that no staged message has
 _WITH_DELAYS = "8.0"
 
 
@@ -89,7 +89,7 @@ def _take_in_vain(change: Change, view: View) -> Change | None:
     """At an earlier level an administrator finds no message of the staging queue by its correlation id."""
     if view.settings.delays or not isinstance(change, NativeTake):
         return None
-    return replace(change, correlation_id=_NOBODYS)
+    return replace(change, correlation_id=_UNUSED_ID)
 
 
 @defect(made, "marooned-for-good", "DD-43")

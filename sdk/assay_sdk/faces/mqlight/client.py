@@ -69,7 +69,7 @@ class Client:
     """A connected client of a messaging service, made by `connect_mqlight`.
 
     When the connection is lost, the client is `retrying` until it has a new one.  It then attaches its subscriptions
-    again, and repeats sends at least once that the service has not answered.  Calls during that time wait.
+    again, and repeats the unanswered sends of quality of service at least once.  Calls during that time wait.
     """
 
     def __init__(self, caller: Caller, engine: LightClient, client_id: str, service: tuple[str, ...]) -> None:

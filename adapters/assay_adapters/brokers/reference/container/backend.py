@@ -122,7 +122,7 @@ class ContainerBroker:
         """Stop it in order (SIGTERM); returns when it has ended.
 
         Raises:
-            BackendError: It ended otherwise.
+            BackendError: It ended with another exit code than 0.
         """
         container = self._box.get_wrapped_container()
         container.stop(timeout=STOP_LIMIT_S)

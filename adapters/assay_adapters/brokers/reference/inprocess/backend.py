@@ -110,7 +110,7 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
         """Return where clients connect: in the same process, for either messaging protocol.
 
         Raises:
-            LookupError: There is no such member, or the protocol is not one of messaging.
+            LookupError: There is no such member, or it is not a messaging protocol.
         """
         if protocol == "http" or member not in {None, *self.members}:
             raise LookupError(f"The reference broker in this process has no {protocol} endpoint for {member}.")

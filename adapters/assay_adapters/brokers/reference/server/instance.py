@@ -142,7 +142,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
 
     def _turn(self, on: bool) -> None:
         if self.faults is None:
-            raise LookupError("A shared server is stopped by nobody: tag the scenario with @own-instance.")
+            raise LookupError("No scenario may stop a shared server: tag the scenario with @own-instance.")
         if on:
             self.faults.start()
         else:

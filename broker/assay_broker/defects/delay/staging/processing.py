@@ -27,7 +27,7 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.report_options import MQMT_REPORT, Mqro
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
-_NOBODYS = bytes(24)
+_UNUSED_ID = bytes(24)
 _OVERDUE_MS = 500
 
 
@@ -50,7 +50,7 @@ def _finds_plain(command: Command, now_ms: int, view: View) -> Commands | None:
     found = next((one for id_, one in view.delayed.items() if native_id(id_) == change.correlation_id), None)
     if found is None or (found.message.durable and found.put.unit is None and found.due_ms > now_ms):
         return None
-    return (replace(command, change=replace(change, correlation_id=_NOBODYS)),)
+    return (replace(command, change=replace(change, correlation_id=_UNUSED_ID)),)
 
 
 # DD-57, DD-62, DD-64, DD-65, DD-71

@@ -87,7 +87,7 @@ class Deliveries:
         elif read.code == TRANSFER:
             return _transferred(session[direction], read), ()
         elif read.code == DISPOSITION:
-            # The receiver's disposition is about deliveries of the other direction.
+            # A receiver's disposition is about deliveries that came in the other direction.
             receiver = read[0] is True
             way = session[_OTHER[direction] if receiver else direction]
             return None, tuple(_disposed(way, read, receiver=receiver))

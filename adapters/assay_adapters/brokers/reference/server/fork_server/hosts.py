@@ -90,7 +90,7 @@ class LocalHost:
 
     @property
     def homes(self) -> Path | None:
-        """None: the system's temporary folder."""
+        """The parent of the servers' folders: None for the system's temporary folder."""
         return None
 
     def data(self, home: Path) -> Path:
