@@ -186,7 +186,7 @@ class _Run:
     def _damage_to_all(self, damage: Sequence[JournalDamage]) -> str:
         """Why the damage affects all scenarios of the run; empty if it does not."""
         if not self._has_plan:
-            return "No plan was found in the journals, so nobody knows what else should have run."
+            return "No plan was found in the journals, so it is unknown which other scenarios should have run."
         begun = {
             name: {event.writer for event in trace if isinstance(event, ScenarioBegin)}
             for name, trace in self._traces.items()

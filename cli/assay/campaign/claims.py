@@ -68,7 +68,7 @@ def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
             predicate="only-sent",
             of={},
             bounds={},
-            text="nothing is invented, and nothing altered",
+            text="each message that is seen was sent, and is unaltered",
         )
     yield from _counted(family, accounts)
     yield from _early(family, accounts)
@@ -148,7 +148,7 @@ def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
                 predicate="all-or-nothing",
                 of=of,
                 bounds={},
-                text="a unit whose commit nobody answered is there as a whole or not at all",
+                text="a unit of work whose commit got no answer takes effect as a whole or not at all",
             )
 
 
@@ -169,7 +169,7 @@ def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
                     predicate="never-seen",
                     of={"kids": listed(keys), **since},
                     bounds={},
-                    text="what a branch in doubt has sent and taken nobody is handed",
+                    text="no receiver gets the messages that a branch in doubt has sent or received",
                 )
 
 
@@ -184,7 +184,7 @@ def _decided(family: Family, accounts: Accounts) -> Iterator[Claiming]:
                 predicate="equal-fields",
                 of={"at": call.ref, f"field.{name}": IN_DOUBT},
                 bounds={},
-                text="a branch that was prepared is in doubt until somebody decides on it",
+                text="a prepared branch is in doubt until its transaction manager decides",
             )
     for unit in accounts.units.values():
         for call in unit.decisions:

@@ -69,7 +69,7 @@ def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | Non
         return None
     if silence.spoiled:
         return say.held_up("what came meanwhile may not be noted yet", observed)
-    return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    return say.not_demonstrated("No actor watched long enough afterwards.", observed)
 
 
 def delivered_exactly(claim: Claim, history: History) -> Finding:
@@ -171,7 +171,7 @@ def never_seen(claim: Claim, history: History) -> Finding:
         return say.passed("It was watched for, and did not come.", observed, certain=was_prompt(claim, history))
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("what came meanwhile may not be noted yet", observed)
-    return say.not_demonstrated("Nobody watched long enough to tell.", observed)
+    return say.not_demonstrated("The actors did not watch long enough.", observed)
 
 
 def in_order(claim: Claim, history: History) -> Finding:

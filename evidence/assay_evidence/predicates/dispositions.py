@@ -115,7 +115,7 @@ def disposed(claim: Claim, history: History) -> Finding:
 
 def _untried(say: Saying, claim: Claim, history: History) -> Finding | None:
     if not history.frames:
-        return say.not_demonstrated("Nobody looked at the wire.", "no frame of a message")
+        return say.not_demonstrated("No observer watched the wire.", "no frame of a message")
     return None if actors_of(claim) else say.unless_accepted(history, sends_of(claim, history))
 
 
@@ -236,7 +236,7 @@ def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed:
     if any(isinstance(cause, Fault | Call) and follows(cause, flaw.since) for cause in history.returns):
         return say.not_demonstrated("The connection or consumer ended before the delivery was over.", observed)
     if distance(claim, flaw.since).ns < quiet_ns(claim):
-        return say.not_demonstrated("Nobody waited for what was to come.", observed)
+        return say.not_demonstrated("The wait for a missing disposition was too short.", observed)
     return say.failed(flaw.reason, observed)
 
 
@@ -244,7 +244,7 @@ def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: st
     """The finding about messages that must not be accepted, and were not."""
     last = [deliveries[-1].transfer for deliveries in found]
     if any(distance(claim, transfer).ns < quiet_ns(claim) for transfer in last):
-        return say.not_demonstrated("Nobody waited for what must not come.", observed)
+        return say.not_demonstrated("The wait for a disposition that must not come was too short.", observed)
     return say.passed("No message was accepted.", observed)
 
 

@@ -36,7 +36,7 @@ def flushed_before(claim: Claim, history: History) -> Finding:
     if deadline is None:
         return say.not_demonstrated("There is no moment to compare with.", "never sent" if not sends else "never seen")
     if not history.disk:
-        return say.not_demonstrated("Nobody looked at the disk.", "no disk event")
+        return say.not_demonstrated("No observer watched the disk.", "no disk event")
     return _compared(claim, history, sends, deadline, say)
 
 

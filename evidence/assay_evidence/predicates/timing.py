@@ -67,7 +67,7 @@ def not_before(claim: Claim, history: History) -> Finding:
     """
     key, call = key_of(claim), history.call(reference(claim, "call"))
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
-    say = Saying(claim, f"nobody has {key} earlier than {duration(delay_ns)} after the start of its send")
+    say = Saying(claim, f"no actor gets {key} earlier than {duration(delay_ns)} after the start of its send")
     if open_send := say.unless_accepted(history, [call]):
         return open_send
     deliveries = _deliveries(history, key, actors_of(claim), None)
@@ -93,7 +93,7 @@ def not_before(claim: Claim, history: History) -> Finding:
     if late:
         return say.held_up("an early message may have been noted only when it was due", "; ".join(late))
     if not deliveries:
-        return say.not_demonstrated("Nobody had the message at all.", "never seen")
+        return say.not_demonstrated("No actor got the message.", "never seen")
     first = min(deliveries, key=lambda delivery: distance(delivery.event, call).ns)
     seen = f"{first.who} had it {duration(distance(first.event, call).ns)} after the send"
     return _tried(claim, axis, call, say, seen)
@@ -127,7 +127,7 @@ def _tried(claim: Claim, axis: Axis, call: Call, say: Saying, seen: str) -> Find
     if window > 0 and covered * PERCENT >= needed * window:
         reason = "It was watched for before it was due, and did not come early."
         return say.passed(reason, observed, certain=history.delays_placed)
-    return say.not_demonstrated(f"Nobody watched for {needed} % of the time before it was due.", observed)
+    return say.not_demonstrated(f"No actor watched for {needed} % of the time before it was due.", observed)
 
 
 def by(claim: Claim, history: History) -> Finding:
@@ -154,7 +154,7 @@ def by(claim: Claim, history: History) -> Finding:
     if _could_have_come(claim, axis, call, due_ns, limit_ns):
         too_late = f"{observed}, {duration(late.ns - limit_ns)} too late"
         return say.failed("It was delivered too late.", too_late, by=[first.event])
-    return say.not_demonstrated("Nobody watched before the limit, so it may have been there in time.", observed)
+    return say.not_demonstrated("No actor watched before the limit, so it may have been there in time.", observed)
 
 
 def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: str) -> Finding:
@@ -200,7 +200,7 @@ def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) ->
         return say.failed("It was watched for until the limit, and did not come.", observed)
     if until:
         return say.held_up("what came meanwhile may not be noted yet", observed)
-    return say.not_demonstrated("Nobody watched until the limit.", observed)
+    return say.not_demonstrated("No actor watched until the limit.", observed)
 
 
 def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns: int) -> bool:

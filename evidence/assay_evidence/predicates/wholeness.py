@@ -68,7 +68,7 @@ def only_sent(claim: Claim, history: History) -> Finding:
     invented = [one for one in seen if not history.sends({one.msg.key})]
     if invented:
         observed = f"{observed}; {_named(invented)}"
-        return say.failed("A message was seen that nobody sent.", observed, certain=True, by=invented)
+        return say.failed("A message was seen that the scenario did not send.", observed, certain=True, by=invented)
     altered = [one for one in seen if one.msg.sha256 not in _digests(history, one.msg.key)]
     if altered:
         observed = f"{observed}; {_named(altered)}"

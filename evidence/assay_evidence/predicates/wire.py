@@ -24,7 +24,7 @@ def transferred(claim: Claim, history: History) -> Finding:
     say = Saying(claim, f"each of {', '.join(keys)} goes over the wire {often}{how}")
     transfers = _transfers(claim, history)
     if not transfers:
-        return say.not_demonstrated("Nobody looked at the wire.", "no frame of a message")
+        return say.not_demonstrated("No observer watched the wire.", "no frame of a message")
     seen = {key: [frame.settled for frame in transfers.get(key, ())] for key in keys}
     observed = ", ".join(
         f"{key} {counted(len(flags), 'time')} ({sum(flag is True for flag in flags)} settled)"
@@ -42,7 +42,7 @@ def transferred(claim: Claim, history: History) -> Finding:
 
 
 def _transfers(claim: Claim, history: History) -> Mapping[str, Sequence[Frame]]:
-    """The transfers that the claim is about, by message; empty if nobody looked."""
+    """The transfers that the claim is about, by message; empty if no observer watched the wire."""
     actors = actors_of(claim)
     if actors is None:
         return history.transfers
