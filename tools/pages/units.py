@@ -8,9 +8,9 @@ from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# Units of work
 
-Others see what a unit of work sends only after its commit. What it receives is held from the first moment. Both happen
-altogether or not at all. A unit is local to one connection, or it is a branch of a global unit, about which a
-transaction manager decides. Each kind has a table (`assay_broker.core.states.units`,
+Other clients see the messages that a unit of work sends only after its commit. A message that it receives is held for
+it at once. Both happen altogether or not at all. A unit is local to one connection, or it is a branch of a global
+unit, about which a transaction manager decides. Each kind has a table (`assay_broker.core.states.units`,
 `assay_broker.core.states.branches`); `make pages` draws this page from them.
 
 An input that a state lacks is refused and changes nothing: a local unit refuses it as an illegal state, a branch with
