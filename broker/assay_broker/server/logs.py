@@ -33,11 +33,11 @@ def set_up(form: LogForm | None = None, stream: TextIO | None = None) -> logging
     """Configure this process's log.
 
     Args:
-        form: How; None for people on a terminal and for machines elsewhere.
-        stream: Where to; None for standard error.
+        form: JSON or console; None for console on a terminal and JSON elsewhere.
+        stream: The output; None for standard error.
 
     Returns:
-        What writes it; `take_down` ends that.
+        The handler that writes it; `take_down` removes it.
     """
     target = stream or sys.stderr
     people = form == "console" or (form is None and target.isatty())

@@ -43,13 +43,13 @@ class Long(Struct, frozen=True, array_like=True):
     pieces: int
 
 
-class Light(Struct, frozen=True, eq=False):
+class Shortened(Struct, frozen=True, eq=False):
     """A record without its long bodies.
 
     Args:
         record: The record.
-        longs: What has left it, in the order of its pieces.
-        messages: Where that still stands.
+        longs: The long bodies, in the order of their pieces.
+        messages: The messages that still have these bodies.
     """
 
     record: Record
@@ -74,7 +74,7 @@ class Light(Struct, frozen=True, eq=False):
         return value
 
 
-def lighten(record: Record) -> Light | None:
+def shorten(record: Record) -> Shortened | None:
     """Take long bodies out of a record.
 
     Args:
@@ -94,7 +94,7 @@ def lighten(record: Record) -> Light | None:
     rest = list(messages)
     for long in longs:
         rest[long.message] = _put_back(rest[long.message], long.field, None)
-    return Light(_with(record, tuple(rest)), longs, messages)
+    return Shortened(_with(record, tuple(rest)), longs, messages)
 
 
 def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -> Record:

@@ -80,7 +80,7 @@ class MemoryStore:
 
     def load(self) -> tuple[Record, ...]:
         """Return the durable records, decoded, and the numbers that were given."""
-        return (*map(_DECODER.decode, self._durable.values()), *self._numbers.tombs())
+        return (*map(_DECODER.decode, self._durable.values()), *self._numbers.removals())
 
     def holds(self, octets: bytes) -> bool:
         """Whether these octets are anywhere on the disk or in its buffer."""

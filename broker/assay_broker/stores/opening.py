@@ -44,9 +44,9 @@ def open_database(folder: Folder, owner: str, vfs: str | None) -> Opened:
     """Open a folder's database.
 
     Args:
-        folder: The folder, whose files are there.
+        folder: The folder, whose files exist.
         owner: The queue manager's name.
-        vfs: What SQLite reaches the disk by; None for the system's own way.
+        vfs: Name of the VFS through which SQLite uses the disk; None for the system's.
 
     Raises:
         RefusedError: It cannot be used; nothing has been written to it.

@@ -232,8 +232,8 @@ class Numbers(NamedTuple):
             return self if number <= self.subscriptions else Numbers(self.copies, number)
         return self if number <= self.copies else Numbers(number, self.subscriptions)
 
-    def tombs(self) -> tuple[Record, ...]:
-        """Return records of removed objects that tell recovery which numbers were given."""
+    def removals(self) -> tuple[Record, ...]:
+        """Return removals of the next numbers; from them, recovery learns which numbers were given."""
         copies = (MessageRemoved(self.copies + 1),) if self.copies else ()
         return (*copies, SubscriptionRemoved(self.subscriptions + 1)) if self.subscriptions else copies
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
-from assay_broker.stores.chunks import Light, Long, complete, lighten
+from assay_broker.stores.chunks import Long, Shortened, complete, shorten
 from assay_broker.stores.schema import COPIES, SUBSCRIPTIONS, checksum, meta_row
 from assay_broker.stores.slots import GROWING, Kind, Newest, Numbers, Slot, change_of
 
@@ -29,24 +29,24 @@ class Row(Struct, frozen=True, eq=False, gc=False):
 
     Args:
         octets: The record, without what is long in it.
-        light: What is long in it; None when nothing is.
+        shortened: The record without its long bodies; None if it has none.
         growth: How many octets of room it needs that it does not free, about.
     """
 
     octets: bytes
-    light: Light | None
+    shortened: Shortened | None
     growth: int
 
     def all_octets(self) -> Iterator[bytes | memoryview]:
         """Iterate over all octets that are written to the disk."""
         yield self.octets
-        if self.light is not None:
-            yield from self.light.pieces()
+        if self.shortened is not None:
+            yield from self.shortened.pieces()
 
     @property
     def long(self) -> bytes | None:
         """Return the description of the pieces."""
-        return None if self.light is None else _encode(self.light.longs)
+        return None if self.shortened is None else _encode(self.shortened.longs)
 
 
 def row_of(record: Record) -> Row | None:
@@ -60,16 +60,16 @@ def row_of(record: Record) -> Row | None:
     """
     if isinstance(record, MessageRemoved):  # nearly all are one of these two
         return None
-    light = lighten(record)
-    if light is None and isinstance(record, MessageStored):
+    shortened = shorten(record)
+    if shortened is None and isinstance(record, MessageStored):
         octets = _encode(record)
         return Row(octets, None, len(octets))
     taken = change_of(record).takes
     if taken is None:
         return None
-    octets = _encode(record if light is None else light.record)
-    size = len(octets) + (0 if light is None else light.size)
-    return Row(octets, light, size if taken.kind in GROWING else 0)
+    octets = _encode(record if shortened is None else shortened.record)
+    size = len(octets) + (0 if shortened is None else shortened.size)
+    return Row(octets, shortened, size if taken.kind in GROWING else 0)
 
 
 class Tables:
@@ -125,12 +125,12 @@ class Tables:
             if row is None:
                 continue
             octets = row.octets
-            if row.light is None:
+            if row.shortened is None:
                 rows.append((number, octets, None, checksum(number, octets)))
             else:
                 long = row.long
                 rows.append((number, octets, long, checksum(number, octets, long)))
-                self._save_pieces(_owner(number), row.light)
+                self._save_pieces(_owner(number), row.shortened)
         self._connection.executemany("REPLACE INTO message VALUES (?, ?, ?, ?)", rows)
 
     def _save_marks(self, marks: dict[int, Row | None]) -> None:
@@ -169,16 +169,16 @@ class Tables:
             "INSERT INTO named (slot, record, long, checksum) VALUES (?, ?, ?, ?)",
             (slot, row.octets, row.long, checksum(slot, row.octets, row.long)),
         )
-        if row.light is not None:
-            self._save_pieces(_named_owner(self._connection.last_insert_rowid()), row.light)
+        if row.shortened is not None:
+            self._save_pieces(_named_owner(self._connection.last_insert_rowid()), row.shortened)
 
-    def _save_pieces(self, owner: int, light: Light) -> None:
+    def _save_pieces(self, owner: int, shortened: Shortened) -> None:
         self._added.add(owner)
         self._connection.executemany(
             "REPLACE INTO piece VALUES (?, ?, ?)",
             (
                 (number, piece, checksum(number, piece))
-                for number, piece in enumerate(light.pieces(), owner << _PIECE_BITS)
+                for number, piece in enumerate(shortened.pieces(), owner << _PIECE_BITS)
             ),
         )
 
@@ -209,11 +209,11 @@ class Tables:
         for number, record, found in self._connection.execute("SELECT number, record, checksum FROM mark"):
             _check("mark", number, record, None, found)
             yield _DECODER.decode(record)
-        yield from self._reserved.tombs()
+        yield from self._reserved.removals()
 
     def _decode(self, owner: int, record: bytes, long: bytes | None) -> Record:
-        light = _DECODER.decode(record)
-        return light if long is None else complete(light, _LONGS.decode(long), self._pieces(owner))
+        shortened = _DECODER.decode(record)
+        return shortened if long is None else complete(shortened, _LONGS.decode(long), self._pieces(owner))
 
     def _pieces(self, owner: int) -> Iterator[bytes]:
         pieces = "SELECT number, octets, checksum FROM piece WHERE number BETWEEN ? AND ? ORDER BY number"

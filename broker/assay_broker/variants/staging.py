@@ -36,7 +36,7 @@ _KEPT = "variant_kept"
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
 
 
-def _headed(rewrite: Callable[[dict[str, Value]], dict[str, Value]]) -> Seams:
+def _with_headers(rewrite: Callable[[dict[str, Value]], dict[str, Value]]) -> Seams:
     """Filters that rewrite the header of staged messages as administrators see it."""
 
     def other(row: Described) -> Described:
@@ -243,14 +243,14 @@ STAGING_VARIANTS = (
         rules=("DD-05", "DD-06", "DD-39", "DD-57"),
         text="The header of a staged message has other fields, and the delay in seconds.",
         allowed_by="DELAY:7 asks for a header with delay and target, and gives no layout.",
-        apply=lambda: _headed(_in_seconds),
+        apply=lambda: _with_headers(_in_seconds),
     ),
     Variant(
         name="staging-header-with-due-time",
         rules=("DD-05", "DD-06", "DD-39", "DD-57"),
         text="The header of a staged message has the time of its delivery, and the target in an address.",
         allowed_by="DELAY:7 asks for a header with delay and target, and gives no layout.",
-        apply=lambda: _headed(_with_due_time),
+        apply=lambda: _with_headers(_with_due_time),
     ),
     Variant(
         name="jms-header-on-all",

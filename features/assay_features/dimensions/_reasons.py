@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay_features.dimensions._words import DIMENSIONS
+from assay_features.dimensions._traits import DIMENSIONS
 from assay_features.rule import Rule
 
 

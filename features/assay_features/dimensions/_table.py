@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from assay_features.dimensions._reasons import Reasons, load_reasons
 from assay_features.dimensions._texts import ScenarioText, scenario_texts
-from assay_features.dimensions._words import DIMENSIONS
+from assay_features.dimensions._traits import DIMENSIONS
 from assay_features.rule import Rule
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from reprlib import repr as short
 
 from assay_sdk.model.message import Message
-from assay_sdk.model.names import RESERVED, stranger_in
+from assay_sdk.model.names import RESERVED, first_invalid
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -50,7 +50,7 @@ def check_names(names: Iterable[str]) -> None:
         ContentError: A name is no identifier.
     """
     for name in names:
-        offset = stranger_in(name)
+        offset = first_invalid(name)
         if offset is not None:
             what = f"a name cannot {'have' if offset else 'begin with'} {name[offset]!r}"
             raise ContentError(f"the property {short(name)} has no valid name: {what}; use letters, digits, _ and $")

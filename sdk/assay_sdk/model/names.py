@@ -13,8 +13,8 @@ _JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
 """Unicode categories of Character.isJavaIdentifierPart."""
 
 
-def stranger_in(name: str) -> int | None:
-    """Return the offset of the first character that cannot stand there in a name; None for a name."""
+def first_invalid(name: str) -> int | None:
+    """Return the offset of the first character that a name cannot have at its place; None if all are allowed."""
     if name.isascii() and name.isidentifier():
         return None
     for offset, letter in enumerate(name):

@@ -261,14 +261,14 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark the report of a test that no verdict shows with the test's name; the mark crosses processes."""
+        """Note in the report of a test without a verdict the test's name; workers send it along with the report."""
         report = yield
         judged = CASE in item.stash and report.when != "teardown"
         setattr(report, UNJUDGED, "" if judged else _named(item))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the names of failed tests that no verdict shows."""
+        """Keep the names of failed tests without a verdict."""
         name = getattr(report, UNJUDGED, "")
         if report.failed and name:
             self.run.unjudged.add(name)

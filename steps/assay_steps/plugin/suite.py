@@ -101,11 +101,11 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
         environment_variable(NO_OTHERS, "1"),
     ):
         try:
-            interrupts.rouse()
+            interrupts.allow()
             code = pytest.ExitCode(pytest.main(options.arguments(), plugins=[*plugins, interrupts]))
-            interrupts.rest()
+            interrupts.defer()
         except BaseException:  # Ctrl-C, or another exception into which it has turned
-            interrupts.rest()
+            interrupts.defer()
             if not interrupts.asked:
                 raise
             # Ctrl-C while pytest did not watch for it, or one that Python dropped and pytest's end reported.

@@ -215,7 +215,7 @@ class Forks:
                         replacements -= 1
                         forked.append(self._fork(session, tickets, one.follows))
         except BaseException:  # Ctrl-C too: otherwise the processes would go on
-            self._interrupts.rest()
+            self._interrupts.defer()
             tickets.tear_up()
             self._see_off(session, forked)
             raise
@@ -268,7 +268,7 @@ class Forks:
     # a forked process ------------------------------------------------------------------------------------------------
 
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
-        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.strike_once))  # so it is seen off
+        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # as at Ctrl-C
         for ear in self._ears:
             ear.close()  # an open copy would hide the parent process's death
         self._reports = []
@@ -288,7 +288,7 @@ class Forks:
             pass  # the parent process got it, too, and reports it
         except BaseException:  # noqa: BLE001 - SystemExit too: the parent process reports it
             problem = traceback.format_exc()
-        self._interrupts.rest()
+        self._interrupts.defer()
         try:
             if has_journal:
                 self._run.finish(concludes=False)

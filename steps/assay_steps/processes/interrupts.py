@@ -35,14 +35,14 @@ class Interrupts:
         made = cls().__enter__()
         config.add_cleanup(made.leave)
         config.pluginmanager.register(made, "assay-interrupts")
-        made.rouse()
+        made.allow()
         return made
 
     def __enter__(self) -> Self:
         """Install the handler, unless the process has replaced Python's own handler of Ctrl-C."""
         on_main = threading.current_thread() is threading.main_thread()
         if on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._strike)
+            signal.signal(signal.SIGINT, self._handle)
             self._installed = True
         return self
 
@@ -58,7 +58,7 @@ class Interrupts:
             self._installed = False
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def rouse(self) -> None:
+    def allow(self) -> None:
         """Let Ctrl-C interrupt the work from now on.
 
         Raises:
@@ -67,7 +67,7 @@ class Interrupts:
         self._raises = True
         self.check()
 
-    def rest(self) -> None:
+    def defer(self) -> None:
         """Only note Ctrl-C from now on, because the remaining work is short and must finish."""
         self._raises = False
 
@@ -80,16 +80,16 @@ class Interrupts:
         if self.asked and self._raises and threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
 
-    def strike_once(self, number: int, frame: FrameType | None) -> None:
+    def handle_once(self, number: int, frame: FrameType | None) -> None:
         """Handle another signal, such as SIGTERM, like Ctrl-C; do nothing if Ctrl-C was pressed already.
 
         Raises:
             KeyboardInterrupt: The signal is the first one, and the present work can be interrupted.
         """
         if not self.asked:
-            self._strike(number, frame)
+            self._handle(number, frame)
 
-    def _strike(self, _number: int, _frame: FrameType | None) -> None:
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self.asked = True
         self.check()
 
@@ -99,7 +99,7 @@ class Interrupts:
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Once every scenario was tried, only the run's end is left."""
         ended = yield
-        self.rest()
+        self.defer()
         return ended
 
     @pytest.hookimpl(tryfirst=True)
@@ -110,12 +110,12 @@ class Interrupts:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         """Only the run's end is left."""
-        self.rest()
+        self.defer()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """However the session seems to have ended: after Ctrl-C it was interrupted."""
-        self.rest()
+        self.defer()
         ended = yield
         if self.asked:
             session.exitstatus = pytest.ExitCode.INTERRUPTED

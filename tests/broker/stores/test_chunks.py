@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.broker.stores.samples import DEFINED, TOPIC, stored
 
 from assay_broker.core.records import KeptForTopic, MessageMarked, MessageStored, Record, RetainedSet, UnitPrepared
-from assay_broker.stores.chunks import PIECE_BYTES, complete, lighten
+from assay_broker.stores.chunks import PIECE_BYTES, complete, shorten
 from assay_sdk.model.message import Message
 
 LONG = st.builds(
@@ -22,15 +22,15 @@ LONG = st.builds(
 )
 def test_a_body_in_chunks_is_put_back_into_its_record(body: str | bytes, encoded: bytes | None) -> None:
     record = RetainedSet(topic=TOPIC, message=Message(body=body, encoded=encoded, subject="s"))
-    light = lighten(record)
-    if light is None:
+    shortened = shorten(record)
+    if shortened is None:
         assert encoded is None
         assert len(body) <= PIECE_BYTES
         return
-    pieces = [bytes(piece) for piece in light.pieces()]
+    pieces = [bytes(piece) for piece in shortened.pieces()]
     assert all(0 < len(piece) <= PIECE_BYTES for piece in pieces)
-    assert sum(long.pieces for long in light.longs) == len(pieces)
-    assert complete(light.record, light.longs, iter(pieces)) == record
+    assert sum(long.pieces for long in shortened.longs) == len(pieces)
+    assert complete(shortened.record, shortened.longs, iter(pieces)) == record
 
 
 @pytest.mark.parametrize(
@@ -46,44 +46,44 @@ def test_a_body_in_chunks_is_put_back_into_its_record(body: str | bytes, encoded
     ids=lambda record: type(record).__name__,
 )
 def test_a_short_body_stays_in_its_record(record: Record) -> None:
-    assert lighten(record) is None
+    assert shorten(record) is None
 
 
 @pytest.mark.parametrize("body", ["x" * (PIECE_BYTES + 1), b"x" * (PIECE_BYTES + 1), "€" * (PIECE_BYTES // 3 + 1)])
 def test_a_body_longer_than_a_chunk_leaves_its_record(body: str | bytes) -> None:
-    light = lighten(stored(1, body))
-    assert light is not None
-    assert isinstance(light.record, MessageStored)
-    assert light.record.message.body is None
+    shortened = shorten(stored(1, body))
+    assert shortened is not None
+    assert isinstance(shortened.record, MessageStored)
+    assert shortened.record.message.body is None
 
 
 def test_a_branch_in_doubt_lets_go_of_what_is_long_in_any_of_its_publications() -> None:
     bodies = ("short", "x" * 70_000, b"y" * 140_000)
     kept = tuple(KeptForTopic(TOPIC, Message(body=body, encoded=b"e" * 90_000), None, None) for body in bodies)
     record = UnitPrepared(number=1, xid=b"x", prepared_ms=1, kept=kept)
-    light = lighten(record)
-    assert light is not None
-    assert [(long.message, long.field) for long in light.longs] == [
+    shortened = shorten(record)
+    assert shortened is not None
+    assert [(long.message, long.field) for long in shortened.longs] == [
         (0, "encoded"),
         (1, "body"),
         (1, "encoded"),
         (2, "body"),
         (2, "encoded"),
     ]
-    assert complete(light.record, light.longs, map(bytes, light.pieces())) == record
+    assert complete(shortened.record, shortened.longs, map(bytes, shortened.pieces())) == record
 
 
 def test_octets_are_cut_without_a_copy() -> None:
     body = b"x" * (2 * PIECE_BYTES)
-    light = lighten(stored(1, body))
-    assert light is not None
-    assert all(isinstance(piece, memoryview) and piece.obj is body for piece in light.pieces())
+    shortened = shorten(stored(1, body))
+    assert shortened is not None
+    assert all(isinstance(piece, memoryview) and piece.obj is body for piece in shortened.pieces())
 
 
 def test_a_missing_piece_is_missed() -> None:
-    light = lighten(stored(1, b"x" * (2 * PIECE_BYTES)))
-    assert light is not None
+    shortened = shorten(stored(1, b"x" * (2 * PIECE_BYTES)))
+    assert shortened is not None
     with pytest.raises(ValueError, match="a piece is missing"):
-        complete(light.record, light.longs, iter([b"x"]))
+        complete(shortened.record, shortened.longs, iter([b"x"]))
     with pytest.raises(ValueError, match="a message that it has not"):
-        complete(DEFINED, light.longs, iter([]))
+        complete(DEFINED, shortened.longs, iter([]))

@@ -128,7 +128,7 @@ class RestAdmin:
         return Ok(None if outcome.value is None else _raw(outcome.value))
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message, not as a JMS client."""
+        """Put a message as an application that is no JMS client."""
         delay = {} if delay_ms is None else {"assay-delivery-delay": str(delay_ms)}
         return self._rest.put(queue, {**_headers(message), **delay}, message.body)
 

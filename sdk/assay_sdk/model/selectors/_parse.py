@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn, cast
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from assay_sdk.model.names import RESERVED, stranger_in
+from assay_sdk.model.names import RESERVED, first_invalid
 from assay_sdk.model.selectors import _literals as literals
 from assay_sdk.model.selectors import _nodes as nodes
 from assay_sdk.model.selectors._errors import SelectorError
@@ -121,7 +121,7 @@ def _named(token: Token) -> Token:
     if token.isascii():
         word = token.upper()
         return token.update(type=word) if word in RESERVED else token
-    offset = stranger_in(token)
+    offset = first_invalid(token)
     if offset is not None:
         _refuse(f"the character U+{ord(token[offset]):04X} cannot stand in a name", _at(token) + offset)
     return token

@@ -60,7 +60,7 @@ class SenderEnd(LinkEnd):
     def opened(self) -> None:
         """Open the sender; credit and properties of the destination may have come with the attach.
 
-        The attach of a null target tells nothing, because each message has its own destination.
+        The attach of a null target has no properties of a destination, because each message names its own.
         """
         name = self.engine.remote_target.address if self._dynamic else None
         if self._dynamic and not name and self.opening is not None:
