@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -49,14 +51,15 @@ def _in_memory(_name: str) -> ScenarioStore:
 
 def _in_a_folder(name: str) -> ScenarioStore:
     """Return a store in a temporary folder, which is removed with it; the journal keeps what a scenario needs."""
-    folder = tempfile.TemporaryDirectory(prefix="assay-store-")
+    folder = Path(tempfile.mkdtemp(prefix="assay-store-"))
     disk = WatchedDisk(through=False)  # a kill takes back what was not flushed, so this machine's disk need not flush
-    store = SqliteStore(Path(folder.name) / name, name, disk, log_bytes=LOG_BYTES)
+    store = SqliteStore(folder / name, name, disk, log_bytes=LOG_BYTES)
+    remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # also after an interrupted scenario
 
     def close() -> None:
         store.abandon()
         disk.close()
-        folder.cleanup()
+        remove()
 
     return ScenarioStore(store, disk.fail_syncs, close)
 
