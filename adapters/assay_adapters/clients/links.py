@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from traceback import walk_tb
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from assay_adapters.clients.events import Teller, fields_of
 from assay_adapters.clients.keys import marked
@@ -95,6 +95,9 @@ class SdkProducer:
         return attempt(self._port.close)
 
     def _set(self, setting: Setting, value: int | timedelta) -> None:
+        if isinstance(self._port, simplified.Producer):
+            _set_by_method(self._port, setting, value)
+            return
         match setting, value:
             case Setting.DELAY, _:
                 self._port.delivery_delay = value
@@ -105,7 +108,7 @@ class SdkProducer:
             case Setting.PRIORITY, int() as priority:
                 self._port.priority = priority
             case _:
-                raise TypeError(f"The {setting.value} is a number, not the span {value!r}.")
+                raise _no_span(setting, value)
 
     def _send(
         self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None
@@ -144,6 +147,25 @@ class SdkProducer:
                 group_sequence=draft.group_sequence,
             )
         return self._before
+
+
+def _set_by_method(port: simplified.Producer[str], setting: Setting, value: int | timedelta) -> None:
+    """Call JMSProducer's methods, which set the properties; the classic face has the properties alone."""
+    match setting, value:
+        case Setting.DELAY, _:
+            port.set_delivery_delay(value)
+        case Setting.TTL, _:
+            port.set_time_to_live(value)
+        case Setting.MODE, int() as mode:
+            port.set_delivery_mode(cast("DeliveryMode", mode))  # also a number that is no mode
+        case Setting.PRIORITY, int() as priority:
+            port.set_priority(priority)
+        case _:
+            raise _no_span(setting, value)
+
+
+def _no_span(setting: Setting, value: int | timedelta) -> TypeError:
+    return TypeError(f"The {setting.value} is a number, not the span {value!r}.")
 
 
 class SdkConsumer:
