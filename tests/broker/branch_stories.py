@@ -145,10 +145,25 @@ def several_over_kills(story: Story) -> None:
     story.client("reader again", "reader").listen(3, Address(AddressKind.TOPIC, "T"), "durable", "news")
 
 
+def rolled_back_over_a_kill(story: Story) -> None:
+    one = _begun(story, "one")
+    xid = _xid("one")
+    one.submit(driver.Begin(one.token(), 1, 5, xid))
+    one.put("mortal and delayed", unit=5, delay_ms=200, ttl_ms=5_000)
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS), driver.Prepare(one.token(), xid))
+    story.run(50)
+    one.submit(driver.RollbackXa(one.token(), xid))
+    story.run(50)
+    story.queue_manager.kill()
+    story.client("after").listen(3, Q)
+    story.run(1_000)
+
+
 BRANCH_STORIES = (
     in_two_phases,
     in_doubt_over_a_kill,
     clients_that_are_lost,
     several_over_kills,
     refused_by_the_store,
+    rolled_back_over_a_kill,
 )

@@ -141,6 +141,23 @@ def proxies(story: Story) -> None:
     story.run(1_000)
 
 
+def clustered(story: Story) -> None:
+    story.begin("cluster", MEMBERS)
+    office = Office(story, "QM2")
+    clustering: dict[str, Value] = {"CLUSTER": "SHOP", "DEFPRTY": 7}
+    for name, bind in (("Q", "NOTFIXED"), ("BOUND", "OPEN")):
+        office.do(DefineObject(kind=Kind.QLOCAL, name=name, attributes={**clustering, "DEFBIND": bind}))
+    one, two = story.client("one"), story.client("two", member="QM2")
+    two.listen(3, Q)
+    send(one, Q, "far", reply_to=REPLIES)
+    send(one, "BOUND", "refused")
+    office.alter("Q", DEFPRTY=2)
+    send(one, Q, "mortal", expiry_ms=story.runner.clock.wall_ns() // MS + 60_000)
+    Office(story).define("Q")
+    story.run(1_000)
+    look(office, "Q")
+
+
 def altered_at_rest(story: Story) -> None:
     story.begin(platform="zos")
     office, one = Office(story), story.client("one")
@@ -219,6 +236,7 @@ PROCESSOR_STORIES = (
     migrated,
     shared,
     proxies,
+    clustered,
     altered_at_rest,
     closed_for_gets_and_puts,
     depth_of_zero,

@@ -11,6 +11,8 @@ from assay_broker.defects.batch.acknowledgement import BATCH_DEFECTS
 from assay_broker.defects.batch.branches import BRANCH_DEFECTS
 from assay_broker.defects.batch.several_branches import SEVERAL_BRANCHES_DEFECTS
 from assay_broker.defects.delay.authority import AUTHORITY_DEFECTS
+from assay_broker.defects.delay.branches import BRANCH_OF_DELAYED_DEFECTS
+from assay_broker.defects.delay.clusters import CLUSTER_DEFECTS
 from assay_broker.defects.delay.delivery import DELAY_DEFECTS
 from assay_broker.defects.delay.failure import FAILURE_DEFECTS
 from assay_broker.defects.delay.fan_out import FAN_OUT_DEFECTS
@@ -97,6 +99,8 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *PROCESSOR_DEFECTS,
         *ZOS_DEFECTS,
         *SHARED_QUEUE_DEFECTS,
+        *CLUSTER_DEFECTS,
+        *BRANCH_OF_DELAYED_DEFECTS,
         *TIMING_DEFECTS,
         *RELEASE_DEFECTS,
         *QOS_DEFECTS,

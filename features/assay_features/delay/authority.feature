@@ -218,6 +218,18 @@ Feature: Whose authority a delayed message needs, and when
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_NOT_AUTHORIZED
 
+    @evidence @needs-xa
+    Scenario: In a branch of a global unit of work a send without authority fails too
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And a connection "hers" of user "alice"
+      And session "work" in xa mode on connection "hers"
+      And producer "any" of session "work" without a destination
+      And the delivery delay of producer "any" is 1 s
+      And branch "job" has been started in session "work"
+      When producer "any" sends message "m1" to the queue
+      Then it is refused to a user who lacks authority
+
   @DD-31 @needs-delivery-delay @needs-admin
   Rule: No authority is checked when the delay is over
     Line 25: the queue manager opens the target itself then, and so it does the dead-letter queue in the target's place.

@@ -174,3 +174,61 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
       Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+
+    @evidence @topology-cluster
+    Scenario Outline: A delayed message to another queue manager's queue with <attributes> is refused
+      Given queue "orders" at queue manager "B" has been defined with <attributes>
+      When message "slow" is sent to queue "orders" with a delivery delay of 1 s
+      And message "now" is sent to queue "orders"
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And sending "now" is accepted
+      And queue "orders" at queue manager "B" holds "now"
+
+      Examples:
+        | attributes                   |
+        | CLUSTER(SHOP)                |
+        | CLUSTER(SHOP) DEFBIND(OPEN)  |
+        | CLUSTER(SHOP) DEFBIND(GROUP) |
+        | CLUSNL(SHOPS) DEFBIND(OPEN)  |
+
+    @kit @judges-broker @topology-cluster @needs-checks-off
+    Scenario Outline: The broker refuses another queue manager's queue with DEFBIND(<defbind>) to a client that does not check
+      Given the client's own checks are switched off
+      And queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(<defbind>)
+      When message "slow" is sent to queue "orders" with a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+      Examples:
+        | defbind |
+        | OPEN    |
+        | GROUP   |
+
+    @evidence @topology-cluster @needs-non-persistent
+    Scenario Outline: A delayed <mode> message to another queue manager's queue with DEFBIND(NOTFIXED) comes
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And receiver "far" is waiting on queue "orders" at queue manager "B"
+      When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>
+      Then sending "slow" is accepted
+      And "far" sees "slow" exactly once
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @kit @topology-cluster
+    Scenario: An alias with DEFBIND(NOTFIXED) for another queue manager's queue leads there
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(OPEN)
+      And an alias "front" for queue "orders" with DEFBIND(NOTFIXED)
+      And receiver "far" is waiting on queue "orders" at queue manager "B"
+      When message "slow" is sent to alias "front" with a delivery delay of 1 s
+      Then sending "slow" is accepted
+      And "far" sees "slow" exactly once
+
+    @evidence @needs-xa
+    Scenario: A send in a branch of a global unit of work is refused too
+      Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR

@@ -516,6 +516,21 @@ Feature: A delayed message is delivered once its delay is over
       And subscriber "steady" comes back
       Then "steady" sees "slow" exactly once
 
+    @evidence @topology-cluster @needs-admin
+    Scenario Outline: A message for another queue manager's queue comes once, although <member> is stopped when its delay is over
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      When message "slow" is sent to queue "orders" with a delivery delay of 5 s
+      And queue manager "<member>" is stopped
+      And 10 s pass
+      And queue manager "<member>" is started again
+      And receiver "far" starts to wait on queue "orders" at queue manager "B"
+      Then "far" sees "slow" exactly once
+
+      Examples:
+        | member |
+        | A      |
+        | B      |
+
   @DD-04 @needs-delivery-delay
   Rule: A message with a delay of 0 is not staged but available at once
     Line 7 stages messages with a nonzero delay only.  At once means here: within 2 s of the send.

@@ -370,3 +370,10 @@ Feature: A delayed message cannot be had before its delay is over
         | fast   | 1 s   |
         | slow   | 3 s   |
         | slower | 5 s   |
+
+    @evidence @topology-cluster @needs-admin
+    Scenario: A message for another queue manager's queue is no earlier there than its delay
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And receiver "far" is waiting on queue "orders" at queue manager "B"
+      When message "slow" is sent to queue "orders" with a delivery delay of 4 s
+      Then "far" sees "slow" no earlier than 4 s after its send

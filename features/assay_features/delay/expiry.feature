@@ -245,3 +245,42 @@ Feature: A message whose time to live is over is not delivered
       And a receiver starts to wait on the queue
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
+
+    @evidence @topology-cluster @needs-delivery-delay @needs-admin
+    Scenario: On another queue manager's queue the time to live does not start anew either
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      When message "stale" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 8 s
+      And message "lasting" is sent to queue "orders" with a delivery delay of 5 s
+      And 11 s have passed since "stale" was sent
+      And receiver "late" starts to wait on queue "orders" at queue manager "B"
+      Then "late" sees "lasting" exactly once
+      And "late" never sees "stale"
+
+    @evidence @needs-delivery-delay @needs-xa
+    Scenario: What a branch that is committed in one phase has sent expires although it was delayed
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "stale" is sent in session "work" to the queue with a delivery delay of 5 s and a time to live of 8 s
+      And message "lasting" is sent in session "work" to the queue with a delivery delay of 5 s
+      And branch "job" is ended
+      And branch "job" is committed in one phase
+      And 11 s have passed since "stale" was sent
+      And receiver "late" starts to wait on the queue
+      Then "late" sees "lasting" exactly once
+      And "late" never sees "stale"
+
+    @evidence @needs-delivery-delay @needs-xa
+    Scenario: What a prepared branch has sent expires although it was delayed
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "stale" is sent in session "work" to the queue with a delivery delay of 5 s and a time to live of 8 s
+      And message "lasting" is sent in session "work" to the queue with a delivery delay of 5 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      And 11 s have passed since "stale" was sent
+      And receiver "late" starts to wait on the queue
+      Then "late" sees "lasting" exactly once
+      And "late" never sees "stale"

@@ -88,6 +88,25 @@ Feature: A delay uses up the expiry interval
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
+    @evidence @topology-cluster
+    Scenario: On another queue manager's queue a message has lived as long, its delay included
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      When message "m1" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 20 s
+      And 15 s have passed since "m1" was sent
+      Then "m1" on queue "orders" at queue manager "B" has an Expiry of the rest of 20 s, in tenths of a second
+
+    @evidence @needs-xa
+    Scenario: A message that a branch has sent has lived as long
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 5 s and a time to live of 20 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      And 15 s have passed since "m1" was sent
+      Then "m1" on the queue has an Expiry of the rest of 20 s, in tenths of a second
+
   @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @own-instance
   Rule: An expiration report shows the original message, without the staging header
     Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it cannot

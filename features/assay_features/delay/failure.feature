@@ -233,6 +233,25 @@ Feature: A delayed message that its target cannot take
       And the queue is altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
+    @evidence @topology-cluster
+    Scenario: Another queue manager dead-letters what its queue cannot take
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED) MAXDEPTH(1)
+      When message "m1" is sent to queue "orders" with a delivery delay of 2 s
+      And message "first" is sent to queue "orders" at queue manager "B"
+      Then the dead-letter queue at queue manager "B" holds "m1" with reason MQRC_Q_FULL and destination queue "orders" at queue manager "B"
+
+    @evidence @needs-xa
+    Scenario: A message of a branch goes to the dead-letter queue too
+      Given a queue with MAXDEPTH(10)
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      And the queue is altered to PUT(DISABLED)
+      Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+
   @DD-71 @needs-delivery-delay @needs-admin @own-instance
   Rule: If discarding or dead-lettering itself fails, the put is tried again later
     Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  Once either queue is mended

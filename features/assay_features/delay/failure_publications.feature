@@ -171,6 +171,15 @@ Feature: A delayed publication that its subscriber cannot take
       Then queue "replies" holds 1 report
       And the staging queue has become empty
 
+    @kit @needs-durable-subscription
+    Scenario: Our own report says that there is no subscription
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And a durable subscriber "fickle" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And subscriber "fickle" unsubscribes
+      Then a report on "news" with feedback MQRC_NO_SUBSCRIPTION and no data is on queue "replies"
+
   @DD-77 @needs-delivery-delay @needs-topic @needs-admin @own-instance
   Rule: A delayed publication that the dead-letter queue cannot take is discarded without another try
     Line 76.  Reading: where line 74 would try again (DD-71) and line 76 discards, line 76 goes first, for persistent

@@ -190,6 +190,17 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | 1           |
         | non-persistent | 0           |
 
+    @evidence @needs-xa
+    Scenario: A message of a branch that was dead-lettered is reported too
+      Given session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, report options MQRO_EXCEPTION and reply-to queue "replies"
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      And the queue is altered to PUT(DISABLED)
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and no data is on queue "replies"
+
   @DD-73 @needs-delivery-delay @needs-admin
   Rule: A report that cannot be sent goes to the dead-letter queue
     Line 74.  Its header names why the reply-to queue did not take it, and that queue.

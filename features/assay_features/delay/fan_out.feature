@@ -448,3 +448,11 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
+
+    @evidence @needs-xa
+    Scenario: A send in a branch of a global unit of work is refused too
+      Given a topic with PMSGDLV(ALL)
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE

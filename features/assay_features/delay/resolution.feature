@@ -158,6 +158,37 @@ Feature: What a queue's name means is found out twice
       And an alias "orders" for the topic
       Then "reader" sees "m1" exactly once
 
+    @evidence @topology-cluster
+    Scenario: A name that has become a queue's of this queue manager no longer leads to the other's
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      When message "m1" is sent to queue "orders" with a delivery delay of 2 s
+      And queue "orders" is defined
+      Then queue "orders" holds "m1"
+      And queue "orders" at queue manager "B" does not hold "m1"
+
+    @evidence @topology-cluster
+    Scenario: An alias that has come to stand for another queue manager's queue leads there
+      Given queue "orders" has been defined
+      And queue "shop" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And an alias "front" for queue "orders" with DEFBIND(NOTFIXED)
+      When message "m1" is sent to alias "front" with a delivery delay of 2 s
+      And alias "front" is re-pointed to queue "shop"
+      Then queue "shop" at queue manager "B" holds "m1"
+
+    @evidence @needs-xa
+    Scenario: A message of a branch goes to the queue that its alias means at last
+      Given a queue "old" with MAXDEPTH(10)
+      And a queue "new" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to alias "front" with a delivery delay of 2 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      And alias "front" is re-pointed to queue "new"
+      Then queue "new" holds "m1"
+
   @DD-52 @needs-delivery-delay @needs-admin
   Rule: Persistence and priority that the queue's definition decides are fixed at the first resolution
     Line 58.  DEFPSIST and DEFPRTY decide where the sender leaves these to the destination.
@@ -255,5 +286,26 @@ Feature: What a queue's name means is found out twice
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
       And the broker is killed and comes back
+      Then "m1" on the queue has Priority "7"
+      And "m1" on the queue is persistent
+
+    @evidence @topology-cluster
+    Scenario: What another queue manager's queue defines is fixed at the first resolution too
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED) DEFPRTY(7) DEFPSIST(YES)
+      When message "m1" is sent to queue "orders" with a delivery delay of 2 s, priority as the destination defines and delivery mode as the destination defines
+      And queue "orders" at queue manager "B" is altered to DEFPRTY(2) DEFPSIST(NO)
+      Then "m1" on queue "orders" at queue manager "B" has Priority "7"
+      And "m1" on queue "orders" at queue manager "B" is persistent
+
+    @evidence @needs-xa
+    Scenario: In a branch of a global unit of work they are fixed at the send, too
+      Given a queue with DEFPRTY(7) DEFPSIST(YES)
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, priority as the destination defines and delivery mode as the destination defines
+      And the queue is altered to DEFPRTY(2) DEFPSIST(NO)
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
       Then "m1" on the queue has Priority "7"
       And "m1" on the queue is persistent

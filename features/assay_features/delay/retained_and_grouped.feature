@@ -140,6 +140,14 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | classic    |
         | simplified |
 
+    @evidence @needs-xa
+    Scenario: In a branch of a global unit of work it is refused too
+      Given a topic
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "kept" is sent in session "work" to the topic with a delivery delay of 1 s and the retain option
+      Then sending "kept" is refused with MQRC_OPTIONS_ERROR
+
   @DD-17 @needs-delivery-delay
   Rule: A message in a group is refused if it has a delay
     Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group when it bears a group id, a place in a
@@ -264,3 +272,15 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | style      |
         | classic    |
         | simplified |
+
+    @evidence @needs-xa
+    Scenario Outline: In a branch of a global unit of work a message with <group> is refused too
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "part" is sent in session "work" to the queue with a delivery delay of 1 s and <group>
+      Then sending "part" is refused with MQRC_OPTIONS_ERROR
+      Examples:
+        | group                  |
+        | group "g"              |
+        | the last-in-group flag |

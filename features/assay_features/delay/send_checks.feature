@@ -346,6 +346,16 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused with MQRC_PUT_INHIBITED
       And the refusal's text names MQRC_PUT_INHIBITED
 
+    @evidence @needs-xa
+    Scenario: In a branch of a global unit of work a send fails too because the staging queue is full
+      Given an empty queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And message "first" is sent to the queue with a delivery delay of 1 h
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      Then sending "slow" is refused
+
   @DD-21 @needs-delivery-delay @needs-admin @own-instance
   Rule: The exception's text may say whether the target, the staging queue or both failed
     Line 19: the message "might" apply to either queue, or to both.  So whichever of them a text names is recorded.  The

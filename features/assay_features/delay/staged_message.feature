@@ -429,3 +429,80 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And "own" receives a message
       And session "work" is rolled back
       Then "own" sees "m1" again, marked as redelivered
+
+    @kit @topology-cluster @needs-non-persistent @needs-priority
+    Scenario Outline: A message with <option> is on another queue manager's queue as it was sent
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      When message "m1" is sent to queue "orders" with a delivery delay of 1 s and <option>
+      Then "m1" on queue "orders" at queue manager "B" is as it was sent
+      Examples:
+        | option                                        |
+        | delivery mode non-persistent                  |
+        | priority 9                                    |
+        | a body of 4 KB                                |
+        | an empty body                                 |
+        | property colour = "red" and property size = 7 |
+        | correlation id "order 7"                      |
+        | reply-to queue "replies"                      |
+        | JMSType "order"                               |
+        | a time to live of 1 h                         |
+
+    @kit @needs-xa @needs-non-persistent @needs-priority
+    Scenario Outline: A message with <option> that a branch has sent is on its queue as it was sent
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s and <option>
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      Then "m1" on the queue is as it was sent
+      Examples:
+        | option                                        |
+        | delivery mode non-persistent                  |
+        | priority 9                                    |
+        | a body of 4 KB                                |
+        | an empty body                                 |
+        | property colour = "red" and property size = 7 |
+        | correlation id "order 7"                      |
+        | reply-to queue "replies"                      |
+        | JMSType "order"                               |
+        | a time to live of 1 h                         |
+
+    @kit @needs-xa
+    Scenario Outline: After a restart in doubt it is as it was sent, too (the broker <event>)
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies", JMSType "order" and a body of 4 KB
+      And branch "job" is ended
+      And branch "job" is prepared
+      And the broker <event>
+      And branch "job" is committed
+      Then "m1" on the queue is as it was sent
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit @needs-priority
+    Scenario Outline: A message with <option> that was sent to an alias is on its queue as it was sent
+      Given a queue with MAXDEPTH(10)
+      And an alias "front" for the queue
+      When message "m1" is sent to alias "front" with a delivery delay of 1 s and <option>
+      Then "m1" on the queue is as it was sent
+      Examples:
+        | option                                        |
+        | priority 9                                    |
+        | a body of 4 KB                                |
+        | property colour = "red" and property size = 7 |
+        | correlation id "order 7"                      |
+        | reply-to queue "replies"                      |
+        | JMSType "order"                               |
+        | a time to live of 1 h                         |

@@ -266,3 +266,16 @@ Feature: The target of a delayed message is checked when the message is sent
         | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
         | MAXMSGL(1000) | MQRC_MSG_TOO_BIG_FOR_Q |
         | MAXDEPTH(1)   | MQRC_Q_FULL            |
+
+    @evidence @needs-xa
+    Scenario Outline: In a branch of a global unit of work too, a queue with <attributes> refuses at the send
+      Given a queue with <attributes>
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h and a body of 200 B
+      Then sending "m1" is refused
+      Examples:
+        | attributes    |
+        | PUT(DISABLED) |
+        | MAXMSGL(100)  |
+        | MAXDEPTH(0)   |

@@ -675,3 +675,66 @@ Feature: What is put in a unit of work and not committed
       And the staging queue does not hold "slow"
       And the receiver sees "now" exactly once
       And the receiver never sees "slow"
+
+    @evidence @topology-cluster @needs-admin
+    Scenario: Of two units of work for another queue manager's queue, the one that is committed delivers
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And receiver "far" is waiting on queue "orders" at queue manager "B"
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to queue "orders" with a delivery delay of 1 s
+      And session "work" is rolled back
+      And message "done" is sent in session "work" to queue "orders" with a delivery delay of 1 s
+      And session "work" is committed
+      Then "far" sees "done" exactly once
+      And "far" never sees "undone"
+
+    @evidence @needs-xa
+    Scenario Outline: A message of a branch that is rolled back after its prepare does not come after the broker <event>
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "undone" is sent in session "work" to the queue with a delivery delay of 5 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is rolled back
+      And the broker <event>
+      And message "control" is sent to the queue with a delivery delay of 6 s
+      And a receiver starts to wait on the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "undone"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-xa @needs-topic @needs-durable-subscription
+    Scenario Outline: A publication of a branch that is rolled back after its prepare does not come after the broker <event>
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "undone" is sent in session "work" to the topic with a delivery delay of 5 s
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is rolled back
+      And the broker <event>
+      And message "control" is sent to the topic with a delivery delay of 6 s
+      And subscriber "steady" comes back
+      Then "steady" sees "control" exactly once
+      And "steady" never sees "undone"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |

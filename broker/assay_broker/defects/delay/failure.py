@@ -95,7 +95,7 @@ def _header_of_itself(described: Described) -> Described:
     return replace(described, headers=headers)
 
 
-@defect(shown, "reason-unspecific", "DD-70", "DD-72", "DD-73", "DD-83")
+@defect(shown, "reason-unspecific", "DD-70", "DD-72", "DD-73", "DD-76", "DD-83")
 def _unspecific(described: Described) -> Described:
     """Reports and dead-letter headers give the same reason for every failure."""
     reason = int(Mqrc.UNEXPECTED_ERROR)

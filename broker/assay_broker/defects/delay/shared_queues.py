@@ -138,7 +138,7 @@ def _is_greeting(command: Command) -> bool:
     return isinstance(command, FromMember) and isinstance(command.parcel, Outstanding) and command.parcel.answer
 
 
-@defect(made, "not-sent-again-to-member", "DD-81")
+@defect(made, "not-sent-again-to-member", "DD-03", "DD-81")
 def _not_sent_again() -> Seams:
     """Messages that were sent to a queue manager while it was down are not sent again when it is back."""
     greeted = False

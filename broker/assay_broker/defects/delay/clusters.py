@@ -1,0 +1,142 @@
+"""Defects of delayed messages for clustered queues of other queue managers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.commands import Administer, Command, FromMember
+from assay_broker.core.messages.bodies import opened
+from assay_broker.core.networks.parcels import Bulletin, Carry
+from assay_broker.core.objects.model import Definition
+from assay_broker.defects.model import defect
+from assay_broker.defects.sends import SHIFT, cancelled, handed_in, undelayed
+from assay_broker.defects.shapes import Commands, commands
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import AddressKind, Message
+
+
+def _arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
+    """Filters that rewrite delayed messages for a queue that another queue manager sends."""
+
+    def other(command: Command, _now_ms: int, view: View) -> Commands | None:
+        parcel = command.parcel if isinstance(command, FromMember) else None
+        if not isinstance(command, FromMember) or not isinstance(parcel, Carry):
+            return None
+        if parcel.target.kind is not AddressKind.QUEUE or parcel.message.delivery_time_ms is None:
+            return None
+        return rewrite(command, parcel, view)
+
+    return commands(other)
+
+
+def _with(command: FromMember, parcel: Carry, message: Message) -> Commands:
+    return (replace(command, parcel=replace(parcel, message=message)),)
+
+
+def _instances(rewrite: Callable[[Definition], Definition]) -> Callable[[Command, int, View], Commands | None]:
+    """A filter that rewrites the clustered queues that another queue manager tells of."""
+
+    def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        bulletin = command.parcel if isinstance(command, FromMember) else None
+        if not isinstance(command, FromMember) or not isinstance(bulletin, Bulletin):
+            return None
+        told = replace(bulletin, instances=tuple(map(rewrite, bulletin.instances)))
+        return (replace(command, parcel=told),)
+
+    return other
+
+
+@defect(commands, "binding-of-another-member-ignored", "DD-11")
+def _binding_ignored(command: Command, now_ms: int, view: View) -> Commands | None:
+    """DEFBIND of another queue manager's clustered queue is taken for NOTFIXED."""
+
+    def free(definition: Definition) -> Definition:
+        return replace(definition, attributes=definition.attributes | {"DEFBIND": "NOTFIXED"})
+
+    return _instances(free)(command, now_ms, view)
+
+
+def _knowing(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
+    """Filters that know the names of the clustered queues that other queue managers tell of."""
+    known: set[str] = set()
+
+    def other(command: Command, now_ms: int, view: View) -> Commands | None:
+        bulletin = command.parcel if isinstance(command, FromMember) else None
+        if isinstance(bulletin, Bulletin):
+            known.update(one.name for one in bulletin.instances)
+        return rewrite(command, now_ms, view, known)
+
+    return commands(other)
+
+
+@defect(_knowing, "undelayed-to-another-member", "DD-02")
+def _undelayed_there(command: Command, now_ms: int, view: View, known: set[str]) -> Commands | None:
+    """A delayed message for another queue manager's clustered queue is not delayed."""
+    sent = view.sent(command, now_ms)
+    return undelayed(sent.put) if sent is not None and sent.delayed and sent.target.name in known else None
+
+
+@defect(_knowing, "sent-on-once-the-name-is-defined", "DD-50")
+def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Commands | None:
+    """A queue that is defined under the name of another queue manager's does not get what was staged for that name."""
+    change = command.change if isinstance(command, Administer) else None
+    if not isinstance(change, DefineObject) or change.name not in known:
+        return None
+    staged = [one for one in view.delayed.values() if one.target.name == change.name]
+    lost = cancelled(view, *(one.message.message_id or "" for one in staged))
+    again = (put for one in staged for put in handed_in(view, one.target, replace(one.message, delivery_time_ms=None)))
+    return (*lost, *again, command)
+
+
+@defect(_arrivals, "lost-at-another-member", "DD-03", "DD-11", "DD-26", "DD-50", "DD-52", "DD-56", "DD-70")
+def _lost(_command: FromMember, _parcel: Carry, _view: View) -> Commands:
+    """A delayed message for another queue manager's clustered queue is lost on its way."""
+    return ()
+
+
+@defect(_arrivals, "twice-at-another-member", "DD-03", "DD-11")
+def _twice(command: FromMember, parcel: Carry, _view: View) -> Commands:
+    """A delayed message is put twice to another queue manager's clustered queue."""
+    return (command, replace(command, parcel=replace(parcel, number=parcel.number + SHIFT)))
+
+
+@defect(_arrivals, "bare-at-another-member", "DD-39")
+def _bare(command: FromMember, parcel: Carry, _view: View) -> Commands:
+    """A delayed message comes to another queue manager's queue without its own ids, reply-to, type and priority."""
+    message = opened(parcel.message)
+    bare = replace(message, message_id=None, correlation_id=None, reply_to=None, subject=None, priority=None)
+    return _with(command, parcel, bare)
+
+
+@defect(_arrivals, "never-expires-at-another-member", "DD-55", "DD-56")
+def _immortal(command: FromMember, parcel: Carry, _view: View) -> Commands:
+    """A delayed message for another queue manager's clustered queue does not expire there."""
+    message = replace(parcel.message, expiry_ms=None, ttl_ms=None)
+    return (replace(command, parcel=replace(parcel, message=message, expires_ms=None)),)
+
+
+@defect(_arrivals, "as-defined-at-another-member", "DD-52")
+def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Commands:
+    """Another queue manager gives a delayed message the priority and persistence that its queue defines then."""
+    said = view.said(parcel.target.name)
+    priority = said.get("DEFPRTY", parcel.message.priority)
+    durable = said.get("DEFPSIST", "YES") == "YES"
+    if not isinstance(priority, int):
+        return (command,)
+    return _with(command, parcel, replace(parcel.message, priority=priority, durable=durable))
+
+
+CLUSTER_DEFECTS = (
+    _binding_ignored,
+    _undelayed_there,
+    _sent_on,
+    _lost,
+    _twice,
+    _bare,
+    _immortal,
+    _as_defined_there,
+)
