@@ -242,6 +242,58 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees every message of the batch of "m3" exactly once
 
+    @evidence @needs-topic @needs-durable-subscription
+    Scenario Outline: The batches of a durable subscription are acknowledged, and do not come again after the broker <event>
+      Given a topic
+      And a durable subscriber "reader" on the topic that does not receive yet
+      And "reader" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m4" are sent to the topic
+      And "reader" has seen "m1" to "m4"
+      And 1 s pass
+      And the broker <event>
+      And message "control" is sent to the topic
+      And subscriber "reader" comes back
+      Then "reader" sees "control" exactly once
+      And "reader" sees "m1" to "m4" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-topic @needs-durable-subscription
+    Scenario: A batch of a durable subscription whose callback fails comes again, marked
+      Given a topic
+      And a durable subscriber "reader" on the topic that does not receive yet
+      And "reader" takes batches of at most 3 within 500 ms and fails in callback 1
+      When messages "m1" to "m3" are sent to the topic
+      Then "reader" sees "m1" to "m3" again, marked as redelivered
+
+    @kit
+    Scenario Outline: What was never handed over does not count as delivered when <event>
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 10 min
+      When messages "m1" and "m2" are sent to the queue
+      And 1 s pass
+      And <event>
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" and "m2" exactly once
+      And message "m1" as seen by "after" shows JMSXDeliveryCount "1"
+      And message "m2" as seen by "after" shows JMSXDeliveryCount "1"
+
+      Examples:
+        | event                                       |
+        | the receiver is closed                      |
+        | the session of "receiver" is closed         |
+        | the receiver's connection is closed         |
+        | the batch listener of "receiver" is removed |
+
   @BT-09 @needs-batch-listener
   Rule: After a failure under automatic acknowledgement any message of the last batch may come again
     Line 38.  Nobody can know which of them were acknowledged, so which come is recorded.  The line says nothing of a
@@ -702,6 +754,31 @@ Feature: A batch is acknowledged as a whole
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
+
+    @evidence
+    Scenario: What a recovery brings back comes again marked as redelivered
+      Given an empty queue
+      And session "work" in client mode
+      And receiver "receiver" of session "work" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And session "work" is recovered
+      Then "receiver" sees "m1" to "m3" again, marked as redelivered
+
+    @kit @needs-restart
+    Scenario: What a session in client mode was handed and that came back when its session was closed is marked after a restart, too
+      Given an empty queue
+      And session "work" in client mode
+      And receiver "receiver" of session "work" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And session "work" is closed
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+      And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
   @BT-12 @needs-batch-listener @needs-local-transaction
   Rule: In a local transaction the commit acknowledges all that was delivered, and a rollback brings all of it back
@@ -1181,6 +1258,46 @@ Feature: A batch is acknowledged as a whole
       And "receiver"'s connection is lost
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
+
+    @evidence
+    Scenario: What a rollback brings back comes again marked as redelivered
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "receiver" of session "work" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And session "work" is rolled back
+      Then "receiver" sees "m1" to "m3" again, marked as redelivered
+
+    @kit @needs-restart
+    Scenario: What a session in transacted mode was handed and that came back when its session was closed is marked after a restart, too
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "receiver" of session "work" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And session "work" is closed
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+      And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
+
+    @kit
+    Scenario: What waited for the rest of its batch does not count as delivered when its session is closed
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "receiver" of session "work" on the queue
+      And "receiver" takes batches of at most 2 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" and "m2"
+      And 1 s pass
+      And session "work" is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+      And message "m1" as seen by "after" shows JMSXDeliveryCount "2"
+      And message "m3" as seen by "after" shows JMSXDeliveryCount "1"
 
   @BT-16 @needs-batch-listener
   Rule: After a failure no message of an earlier, acknowledged batch comes again

@@ -627,3 +627,51 @@ Feature: A batch in a global unit of work is its transaction manager's
       When branch "b" is committed
       Then it is accepted
       And the receiver sees "slow" exactly once
+
+    @kit @needs-restart
+    Scenario: What was rolled back after prepare is marked after a restart, too
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And branch "b" has been started in session "s"
+      And "receiver" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is rolled back
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+      And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
+
+    @evidence
+    Scenario: After the end of its branch a session is handed nothing, and before the next branch neither
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And branch "b" has been started in session "s"
+      And "receiver" takes batches of at most 2 within 500 ms
+      When messages "m1" and "m2" are sent to the queue
+      And "receiver" has seen "m1" and "m2"
+      And branch "b" is ended
+      And messages "m3" and "m4" are sent to the queue
+      And 2 s pass
+      And branch "b" is prepared
+      And branch "b" is committed
+      And session "s" is closed
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m3" and "m4", exactly once
+
+    @kit
+    Scenario: After the end of its branch a session sends nothing
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "within" is sent in session "s" to the queue
+      And branch "b" is ended
+      And message "outside" is sent in session "s" to the queue
+      And branch "b" is committed in one phase
+      And a receiver starts to wait on the queue
+      Then the receiver sees "within" exactly once
+      And the receiver never sees the refused "outside"

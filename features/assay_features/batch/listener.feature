@@ -100,6 +100,22 @@ Feature: A consumer can be given a listener that takes batches
         | 100     |
         | 1500    |
 
+    @evidence
+    Scenario Outline: A listener of size <size> that is set in place of another is accepted, and handed what comes
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 2 within 500 ms
+      When a batch listener of size <size> and timeout 500 ms is set on "receiver"
+      Then it is accepted
+      When messages "m1" and "m2" are sent to the queue
+      Then the receiver sees "m1" and "m2" exactly once
+
+      Examples:
+        | size |
+        | 1    |
+        | 2    |
+        | 5    |
+
   @BT-03 @needs-batch-listener
   Rule: A message listener and a batch listener on one consumer are an illegal state
     Line 30.  Whichever was there first; taking one away permits the other.  A receive call is refused beside a batch
@@ -294,6 +310,16 @@ Feature: A consumer can be given a listener that takes batches
       And "batches" sees "a1" to "a4" exactly once
       And "singly" sees "b1" to "b4" exactly once
       And "batches"'s batches hold at most 3 messages
+
+    @evidence
+    Scenario: A message listener that is set in place of another is accepted, and handed what comes
+      Given an empty queue
+      And a receiver on the queue
+      When a message listener is set on "receiver"
+      And a message listener is set on "receiver"
+      Then it is accepted
+      When message "m1" is sent to the queue
+      Then the receiver sees "m1" exactly once
 
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused

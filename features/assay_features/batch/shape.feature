@@ -448,3 +448,12 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And branch "after" is started in session "s"
       Then batch 2 of "first" holds "a1" to "a4" again
       And batch 2 of "second" holds "b1" to "b4" again
+
+    @needs-priority
+    Scenario: Of waiting messages those of a higher priority come first, within a batch and across batches
+      Given an empty queue
+      When messages "low1" and "low2" are sent to the queue with priority 1
+      And messages "high1" to "high3" are sent to the queue with priority 8
+      And a receiver connects to the queue
+      And the receiver starts to take batches of at most 2 within 500 ms
+      Then the receiver sees "high1", "high2", "high3", "low1" and "low2" in that order

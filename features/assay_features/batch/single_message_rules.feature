@@ -201,3 +201,40 @@ Feature: What holds for single messages holds for batches
       And messages "m3" to "m4" are sent to the topic
       And subscriber "reader" comes back to take batches of at most 2 within 500 ms
       Then "reader" sees "m1" to "m4" exactly once
+
+    Scenario Outline: A batch hands over a message with <option> as it was sent
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 500 ms
+      When message "m1" is sent to the queue with <option>
+      And message "m2" is sent to the queue
+      Then the receiver sees "m1" as it was sent
+      And the receiver sees "m2" as it was sent
+
+      Examples:
+        | option                                        |
+        | reply-to queue "replies"                      |
+        | correlation id "order 7"                      |
+        | property colour = "red" and property size = 7 |
+        | JMSType "order"                               |
+        | group "g" and group sequence 1                |
+
+      @needs-priority
+      Examples: Priority
+        | option     |
+        | priority 9 |
+
+      @needs-time-to-live
+      Examples: Time to live
+        | option                |
+        | a time to live of 1 h |
+
+    @needs-topic @needs-shared-subscription @needs-durable-subscription
+    Scenario: A shared durable subscription is read in batches with all that it missed
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When messages "m1" to "m5" are sent to the topic
+      And subscriber "member" comes back to take batches of at most 2 within 500 ms
+      Then "member" sees "m1" to "m5" exactly once
+      And "member"'s batches hold at most 2 messages

@@ -107,7 +107,7 @@ def _marked(record: Record) -> tuple[Record, ...]:
     return (record, MessageMarked(record.key, 1)) if isinstance(record, MessageStored) else (record,)
 
 
-@defect(read, "marks-forgotten-by-restart", "PD-20", "QS-09")
+@defect(read, "marks-forgotten-by-restart", "PD-20", "QS-09", "BT-11", "BT-12", "BT-13")
 def _unmarked(record: Record) -> tuple[Record, ...]:
     """A restart forgets which messages are marked as redelivered."""
     return () if isinstance(record, MessageMarked) else (record,)

@@ -353,7 +353,7 @@ ACKNOWLEDGEMENT_DEFECTS = (
     on_wire(commands, _first_of_batch, "accepts-first-of-batch", "BT-08"),
     on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08", "BT-11"),
     on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
-    on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-09"),
+    on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-08", "BT-09", "BT-11", "BT-12"),
     Defect(
         name="acknowledges-that-message-only",
         rules=("BT-11",),

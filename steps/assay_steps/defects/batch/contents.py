@@ -6,6 +6,7 @@ from collections import Counter
 
 from msgspec.structs import replace
 
+from assay_adapters.clients.keys import KID
 from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Outcome
 from assay_sdk.driver import (
@@ -278,6 +279,17 @@ def _selecting_nothing(command: DriverCommand) -> tuple[DriverCommand, ...] | No
 
 _FORGETFUL = _BatchesForgetDelays()
 
+
+class _Bare(OfBatches):
+    """Messages come in batches without their ids, reply-to, type, priority and properties."""
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        message = event.message
+        known = {name: value for name, value in message.properties.items() if name == KID}
+        bare = replace(message, message_id=None, correlation_id=None, reply_to=None, subject=None, properties=known)
+        return (replace(event, message=replace(bare, priority=None)),)
+
+
 CONTENT_DEFECTS = (
     Defect(
         name="comes-again-in-one-batch",
@@ -305,6 +317,7 @@ CONTENT_DEFECTS = (
     ),
     on_wire(wires, _WaitsForSilence, "batches-wait-for-silence", "BT-05"),
     on_wire(wires, _NewestFirst, "batches-newest-first", "BT-07"),
+    on_wire(wires, _Bare, "batches-bare", "BT-15"),
     Defect(
         name="batches-forget-delays",
         rules=("BT-15",),

@@ -97,6 +97,24 @@ class _ZeroIsForEver(ConsumerFilter):
         return super().listen_batch(script, size, timeout_ms or HOUR_MS)
 
 
+class _NotReplaced(ConsumerFilter):
+    """A receiver that has a listener refuses another one of the same kind."""
+
+    has = False
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        return self._unless_there(script) or super().listen(script)
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        return self._unless_there(script) or super().listen_batch(script, size, timeout_ms)
+
+    def _unless_there(self, script: Script | None) -> Outcome[None] | None:
+        if script is not None and self.has:
+            return Refused(JmsErrorKind.ILLEGAL_STATE, "This consumer has a listener already.", checked=False)
+        self.has = script is not None
+        return None
+
+
 class _TakesTheOthersPlace(ConsumerFilter):
     """A listener of one kind takes the place of one of the other kind."""
 
@@ -243,6 +261,7 @@ LISTENER_DEFECTS = (
     at_port(consuming, _RoundedUp, "batch-timeout-rounded-up", "BT-02", "BT-05", "BT-15"),
     at_port(consuming, _OneMillisecondMore, "batch-timeout-one-millisecond-more", "BT-05"),
     at_port(consuming, _ZeroIsForEver, "batch-timeout-zero-is-for-ever", "BT-05"),
+    at_port(consuming, _NotReplaced, "listeners-not-replaced", "BT-02", "BT-03"),
     at_port(consuming, _TakesTheOthersPlace, "listeners-take-each-others-place", "BT-03"),
     at_port(consuming, _OneKindInASession, "one-kind-of-listener-in-a-session", "BT-03"),
     at_port(consuming, _NeverTakenAway, "listeners-never-taken-away", "BT-03"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 _AT_ONCE_NS = 1_000_000
 
@@ -116,9 +118,17 @@ class _RemovalGivesBack:
         return wires(GivesBack)(driver)
 
 
+def _unseen_marked(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """What a client gives back without having handed it over counts as a failed delivery."""
+    if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
+        return (replace(command, outcome=Outcome.MODIFIED),)
+    return None
+
+
 _REMOVAL = _RemovalGivesBack()
 
 RETURNING_DEFECTS = (
+    on_wire(commands, _unseen_marked, "given-back-unseen-counts", "BT-08", "BT-12"),
     on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
     on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),
     on_wire(wires, _RestStays, "rest-of-batch-stays-with-closed-receiver", "BT-11", "BT-12"),
