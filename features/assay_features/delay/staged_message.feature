@@ -303,6 +303,11 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of non-ASCII characters                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "grün €"                    |
+        | property size = 3000000000                    |
+        | property size = -1                            |
+        | correlation id "Auftrag №7"                   |
+        | JMSType "Größe"                               |
         | property colour = "" and property size = 0    |
         | reply-to queue "replies"                      |
         | JMSType "order"                               |
@@ -323,6 +328,11 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of non-ASCII characters                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "grün €"                    |
+        | property size = 3000000000                    |
+        | property size = -1                            |
+        | correlation id "Auftrag №7"                   |
+        | JMSType "Größe"                               |
         | property colour = "" and property size = 0    |
         | property weight = -0.5                        |
         | property urgent = true                        |
@@ -370,6 +380,11 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of non-ASCII characters                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "grün €"                    |
+        | property size = 3000000000                    |
+        | property size = -1                            |
+        | correlation id "Auftrag №7"                   |
+        | JMSType "Größe"                               |
         | property colour = "" and property size = 0    |
         | property weight = -0.5                        |
         | property urgent = true                        |
@@ -464,6 +479,11 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of 4 KB                                |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
+        | property colour = "grün €"                    |
+        | property size = 3000000000                    |
+        | property size = -1                            |
+        | correlation id "Auftrag №7"                   |
+        | JMSType "Größe"                               |
         | correlation id "order 7"                      |
         | reply-to queue "replies"                      |
         | JMSType "order"                               |
