@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.model.xa import XaEnd, Xid
+from assay_sdk.model.xa import XaEnd, XaStart, Xid
 
 if TYPE_CHECKING:
     from tests.broker.stories import Client, Story
@@ -159,6 +159,17 @@ def rolled_back_over_a_kill(story: Story) -> None:
     story.run(1_000)
 
 
+def suspended_and_resumed(story: Story) -> None:
+    one = _begun(story, "one")
+    xid = _xid("one")
+    one.submit(driver.Begin(one.token(), 1, 5, xid), driver.EndXa(one.token(), xid, XaEnd.SUSPEND))
+    one.submit(driver.Begin(one.token(), 1, 6, xid, XaStart.RESUME), driver.Enlist(one.token(), 3, one.held(3, 1), 6))
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS), driver.RollbackXa(one.token(), xid))
+    story.run(50)
+    story.client("after").listen(3, Q)
+    story.run(100)
+
+
 BRANCH_STORIES = (
     in_two_phases,
     in_doubt_over_a_kill,
@@ -166,4 +177,5 @@ BRANCH_STORIES = (
     several_over_kills,
     refused_by_the_store,
     rolled_back_over_a_kill,
+    suspended_and_resumed,
 )

@@ -6,6 +6,7 @@ from assay_adapters.clients.links import attempt
 from assay_adapters.clients.xids import is_ours, named
 from assay_adapters.ports.outcome import Outcome
 from assay_sdk import XaResource, XaVote
+from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class SdkXaResource:
@@ -18,13 +19,13 @@ class SdkXaResource:
     def __init__(self, port: XaResource) -> None:
         self._port = port
 
-    def start(self, xid: bytes) -> Outcome[None]:
-        """Start work for a branch."""
-        return attempt(lambda: self._port.start(named(xid)))
+    def start(self, xid: bytes, *, how: XaStart = XaStart.NEW) -> Outcome[None]:
+        """Start work for a new branch, join one in which another session has worked, or resume one."""
+        return attempt(lambda: self._port.start(named(xid), how))
 
-    def end(self, xid: bytes) -> Outcome[None]:
-        """End work for a branch."""
-        return attempt(lambda: self._port.end(named(xid)))
+    def end(self, xid: bytes, *, how: XaEnd = XaEnd.SUCCESS) -> Outcome[None]:
+        """End work for a branch, or suspend it."""
+        return attempt(lambda: self._port.end(named(xid), how))
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
         """Prepare a branch; returns False if it was read-only and has ended."""

@@ -675,3 +675,84 @@ Feature: A batch in a global unit of work is its transaction manager's
       And a receiver starts to wait on the queue
       Then the receiver sees "within" exactly once
       And the receiver never sees the refused "outside"
+
+    @evidence
+    Scenario: Rolled back, a branch that was suspended brings back what its session was handed before and after
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And branch "b" has been started in session "s"
+      And "receiver" takes batches of at most 2 within 500 ms
+      When messages "m1" and "m2" are sent to the queue
+      And "receiver" has seen "m1" and "m2"
+      And branch "b" is suspended
+      And messages "m3" and "m4" are sent to the queue
+      And branch "b" is resumed
+      And "receiver" has seen "m3" and "m4"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is rolled back
+      And branch "c" is started in session "s"
+      Then "receiver" sees "m1" to "m4" again
+
+    @evidence
+    Scenario: While its branch is suspended a session is handed nothing, and then what came meanwhile
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And branch "b" has been started in session "s"
+      And "receiver" takes batches of at most 2 within 500 ms
+      When branch "b" is suspended
+      And messages "m1" and "m2" are sent to the queue
+      And 2 s pass
+      And session "s" is closed
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" and "m2", exactly once
+
+    @evidence @needs-kill
+    Scenario: Committed, a branch that another session joined acknowledges the batches of both
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "first" of session "s" on the queue
+      And session "t" in xa mode
+      And receiver "second" of session "t" on the queue
+      And branch "b" has been started in session "s"
+      And "first" takes batches of at most 2 within 500 ms
+      When messages "m1" and "m2" are sent to the queue
+      And "first" has seen "m1" and "m2"
+      And branch "b" is ended
+      And branch "b" is joined in session "t"
+      And "second" starts to take batches of at most 2 within 500 ms
+      And messages "m3" and "m4" are sent to the queue
+      And "second" has seen "m3" and "m4"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is committed
+      And the broker is killed and comes back
+      And message "control" is sent to the queue
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "control" exactly once
+      And one of "first", "second" and "after" sees "m1" to "m4", exactly once
+
+    @evidence
+    Scenario: Rolled back, a branch that another session joined brings the batches of both back
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "first" of session "s" on the queue
+      And session "t" in xa mode
+      And receiver "second" of session "t" on the queue
+      And branch "b" has been started in session "s"
+      And "first" takes batches of at most 2 within 500 ms
+      When messages "m1" and "m2" are sent to the queue
+      And "first" has seen "m1" and "m2"
+      And branch "b" is ended
+      And branch "b" is joined in session "t"
+      And "second" starts to take batches of at most 2 within 500 ms
+      And messages "m3" and "m4" are sent to the queue
+      And "second" has seen "m3" and "m4"
+      And branch "b" is ended
+      And branch "b" is rolled back
+      And session "s" is closed
+      And session "t" is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m4" exactly once

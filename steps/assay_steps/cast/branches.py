@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from assay_adapters.ports.client import XaResource
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
+from assay_sdk.model.xa import XaEnd, XaStart
 from assay_steps.cast.recording import Answer, Recorder
 from assay_steps.cast.sessions import Session
 
@@ -42,6 +43,28 @@ class Branch:
         if answer.accepted:
             self._turn("begin")
         else:
+            self.worker.work_in(None)
+        return answer
+
+    def join(self, worker: Session) -> Answer[None]:
+        """Go on with the branch in another session, after its end in the one before."""
+        self.worker = worker
+        return self._go_on(XaStart.JOIN)
+
+    def resume(self) -> Answer[None]:
+        """Go on with the branch in its session after it was suspended."""
+        return self._go_on(XaStart.RESUME)
+
+    def suspend(self) -> Answer[None]:
+        """End the branch in its session for a while."""
+        answer = self._ask(self.worker, "xa-suspend", lambda xa: xa.end(self._xid, how=XaEnd.SUSPEND))
+        self.worker.work_in(None)
+        return answer
+
+    def _go_on(self, how: XaStart) -> Answer[None]:
+        self.worker.work_in(self.name)
+        answer = self._ask(self.worker, f"xa-{how.value}", lambda xa: xa.start(self._xid, how=how))
+        if not answer.accepted:
             self.worker.work_in(None)
         return answer
 

@@ -14,6 +14,7 @@ from assay_adapters.ports.outcome import Outcome
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address
+from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class ClientConsumer(Protocol):
@@ -69,12 +70,12 @@ class XaResource(Protocol):
     A branch is named by 1 to 64 bytes, ASCII so that journals can show them.
     """
 
-    def start(self, xid: bytes) -> Outcome[None]:
-        """Start work for a branch."""
+    def start(self, xid: bytes, *, how: XaStart = XaStart.NEW) -> Outcome[None]:
+        """Start work for a new branch, join one in which another session has worked, or resume one."""
         ...
 
-    def end(self, xid: bytes) -> Outcome[None]:
-        """End work for a branch."""
+    def end(self, xid: bytes, *, how: XaEnd = XaEnd.SUCCESS) -> Outcome[None]:
+        """End work for a branch, or suspend it."""
         ...
 
     def prepare(self, xid: bytes) -> Outcome[bool]:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import BackOutBranch, Command, CommitBranch, Disconnect, RecoverBranches
+from assay_broker.core.commands import (
+    BackOutBranch,
+    Begin,
+    Command,
+    CommitBranch,
+    Disconnect,
+    Put,
+    RecoverBranches,
+    Settle,
+)
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
@@ -15,6 +24,7 @@ from assay_broker.defects.sends import is_topic
 from assay_broker.defects.shapes import Commands, commands, filters, read_together, replies, writing
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
+from assay_sdk.model.xa import XaStart
 
 _THIRD_START = 3
 
@@ -158,7 +168,23 @@ def _publishes_to_one() -> Seams:
     return filters(note, delivery=delivered)
 
 
+@defect(made, "work-after-joining-outside-branch", "BT-13")
+def _joined_outside() -> Seams:
+    """What a session does in a branch that it has joined or resumed is no part of the branch."""
+    outside: set[tuple[int, int]] = set()
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Begin) and command.start is not XaStart.NEW:
+            outside.add((command.connection, command.unit))
+        if not isinstance(command, Put | Settle) or command.unit is None:
+            return None
+        return (replace(command, unit=None),) if (command.connection, command.unit) in outside else None
+
+    return commands(rewrite)
+
+
 SEVERAL_BRANCHES_DEFECTS = (
+    _joined_outside,
     _publishes_to_one,
     _one_left,
     _first_sent_left,

@@ -39,6 +39,21 @@ def _(world: World, branch: str) -> None:
     world.branches[branch].end().needed()
 
 
+@when(phrase("branch {branch:Name} is suspended"))
+def _(world: World, branch: str) -> None:
+    world.branches[branch].suspend().needed()
+
+
+@when(phrase("branch {branch:Name} is resumed"))
+def _(world: World, branch: str) -> None:
+    world.branches[branch].resume().needed()
+
+
+@when(phrase("branch {branch:Name} is joined in session {session:Name}"))
+def _(world: World, branch: str, session: str) -> None:
+    world.branches[branch].join(world.sessions[session]).needed()
+
+
 @when(phrase("branch {branch:Name} is prepared"))
 def _(world: World, branch: str) -> None:
     one = world.branches[branch]
