@@ -663,19 +663,6 @@ Feature: A batch in a global unit of work is its transaction manager's
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m3" and "m4", exactly once
 
-    @kit
-    Scenario: After the end of its branch a session sends nothing
-      Given an empty queue
-      And session "s" in xa mode
-      And branch "b" has been started in session "s"
-      When message "within" is sent in session "s" to the queue
-      And branch "b" is ended
-      And message "outside" is sent in session "s" to the queue
-      And branch "b" is committed in one phase
-      And a receiver starts to wait on the queue
-      Then the receiver sees "within" exactly once
-      And the receiver never sees the refused "outside"
-
     @evidence
     Scenario: Rolled back, a branch that was suspended brings back what its session was handed before and after
       Given an empty queue

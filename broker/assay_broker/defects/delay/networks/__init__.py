@@ -1,0 +1,1 @@
+"""Defects of delayed messages where there are several queue managers."""
