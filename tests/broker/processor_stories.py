@@ -153,9 +153,11 @@ def clustered(story: Story) -> None:
     send(one, "BOUND", "refused")
     office.alter("Q", DEFPRTY=2)
     send(one, Q, "mortal", expiry_ms=story.runner.clock.wall_ns() // MS + 60_000)
-    Office(story).define("Q")
     story.run(1_000)
     look(office, "Q")
+    send(one, Q, "for what will be defined here")
+    Office(story).define("Q")
+    story.run(1_000)
 
 
 def altered_at_rest(story: Story) -> None:
