@@ -72,6 +72,15 @@ def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | Non
     return say.not_demonstrated("No actor watched long enough afterwards.", observed)
 
 
+def unless_unaltered(say: Saying, history: History, seen: dict[str, list[Seen]]) -> Finding | None:
+    """A fail if a message came with another body than it was ever sent with; otherwise None."""
+    altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
+    if not altered:
+        return None
+    observed = ", ".join(f"{one.msg.key} at {one.ref}" for one in altered)
+    return say.failed("A message came altered.", observed, certain=True, by=altered)
+
+
 def delivered_exactly(claim: Claim, history: History) -> Finding:
     """Decide whether each message came exactly ``times`` times."""
     seen = by_key(claim, history)
@@ -84,8 +93,8 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
     observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
-    if untold := unless_silent(say, silence, observed):
-        return untold
+    if other := unless_unaltered(say, history, seen) or unless_silent(say, silence, observed):
+        return other
     if any(len(sightings) < times for sightings in seen.values()):
         return say.failed("A message did not come, or not often enough.", observed)
     return say.passed("Each message came as often as it must.", observed, certain=history.delays_placed)
@@ -103,12 +112,8 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
-    altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
-    if altered:
-        observed = ", ".join(f"{one.msg.key} at {one.ref}" for one in altered)
-        return say.failed("A message came altered.", observed, certain=True, by=altered)
-    if untold := unless_silent(say, silence, observed):
-        return untold
+    if other := unless_unaltered(say, history, seen) or unless_silent(say, silence, observed):
+        return other
     kept = sum(1 for sightings in seen.values() if sightings)
     disclosed = {0: "lost", len(seen): "kept"}.get(kept, f"{kept} of {len(seen)}")
     return say.passed("No message came more often than it may.", observed, disclosed, certain=history.delays_placed)
@@ -121,6 +126,8 @@ def delivered_at_least(claim: Claim, history: History) -> Finding:
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at least {counted(times, 'time')}")
     if open_send := say.unless_accepted(history, sends_of(claim, history)):
         return open_send
+    if altered := unless_unaltered(say, history, seen):
+        return altered
     if all(len(sightings) >= times for sightings in seen.values()):
         return say.passed("Each message came.", counts(seen), certain=True)
     silence = silence_of(claim, history, seen)

@@ -14,7 +14,7 @@ from assay_evidence.events import Claim, Seen
 from assay_evidence.figures import counted
 from assay_evidence.history import History, follows
 from assay_evidence.predicates.claims import Saying, actors_of, keys_of, sends_of
-from assay_evidence.predicates.delivery import by_key, counts, heard, silence_of, unless_silent
+from assay_evidence.predicates.delivery import by_key, counts, heard, silence_of, unless_silent, unless_unaltered
 from assay_evidence.verdicts import Finding
 
 DEFAULT_TIMES = 2
@@ -35,6 +35,8 @@ def redelivered(claim: Claim, history: History) -> Finding:
     delivered = {key for key in seen if history.sightings({key}, None)}
     if open_send := say.unless_accepted(history, sends_of(claim, history), delivered=delivered):
         return open_send
+    if altered := unless_unaltered(say, history, seen):
+        return altered
     again = _redeliveries(claim, history)
     bare = [sighting for sighting in again if not _is_flagged(sighting)]
     if flagged and bare:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.evidence.histories import Memory, Story, message, refusal
 from tests.evidence.predicates.rows import Rows, Tell, check_row, received
 
+from assay_evidence import events as ev
 from assay_evidence.verdicts import Finding, Verdict
 
 rows = Rows()
@@ -251,13 +252,32 @@ def at_most_fails_a_second_delivery(story: Story) -> Finding:
     return story.finds("delivered-at-most", {"kids": "m"})
 
 
-@rows.expect(Verdict.FAIL)
-def at_most_fails_an_altered_message(story: Story) -> Finding:
+def _altered(story: Story, predicate: ev.Predicate, **bounds: int) -> Finding:
     story.send("m")
     with story.watching():
         story.at(5).seen("m", body="something else")
         story.at(50)
-    return story.finds("delivered-at-most", {"kids": "m"})
+    return story.finds(predicate, {"kids": "m"}, **bounds)
+
+
+@rows.expect(Verdict.FAIL)
+def at_most_fails_an_altered_message(story: Story) -> Finding:
+    return _altered(story, "delivered-at-most")
+
+
+@rows.expect(Verdict.FAIL)
+def exactly_fails_an_altered_message(story: Story) -> Finding:
+    return _altered(story, "delivered-exactly")
+
+
+@rows.expect(Verdict.FAIL)
+def at_least_fails_an_altered_message(story: Story) -> Finding:
+    return _altered(story, "delivered-at-least")
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_an_altered_message(story: Story) -> Finding:
+    return _altered(story, "redelivered", times=1, flagged=0)
 
 
 @rows.expect(Verdict.PASS, "kept")

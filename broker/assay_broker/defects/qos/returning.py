@@ -70,6 +70,15 @@ def _unmarked(delivery: Deliver, _view: View) -> Deliver:
     return replace(delivery, count=0, redelivered=False) if not 0 < size < _LARGE else delivery
 
 
+@defect(deliveries, "sent-again-altered", "QS-09", "PD-18", "BT-12")
+def _altered(delivery: Deliver, _view: View) -> Deliver:
+    """A text that is sent again has one character more."""
+    message = opened(delivery.message)
+    if not delivery.redelivered or not isinstance(message.body, str):
+        return delivery
+    return replace(delivery, message=replace(message, body=f"{message.body}.", encoded=None))
+
+
 def _passes(attach: Attach) -> bool:
     """Whether a receiver shares an MQ Light subscription that does not outlive its sharers."""
     return is_light(attach) and attach.shared and not lasts(attach)
@@ -151,6 +160,7 @@ RETURNING_DEFECTS = (
     _closed_sharer_drops,
     _between_two,
     _unmarked,
+    _altered,
     _resumption_unwritten,
     Defect(
         name="ttl-of-the-left-lost-at-start",
