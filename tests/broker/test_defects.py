@@ -14,6 +14,7 @@ from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.lookalike_stories import LOOKALIKE_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.qos_stories import QOS_STORIES
+from tests.broker.reopening_stories import REOPENING_STORIES
 from tests.broker.returning_stories import RETURNING_STORIES
 from tests.broker.second_send_stories import SECOND_SEND_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
@@ -52,6 +53,7 @@ STORIES = (
     *SECOND_SEND_STORIES,
     *RETURNING_STORIES,
     *LOOKALIKE_STORIES,
+    *REOPENING_STORIES,
 )
 
 

@@ -18,8 +18,7 @@ from assay_adapters import packages
 from assay_adapters.brokers.artemis.backend import ArtemisBackend
 from assay_adapters.known import outcomes
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
-from assay_adapters.ports.capabilities import Needs, Unsupported
-from assay_adapters.ports.client import Source
+from assay_adapters.ports.capabilities import Needs
 from assay_features import catalogue
 from assay_pipeline.errors import SparkMissingError
 from assay_steps.kill_matrix.matrix import KillMatrix
@@ -262,16 +261,6 @@ def test_of_a_broker_that_dies_while_starting_the_last_lines_are_shown(
     assert ended.code is Exit.INCONCLUSIVE
     assert ended.err.endswith("ended while starting (exit code 7); its last lines:\n  no room\n")
     assert not (tmp_path / "out").exists()
-
-
-def test_of_an_available_backend_that_has_no_broker_it_says_so(
-    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Available())
-    monkeypatch.setattr(ArtemisBackend, "provision", lambda *_: Unsupported("broker", Source("Not written yet.")))
-    ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out", "--workers", 0)
-    assert ended.code is Exit.INCONCLUSIVE
-    assert sentence(ended.err).startswith("assay: Backend 'artemis' says that it is available, but has no broker ")
 
 
 @pytest.mark.usefixtures("dying")

@@ -7,7 +7,6 @@ from tests.cli.conftest import Assay
 
 from assay.rule_guide import guide_to
 from assay_features import feature_root, load_catalogue
-from assay_features.dimensions import Cell, State
 from assay_features.rule import Judged, Rule, Strength
 from assay_steps.defects import all_defects
 
@@ -29,16 +28,6 @@ def test_a_rule_shows_what_it_is_tried_across_and_why_not_across_the_rest(assay:
     assert " queue (" in tried
     assert "two queue managers: The document gives a second queue manager a part only" in rest
     assert "not tried yet" in rest
-
-
-def test_a_rule_shows_what_is_neither_tried_nor_explained(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = (Cell("parties", "two sharers", State.UNEXPLAINED), Cell("message", "large body", State.UNEXPLAINED))
-    monkeypatch.setattr("assay.commands.rules.table_of", lambda _rule: cells)
-    told = assay("rules", "DD-20").out
-    assert (
-        "neither tried nor explained: write a scenario, or a reason in untried.toml\n  two sharers, large body\n"
-        in told
-    )
 
 
 def test_a_rule_that_there_is_not_is_refused(assay: Assay) -> None:

@@ -72,7 +72,7 @@ def _across(cells: Sequence[Cell]) -> str:
     """What the rule is tried across, read from its scenarios, and the reasons for the rest."""
     rows = []
     for cell in cells:
-        said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}", State.UNEXPLAINED: "no, and no reason is given"}
+        said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}"}
         rows.append(f"| {cell.dimension} | {cell.trait} | {said.get(cell.state, f'no. {cell.why}')} |")
     return "\n".join(("## Tried across", "", "| | | tried |", "|---|---|---|", *rows))
 

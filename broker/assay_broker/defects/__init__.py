@@ -40,9 +40,9 @@ from assay_broker.defects.persistence.endings import ENDING_DEFECTS
 from assay_broker.defects.persistence.later_restarts import LATER_RESTART_DEFECTS
 from assay_broker.defects.persistence.lookalikes import LOOKALIKE_DEFECTS
 from assay_broker.defects.persistence.neighbours import NEIGHBOUR_DEFECTS
-from assay_broker.defects.persistence.patterns import PATTERN_DEFECTS
 from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
+from assay_broker.defects.persistence.reopening import REOPENING_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
 from assay_broker.defects.persistence.second_times import SECOND_TIME_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
@@ -79,8 +79,8 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *UNIT_OF_WORK_DEFECTS,
         *SECOND_TIME_DEFECTS,
         *NEIGHBOUR_DEFECTS,
-        *PATTERN_DEFECTS,
         *LOOKALIKE_DEFECTS,
+        *REOPENING_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,

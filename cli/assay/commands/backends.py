@@ -44,7 +44,7 @@ def backends(
     for report in reports:
         state = "available" if report.available else "not available"
         console.print(Text.assemble((report.name, "bold"), f"  {state}: {report.detail}"))
-        console.print(f"  can: {', '.join(sorted(report.capabilities)) or 'nothing'}", markup=False)
+        console.print(f"  can: {', '.join(sorted(report.capabilities))}", markup=False)
         for capability, source in sorted(report.lacks.items()):
             console.print(f"  cannot: {capability}: {source.text}", markup=False)
 

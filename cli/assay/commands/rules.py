@@ -78,18 +78,14 @@ def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
     tried = [f"{cell.trait} ({cell.scenarios})" for cell in cells if cell.state is State.TRIED]
     shown.append("\n\ntried across (scenarios)", style="bold")
     shown.append(f"\n  {', '.join(tried) or 'nothing'}", style="not bold")
-    for state, head in (
-        (State.APART, "not tried, because it takes no part"),
-        (State.OPEN, "not tried yet"),
-        (State.UNEXPLAINED, "neither tried nor explained: write a scenario, or a reason in untried.toml"),
-    ):
+    for state, head in ((State.APART, "not tried, because it takes no part"), (State.OPEN, "not tried yet")):
         reasons: dict[str, list[str]] = {}
         for cell in cells:
             if cell.state is state:
                 reasons.setdefault(cell.why, []).append(cell.trait)
         if reasons:
             shown.append(f"\n\n{head}", style="bold")
-            lines = "".join(f"\n  {', '.join(traits)}{why and f': {why}'}" for why, traits in reasons.items())
+            lines = "".join(f"\n  {', '.join(traits)}: {why}" for why, traits in reasons.items())
             shown.append(lines, style="not bold")
 
 

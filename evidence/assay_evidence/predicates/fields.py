@@ -47,16 +47,11 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     observed = _listing(wanted, shown)
     if (open_call := _unless_shown(event, history, wanted, shown, say)) is not None:
         return open_call
-    wrong = [_difference(name, value, shown) for name, value in wanted.items() if shown.get(name) != value]
+    wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
-        return say.failed(f"{', '.join(wrong)}.", observed, by=[event])
+        verbs = "differs or is" if len(wrong) == 1 else "differ or are"
+        return say.failed(f"{', '.join(wrong)} {verbs} absent.", observed, by=[event])
     return say.passed("All fields are as they must be.", observed, certain=_is_timely(event, history))
-
-
-def _difference(name: str, wanted: str, shown: Mapping[str, str]) -> str:
-    if name not in shown:
-        return f"{name} is absent"
-    return f"{name} of the body differs" if name == _DIGEST else f"{name} is {shown[name]} instead of {wanted}"
 
 
 def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:

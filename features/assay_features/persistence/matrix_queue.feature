@@ -520,12 +520,21 @@ Feature: What becomes of a message on a queue, through restart and kill
         | priority 9 | JMSPriority | 9     |
 
     @needs-restart
-    Scenario: A persistent message still has its reply-to after a restart
+    Scenario Outline: A persistent message still has its reply-to <reply> after a restart
       Given an empty queue
-      When message "heavy" is sent to the queue with reply-to queue "replies"
+      When message "heavy" is sent to the queue with reply-to <reply>
       And the broker is restarted
       And a receiver starts to wait on the queue
       Then message "heavy" as seen by "receiver" shows the JMSReplyTo that its sender saw
+
+      Examples:
+        | reply           |
+        | queue "replies" |
+
+      @needs-topic
+      Examples: A topic
+        | reply           |
+        | topic "replies" |
 
     @kit @needs-restart
     Scenario Outline: A persistent message still has the <field> of its send after a restart

@@ -91,7 +91,43 @@ Feature: What becomes of a message to a topic, through restart and kill
         | correlation id "order 7" | JMSCorrelationID | order 7    |
         | property colour = "red"  | colour           | red        |
         | property size = 7        | size             | 7          |
+        | group "g"                | JMSXGroupID      | g          |
         | JMSType "order"          | JMSType          | order      |
+
+      @needs-priority
+      Examples: A header that not every client has
+        | option     | field       | value |
+        | priority 0 | JMSPriority | 0     |
+        | priority 9 | JMSPriority | 9     |
+
+    Scenario Outline: The copy of a <kind> subscriber names <reply> for replies, as its sender saw it
+      Given a topic
+      And a <kind> subscriber "reader" on the topic
+      When message "heavy" is sent to the topic with reply-to <reply>
+      Then message "heavy" as seen by "reader" shows the JMSReplyTo that its sender saw
+
+      Examples:
+        | kind        | reply           |
+        | durable     | queue "replies" |
+        | durable     | topic "replies" |
+        | non-durable | queue "replies" |
+
+    @kit @needs-restart
+    Scenario Outline: A copy with reply-to <reply> still has the <field> of its send after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic with reply-to <reply>
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then message "heavy" as seen by "keeper" shows the <field> that its sender saw
+
+      Examples:
+        | reply           | field        |
+        | queue "replies" | JMSReplyTo   |
+        | topic "replies" | JMSReplyTo   |
+        | queue "replies" | JMSMessageID |
+        | queue "replies" | JMSTimestamp |
 
     @needs-local-transaction @needs-restart
     Scenario: What a unit of work sent and rolled back is for no durable subscription after a restart
@@ -227,6 +263,35 @@ Feature: What becomes of a message to a topic, through restart and kill
       Examples: At once
         | event                    |
         | is killed and comes back |
+
+    @evidence @own-instance @needs-admin
+    Scenario: A publication of which one of two durable subscriptions can take no copy is refused
+      Given a topic with PMSGDLV(ALLDUR)
+      And there is no dead-letter queue
+      And the queues of durable subscriptions are made with MAXDEPTH(1)
+      And a durable subscriber "full" on the topic
+      And subscriber "full" is inactive
+      And a durable subscriber "free" on the topic
+      When message "m1" is sent to the topic
+      And "free" has seen "m1"
+      And 1 s pass
+      And message "m2" is sent to the topic
+      And subscriber "full" comes back
+      Then sending "m2" is refused
+      And "full" sees "m1" exactly once
+
+    @evidence @own-instance @needs-admin @needs-shared-subscription
+    Scenario: So is one of which a shared durable subscription can take no copy
+      Given a topic with PMSGDLV(ALLDUR)
+      And there is no dead-letter queue
+      And the queues of durable subscriptions are made with MAXDEPTH(1)
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When message "m1" is sent to the topic
+      And message "m2" is sent to the topic
+      And subscriber "member" comes back
+      Then sending "m2" is refused
+      And "member" sees "m1" exactly once
 
   @PD-24 @needs-topic @needs-durable-subscription
   Rule: An active durable subscriber gets a persistent message after it is on disk
@@ -478,6 +543,30 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "lasting" exactly once
       And "keeper" never sees "short"
+
+    @evidence @needs-session
+    Scenario Outline: One that leaves out what its own client sends finds the rest after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic without its own connection's messages
+      And session "own" in auto mode on connection "keeper"
+      When message "said" is sent in session "own" to the topic
+      And subscriber "keeper" goes away
+      And message "m1" is sent to the topic
+      And the broker <event>
+      And message "m2" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1", "m2" exactly once
+      And "keeper" never sees "said"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @kit @needs-restart
     Scenario: A subscription to several topics collects again after a restart

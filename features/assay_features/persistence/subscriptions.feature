@@ -277,6 +277,21 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "keeper" never sees "undone"
       And "live" never sees "undone"
 
+    @evidence @needs-session
+    Scenario Outline: A <kind> subscriber that leaves out what its own connection sends gets what others send
+      Given a topic
+      And a <kind> subscriber "speaker" on the topic without its own connection's messages
+      And session "own" in auto mode on connection "speaker"
+      When message "said" is sent in session "own" to the topic
+      And messages "m1" to "m3" are sent to the topic
+      Then "speaker" sees "m1" to "m3" exactly once
+      And "speaker" never sees "said"
+
+      Examples:
+        | kind        |
+        | durable     |
+        | non-durable |
+
   @PD-12 @needs-topic
   Rule: Closing the subscriber, or its connection, ends a non-durable subscription
     Lines 20 and 29.  Ended means that it collects nothing from then on and that nothing of it is left on the broker;
@@ -502,6 +517,28 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "after" is sent to the topic with property colour = "red"
       Then "left" sees "red", "after" exactly once
       And "left" never sees "blue", "missed"
+
+    @kit
+    Scenario Outline: A subscription to "<ended>" that ends takes no <kind> one to "<left>" along
+      Given a non-durable subscriber "passer" on topic "<ended>"
+      And a <kind> subscriber "stayer" on topic "<left>"
+      When the connection of "passer" is closed
+      And 1 s pass
+      And message "m1" is sent to topic "<topic>"
+      Then "stayer" sees "m1" exactly once
+
+      @needs-durable-subscription
+      Examples:
+        | ended           | kind    | left              | topic                    |
+        | sport/+         | durable | sport/+/results   | sport/football/results   |
+        | sport/#/results | durable | sport/#           | sport/football/results   |
+        | sport/football  | durable | sport/football/+  | sport/football/results   |
+
+      Examples:
+        | ended           | kind        | left              | topic                    |
+        | sport/#         | non-durable | sport/#/results   | sport/football/results   |
+        | sport/+/results | non-durable | sport/+           | sport/football           |
+        | sport/+/results | non-durable | sport/+/results/# | sport/football/results/1 |
 
   @PD-13 @needs-topic @needs-durable-subscription
   Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
@@ -831,6 +868,33 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | event        |
         | is restarted |
 
+    Scenario Outline: A durable subscription can be opened again once its <part> is closed
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When the <part> of "keeper" is closed
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+
+      Examples:
+        | part       |
+        | consumer   |
+        | session    |
+        | connection |
+
+    @needs-shared-subscription
+    Scenario Outline: One that clients share can be shared again once its <part> is closed
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      When the <part> of "member" is closed
+      And subscriber "member" tries to come back
+      Then it is accepted
+
+      Examples:
+        | part       |
+        | consumer   |
+        | session    |
+        | connection |
+
   @PD-16 @needs-topic @needs-durable-subscription
   Rule: Client id and name together identify a durable subscription
     Line 33: the same name under another client id is another subscription, with copies of its own.
@@ -918,6 +982,29 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ben" comes back
       Then "ann" sees "before", "after" exactly once
       And "ben" sees "before", "after" exactly once
+
+    Scenario Outline: A name that another client uses opens nothing of that client's after the broker <event>
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ann" is inactive
+      When message "for ann" is sent to the topic
+      And the broker <event>
+      And subscriber "ben" opens durable subscription "news" of client "ben" on the topic
+      And message "for both" is sent to the topic
+      And subscriber "ann" comes back
+      Then "ben" sees "for both" exactly once
+      And "ben" never sees "for ann"
+      And "ann" sees "for ann", "for both" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
 
     Scenario: Removing one while its namesake of another client is inactive leaves what that missed
       Given a topic

@@ -364,6 +364,20 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
+    Scenario Outline: Through three levels whose objects say nothing, DEFPSIST(<above>) holds
+      Given a topic "a" with DEFPSIST(<above>)
+      And a topic "a/b" with DEFPSIST(ASPARENT)
+      And a topic "a/b/c" with DEFPSIST(ASPARENT)
+      And a topic "a/b/c/d" with DEFPSIST(ASPARENT)
+      And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a durable subscription that does not receive yet
+      When message "m1" is sent to topic "a/b/c/d" with no durable header
+      Then "m1" on the queue of the subscription to topic "a/b/c/d" is <persistence>
+
+      Examples:
+        | above | persistence    |
+        | YES   | persistent     |
+        | NO    | non-persistent |
+
     Scenario Outline: Of two levels above that say something the nearer one, DEFPSIST(<near>), holds
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)

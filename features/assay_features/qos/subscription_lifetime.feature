@@ -279,6 +279,25 @@ Feature: A subscription outlives its application for a time, and no longer
   Rule: A subscription whose application connects again in time resumes, with what came meanwhile
     Line 31.  The order of what came meanwhile is asked by Jakarta Messaging 3.1, section 6.2.9.
 
+    Scenario Outline: Once its <part> is closed a subscriber with <terms> can subscribe again
+      Given a topic
+      And subscriber "lasting" on the topic with <terms>
+      When the <part> of "lasting" is closed
+      And subscriber "lasting" tries to come back
+      Then it is accepted
+
+      Examples:
+        | part       | terms                                                                   |
+        | consumer   | quality of service at-least-once and a subscription that lives for 30 s |
+        | connection | quality of service at-least-once and a subscription that lives for 30 s |
+        | consumer   | quality of service at-most-once and a subscription that lives for 30 s  |
+
+      @needs-shared-subscription
+      Examples: Shared
+        | part       | terms                                                                                               |
+        | consumer   | shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s |
+        | connection | shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s |
+
     Scenario Outline: <almost> after its connection was <ended> it has everything of its <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>

@@ -144,8 +144,6 @@ def _across(rule: Rule) -> Iterator[AcrossView]:
     for one in table_of(rule):
         if one.state is State.TRIED:
             said = counted(one.scenarios, "scenario")
-        elif one.state is State.UNEXPLAINED:
-            said = "neither tried nor explained"
         else:
             said = f"{'not tried yet' if one.state is State.OPEN else 'takes no part'}: {one.why}"
         yield AcrossView(one.dimension, one.trait, said)

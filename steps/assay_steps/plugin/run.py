@@ -210,16 +210,14 @@ class Run:
         """Start the broker that all workers share; with virtual time, each scenario makes its own.
 
         Raises:
-            BackendError: It cannot be started, or the backend has no broker that scenarios can share.
+            BackendError: It cannot be started.
+            LookupError: The backend has no broker that scenarios can share.
         """
         if self.virtual:
             return
         provisioned = self._provisioned(Needs())
         if isinstance(provisioned, Unsupported):
-            raise BackendError(
-                f"Backend {self.backend.name!r} says that it is available, but has no broker even for a scenario "
-                f"without needs: {provisioned.source.text}"
-            )
+            raise LookupError(f"Backend {self.backend.name!r} has no broker to share: {provisioned.source.text}")
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
 
     # selection -------------------------------------------------------------------------------------------------------

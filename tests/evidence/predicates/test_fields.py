@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.evidence.histories import Memory, Story, message, refusal
+from tests.evidence.histories import Story, message, refusal
 from tests.evidence.predicates.rows import Rows, Tell, check_row
 
 from assay_evidence.events import Admin
@@ -160,13 +160,6 @@ def a_browse_that_was_refused_shows_nothing(story: Story) -> Finding:
 @rows.expect(Verdict.INCONCLUSIVE)
 def a_browse_that_did_not_come_back_shows_nothing(story: Story) -> Finding:
     return story.finds("found-by-browse", {"call": story.call("browse").ref, "kids": "m"}, count=0)
-
-
-def test_a_difference_names_what_was_seen_and_what_was_claimed() -> None:
-    story = Story(Memory())
-    seen = story.seen(fields={"JMSPriority": 4})
-    found = story.finds("equal-fields", {"at": seen.ref, "field.JMSPriority": "7", "field.JMSType": "none"})
-    assert found.reason == "JMSPriority is 4 instead of 7, JMSType is absent."
 
 
 @rows.parametrize()

@@ -150,20 +150,3 @@ def test_what_the_pair_refused_to_make_is_no_mistake_of_a_later_step(world: Worl
     world.connections["first"].close().needed()
     world.connect("second", client_id="id").needed()
     world.connections["second"].close().needed()
-
-
-@pytest.mark.parametrize(
-    ("of", "bounds", "said"),
-    [
-        ({"field.JMSPriority": 7}, {}, r"the claim's `of\['field.JMSPriority'\]` is 7, of type int: give a text"),
-        ({"field.JMSPriority": "7"}, {"times": "1"}, r"`bounds\['times'\]` is '1', of type str: give a whole number"),
-        ({"field.JMSPriority": "7"}, {"times": True}, "is True, of type bool: give a whole number"),
-    ],
-)
-def test_a_claim_that_no_reader_could_decode_is_refused(
-    world: World, of: dict[str, str], bounds: dict[str, int], said: str
-) -> None:
-    evidence = Evidence(world.recorder.journal, "PD-34", VIRTUAL_LIMITS.quiet_ms)
-    with pytest.raises(TypeError, match=said):
-        evidence.claim("equal-fields", of, bounds)
-    assert written(world, events.Claim) == []

@@ -317,7 +317,7 @@ def _altered_keeps_staged() -> Seams:
     return commands(rewrite)
 
 
-@defect(commands, "own-messages-not-left-out", "DD-51")
+@defect(commands, "own-messages-not-left-out", "DD-51", "PD-11")
 def _own_messages(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """A subscription that leaves out what its own connection sends gets that, too."""
     return (replace(command, no_local=False),) if isinstance(command, Attach) and command.no_local else None

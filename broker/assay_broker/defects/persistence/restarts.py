@@ -146,7 +146,7 @@ RESTART_DEFECTS = (
     ),
     Defect(
         name="sent-anew-at-restart",
-        rules=("PD-20",),
+        rules=("PD-20", "PD-23"),
         text="A restart sends stored messages anew, with another message id and time stamp.",
         apply=lambda: _read_altered(_sent_anew),
     ),

@@ -127,6 +127,18 @@ def _remembered() -> Seams:
     return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
 
 
+@defect(puts, "defpsist-two-objects-up", "QS-33")
+def _two_objects(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """Where the two nearest topic objects say ASPARENT, a message without a header is non-persistent."""
+    if not is_topic(target) or put.message.durable is not None:
+        return None
+    says = {said.get("TOPICSTR"): said["DEFPSIST"] for said in view.objects.values() if "DEFPSIST" in said}
+    levels = target.name.split("/")
+    names = ("/".join(levels[:depth]) for depth in range(len(levels), 0, -1))
+    nearest = [says[name] for name in names if name in says][:2]
+    return resent(put, durable=False) if nearest == ["ASPARENT", "ASPARENT"] else None
+
+
 @defect(puts, "false-header-lost", "QS-33", "QS-36")
 def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """A message with the durable header false reaches no subscriber's queue."""
@@ -196,4 +208,5 @@ QOS_PERSISTENCE_DEFECTS = (
         apply=lambda: _of_levels(lambda _topic, above: above[0] if above else None),
     ),
     _remembered,
+    _two_objects,
 )

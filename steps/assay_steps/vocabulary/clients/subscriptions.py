@@ -5,6 +5,7 @@ A durable subscriber's own name is its client id and its subscription's name, un
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import AckMode, Script
@@ -25,10 +26,13 @@ def _role(
     shared: bool = False,
     ack: AckMode = AckMode.AUTO,
     selector: str | None = None,
+    no_local: bool = False,
 ) -> Role:
     origin = world.subscription(
         world.address(place), durable=durable, name=subscription, shared=shared, selector=selector
     )
+    if no_local:
+        origin = replace(origin, no_local=True)
     return Role(origin=origin, ack=ack, client_id=client, member=place.member)
 
 
@@ -64,6 +68,18 @@ def _(world: World, name: str, place: Place) -> None:
 @when(phrase("a durable subscriber {name:Name} comes to {place:Place}"))
 def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
     role = _role(world, place, durable=True, subscription=name, client=name, ack=ack, selector=selector)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} without its own connection's messages"))
+def _(world: World, name: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=None, no_local=True)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a durable subscriber {name:Name} on {place:Place} without its own connection's messages"))
+def _(world: World, name: str, place: Place) -> None:
+    role = _role(world, place, durable=True, subscription=name, client=name, no_local=True)
     world.play(name, role).needed().listen(Script()).needed()
 
 

@@ -1,0 +1,159 @@
+"""Defects of subscriptions that are opened again, leave out their own client's messages, or match several topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, Detach, Put
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.bodies import opened
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
+from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
+from assay_broker.core.topics.topic_strings import SEPARATOR, has_wildcards
+from assay_broker.defects.model import defect, made
+from assay_broker.defects.sends import handed_in, is_delayed, is_durable, is_topic
+from assay_broker.defects.shapes import Commands, answers, commands, deliveries, filters, read
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Mqrc
+
+
+@defect(made, "durable-opened-once", "PD-15", "QS-21")
+def _opened_once() -> Seams:
+    """A subscription that outlives its subscriber is refused when it is opened for the second time."""
+    known: set[tuple[str | None, str | None]] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not is_durable(command):
+            return None
+        key = (None if command.everybodys else view.client_id(command.connection)), command.name
+        if key not in known:
+            known.add(key)
+            return None
+        return (replace(command, name=""),)  # which the broker refuses
+
+    return commands(rewrite)
+
+
+@defect(made, "namesake-handed-over-after-restart", "PD-16")
+def _namesake_handed_over() -> Seams:
+    """After a restart, a new durable subscription finds what one of that name, of another client, missed before it."""
+    missed: dict[str, list[Message]] = {}
+    owned: set[tuple[str | None, str]] = set()
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        names = {
+            f"{SUBSCRIPTION_HOME}{one.number}": one.name for one in records if isinstance(one, SubscriptionDefined)
+        }
+        for one in records:
+            if isinstance(one, SubscriptionDefined):
+                owned.add((one.client_id, one.name))
+            elif isinstance(one, MessageStored) and one.home in names:
+                missed.setdefault(names[one.home], []).append(opened(one.message))
+        return tuple(records)
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not is_durable(command) or command.shared:
+            return None
+        if command.name not in missed or (view.client_id(command.connection), command.name) in owned:
+            return None
+        return (command, *handed_in(view, command.address, *missed.pop(command.name)))
+
+    return filters(rewrite, read=start)
+
+
+@defect(deliveries, "no-local-hears-nobody", "PD-11")
+def _hears_nobody(delivery: Deliver, view: View) -> Deliver | None:
+    """A subscriber that leaves out its own connection's messages gets nobody's."""
+    receiver = view.receiver(delivery)
+    return None if receiver is not None and receiver.no_local else delivery
+
+
+@defect(read, "no-local-forgotten-at-restart", "PD-25")
+def _no_local_forgotten(record: Record) -> tuple[Record, ...]:
+    """After a restart, a durable subscription no longer leaves out its own client's messages."""
+    return (replace(record, no_local=False),) if isinstance(record, SubscriptionDefined) else (record,)
+
+
+def _is_wide(attach: Attach) -> bool:
+    """Whether a receiver subscribes to several topics."""
+    return is_topic(attach.address) and has_wildcards(attach.address.name)
+
+
+@defect(commands, "pattern-ignores-its-selector", "PD-11", "PD-26")
+def _ignores_selector(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscription to several topics gets what it does not select, too."""
+    if not isinstance(command, Attach) or command.selector is None or not _is_wide(command):
+        return None
+    return (replace(command, selector=None),)
+
+
+@defect(made, "pattern-handed-last-publication", "PD-14", "PD-26", "PD-34")
+def _handed_last() -> Seams:
+    """When a subscriber to several topics comes, the last publication is sent again."""
+    last: list[tuple[Address, Message]] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Put):
+            target = view.target(command)
+            if target is not None and is_topic(target) and not is_delayed(command, now_ms):
+                last[:] = [(target, command.message)]
+        if not isinstance(command, Attach) or not _is_wide(command) or not last:
+            return None
+        address, message = last.pop()
+        return (command, *handed_in(view, address, message))
+
+    return commands(rewrite)
+
+
+def _nested(one: str, other: str) -> bool:
+    """Whether one of two topic strings is the beginning of the other, level by level."""
+    shorter, longer = sorted((one, other), key=len)
+    return longer.startswith(shorter + SEPARATOR)
+
+
+@defect(commands, "pattern-takes-nested-along", "PD-12")
+def _takes_nested_along(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """A subscriber that leaves takes those along whose pattern goes on where its own ends, or ends on its way."""
+    left = [one.address.name for one in view.leaving(command) if is_topic(one.address)]
+    others = [
+        Detach(connection, None, link)
+        for (connection, link), attach in view.receivers.items()
+        if is_topic(attach.address)
+        and has_wildcards(attach.address.name)
+        and any(_nested(attach.address.name, name) for name in left)
+    ]
+    return (command, *others) if others else None
+
+
+@defect(deliveries, "publications-without-reply-to", "PD-23")
+def _without_reply_to(delivery: Deliver, _view: View) -> Deliver:
+    """A publication reaches its subscribers without its reply-to."""
+    if not is_topic(delivery.origin) or delivery.message.reply_to is None:
+        return delivery
+    return replace(delivery, message=replace(opened(delivery.message), reply_to=None))
+
+
+@defect(answers, "unreached-subscription-kept-quiet", "PD-23")
+def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
+    """The sender of a publication of which a durable subscription could take no copy is told that it was accepted."""
+    refused = answer.refused
+    if refused is None or refused.mqrc != Mqrc.PUBLICATION_FAILURE or sent.delayed:
+        return answer
+    return replace(answer, refused=None)
+
+
+REOPENING_DEFECTS = (
+    _opened_once,
+    _namesake_handed_over,
+    _hears_nobody,
+    _no_local_forgotten,
+    _ignores_selector,
+    _handed_last,
+    _takes_nested_along,
+    _without_reply_to,
+    _kept_quiet,
+)

@@ -1,0 +1,99 @@
+"""Stories of subscriptions that are opened again, leave out their own messages, or match several topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.broker.failure_stories import Office
+from tests.broker.stories import DURABLE, TOPIC, Q
+
+from assay_broker.core.administration.changes import AlterObject, DefineObject
+from assay_broker.core.objects.factory import DURABLE_MODEL
+from assay_broker.core.objects.model import Kind, Value
+from assay_sdk import driver
+from assay_sdk.driver import Durability
+from assay_sdk.model.message import Address, AddressKind, Message
+
+if TYPE_CHECKING:
+    from tests.broker.stories import Client, Story
+
+
+def _leave_out_own(client: Client, link: int, name: str | None = None) -> None:
+    durability = Durability.NON_DURABLE if name is None else Durability.DURABLE
+    client.submit(
+        driver.OpenReceiver(
+            token=client.token(), session=1, link=link, address=TOPIC, durability=durability, name=name, no_local=True
+        ),
+        driver.Credit(client.token(), link, 99),
+    )
+
+
+def opened_again(story: Story) -> None:
+    """A durable subscription whose link alone is closed, before and after a restart, and a namesake's."""
+    ann = story.client("ann", "ann")
+    ann.listen(3, TOPIC, DURABLE, "news")
+    ann.close(3)
+    ann.listen(4, TOPIC, DURABLE, "news")
+    ann.close(4)
+    story.client("sender").put("for ann", 2)
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("ben", "ben").listen(3, TOPIC, DURABLE, "news")
+    story.client("ann again", "ann").listen(3, TOPIC, DURABLE, "news")
+    story.run(10)
+
+
+def without_their_own(story: Story) -> None:
+    """Subscribers that leave out their own connection's messages, over a restart, too."""
+    one, other = story.client("one", "one"), story.client("other", "other")
+    _leave_out_own(one, 3)
+    _leave_out_own(one, 4, "kept")
+    one.put("own", 2)
+    other.put("other's", 2)
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    again = story.client("one again", "one")
+    _leave_out_own(again, 4, "kept")
+    again.put("own again", 2)
+    story.run(10)
+
+
+def nested(story: Story) -> None:
+    """A subscriber to a topic leaves, beside one to what is below it."""
+    one = story.client("one")
+    one.listen(3, Address(AddressKind.TOPIC, "T"))
+    one.listen(4, Address(AddressKind.TOPIC, "T/#"))
+    one.close(3)
+    message = Message(message_id="for the rest", body="for the rest", reply_to=Q)
+    one.submit(driver.Send(one.token(), 2, message))
+    story.run(10)
+
+
+def refused_for_one(story: Story) -> None:
+    """A publication of which a durable subscription can take no copy, and without a dead-letter queue."""
+    office, one = Office(story), story.client("one", "one")
+    office.do(DefineObject(kind=Kind.TOPIC, name="T", attributes={"TOPICSTR": "T", "PMSGDLV": "ALLDUR"}))
+    office.dead_letters("")
+    office.do(AlterObject(Kind.QMODEL, DURABLE_MODEL, {"MAXDEPTH": 1}))
+    one.listen(3, TOPIC, DURABLE, "full", credit=0)
+    one.put("first", 2)
+    one.put("second", 2)
+    story.run(10)
+
+
+def two_objects_up(story: Story) -> None:
+    """DEFPSIST three objects above a topic, the two between of which say nothing."""
+    office, one = Office(story), story.client("one")
+    for name, said in (("A", "YES"), ("A/B", "ASPARENT"), ("A/B/C", "ASPARENT")):
+        attributes: dict[str, Value] = {"TOPICSTR": name, "DEFPSIST": said}
+        office.do(DefineObject(kind=Kind.TOPIC, name=name.replace("/", "."), attributes=attributes))
+    below = Address(AddressKind.TOPIC, "A/B/C/D")
+    one.listen(3, below)
+    one.submit(driver.OpenSender(one.token(), 1, 5, below))
+    one.submit(driver.Send(one.token(), 5, Message(message_id="by its topic", body="by its topic")))
+    story.run(10)
+
+
+REOPENING_STORIES = (opened_again, without_their_own, nested, refused_for_one, two_objects_up)
