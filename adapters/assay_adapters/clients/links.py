@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from traceback import walk_tb
 from typing import TypeVar, cast
 
 from assay_adapters.clients.events import Teller, fields_of
 from assay_adapters.clients.keys import marked
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.ports.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
-from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Raised, Refused, is_the_clients
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
@@ -48,17 +47,10 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
     except DestinationError:
         raise
     except Exception as error:
-        if not _is_the_clients(error):
+        if not is_the_clients(error):
             raise
         text = f"The client raised {type(error).__name__}: {error}"
-        return Refused(kind=JmsErrorKind.MESSAGING, text=text, mqrc=Mqrc.UNEXPECTED_ERROR)
-
-
-def _is_the_clients(error: Exception) -> bool:
-    """Whether the SDK raised an exception, and not its runner, which also raises those of other parts."""
-    *_, (innermost, _line) = walk_tb(error.__traceback__)
-    module = str(innermost.f_globals.get("__name__", ""))
-    return module.startswith("assay_sdk.") and not module.startswith("assay_sdk.runners.")
+        return Raised(kind=JmsErrorKind.MESSAGING, text=text, mqrc=Mqrc.UNEXPECTED_ERROR)
 
 
 def acknowledge_message(message: Message[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traceback import walk_tb
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -17,6 +18,18 @@ class Ok(Struct, Generic[T_co], frozen=True):
     value: T_co
 
 
+class Raised(Refused, frozen=True):
+    """What counts as a refusal, because the call gave nothing, and is none: the client raised an error of its own."""
+
+
 Outcome = Ok[T_co] | Refused
 
-__all__ = ["JmsErrorKind", "Mqrc", "Ok", "Outcome", "Refused", "refused"]
+
+def is_the_clients(error: Exception) -> bool:
+    """Whether the SDK raised an exception, and not its runner, which also raises those of other parts."""
+    *_, (innermost, _line) = walk_tb(error.__traceback__)
+    module = str(innermost.f_globals.get("__name__", ""))
+    return module.startswith("assay_sdk.") and not module.startswith("assay_sdk.runners.")
+
+
+__all__ = ["JmsErrorKind", "Mqrc", "Ok", "Outcome", "Raised", "Refused", "is_the_clients", "refused"]

@@ -693,6 +693,33 @@ Feature: The sender chooses whether a message is persistent
         | classic    | persistent     | non-persistent | NON_PERSISTENT |
         | simplified | non-persistent | persistent     | PERSISTENT     |
 
+    @kit
+    Scenario Outline: A message object that is sent again with another body goes with that body, from a <style> producer
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "once" with delivery mode non-persistent for this send only
+      And the producer sends message "again" with the message object of the send before
+      Then "receiver" sees the body of "once" unaltered
+      And "receiver" sees the body of "again" unaltered
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @kit
+    Scenario: A message object that has come and is sent on with another body goes with that body
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "work" in client mode
+      And receiver "first" of session "work" on queue "one"
+      And receiver "last" is waiting on queue "two"
+      When message "came" is sent to queue "one" with delivery mode non-persistent
+      And "first" receives a message
+      And message "on" is sent in session "work" to queue "two" with the message object received as "came"
+      Then "last" sees the body of "on" unaltered
+
     @needs-priority @needs-time-to-live
     Scenario: A message object that was sent with a priority and a time to live has the producer's the next time
       Given an empty queue

@@ -88,6 +88,19 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "waits" sees "m1" within 12 s after its send
       And "waits" sees "m1" exactly once
 
+    @evidence @needs-cut @needs-shared-subscription
+    Scenario: A sharer that is closed before it is connected again takes nothing more
+      Given a topic
+      And subscriber "s" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "other" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
+      When every connection will be cut in 2 s
+      And 2200 ms pass
+      And the connection of "s" is closed
+      And every connection has been cut
+      And 5 s pass
+      And messages "m1" to "m4" are sent to the topic with quality of service at-least-once
+      Then "other" sees "m1" to "m4" exactly once
+
     Scenario: What was acknowledged is handed over before the connection is closed
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
@@ -266,6 +279,18 @@ Feature: Who acknowledges a message, the client or the application, and when
       And subscriber "s" comes back
       Then "s" sees "m1" again
       And "s" sees "m2" exactly once
+
+    @evidence
+    Scenario: What comes after the application has asked in vain is there when it asks again, as often as it does
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      When "s" asks for a message
+      And message "m1" is sent to the topic with quality of service at-least-once
+      And "s" receives 1 message, storing it in its database before acknowledging it
+      And "s" asks for a message
+      And messages "m2" and "m3" are sent to the topic with quality of service at-least-once
+      And "s" receives 2 messages, storing each in its database before acknowledging it
+      Then "m1" to "m3" are in the database of "s"
 
     @evidence
     Scenario: Nothing is accepted over the wire before the application acknowledges it, though the next one comes

@@ -44,7 +44,7 @@ class Answer(Struct, Generic[T], frozen=True):
             SetupRefusedError: The pair refused the set-up of the scenario.
         """
         if isinstance(self.outcome, Refused):
-            raise SetupRefusedError(self.outcome)
+            raise SetupRefusedError(self.outcome, self.ref)
         return self.outcome.value
 
 
@@ -52,12 +52,18 @@ _LEAVING = frozenset({"close-consumer", "close-session", "close-connection", "ab
 
 
 class SetupRefusedError(Exception):
-    """The pair refused a step that sets up the scenario, so the scenario is inconclusive."""
+    """The pair refused a step that sets up the scenario, so the scenario is inconclusive.
 
-    def __init__(self, refusal: Refused) -> None:
+    Args:
+        refusal: The refusal.
+        call: Reference of the refused call; empty if none is recorded.
+    """
+
+    def __init__(self, refusal: Refused, call: str = "") -> None:
         reason = f" (reason {refusal.mqrc})" if refusal.mqrc else ""
         super().__init__(f"{refusal.kind.value}{reason}: {refusal.text}")
         self.refusal = refusal
+        self.call = call
 
 
 def message_ref(

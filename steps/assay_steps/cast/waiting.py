@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 
 from assay_adapters.ports.backend import Instance
-from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import Ok, is_the_clients
 from assay_evidence import events
 from assay_evidence.spans import subtract, total
 from assay_evidence.watching import CATCHING_UP_NS
@@ -30,15 +30,27 @@ class Waiting:
         limits: How long to wait.
         recorder: The scenario's journal.
         sightings: The messages that its consumers have received.
+        judges_client: Whether the scenario judges the client.
     """
 
-    def __init__(self, instance: Instance, limits: TimeLimits, recorder: Recorder, sightings: Sightings) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        limits: TimeLimits,
+        recorder: Recorder,
+        sightings: Sightings,
+        *,
+        judges_client: bool = False,
+    ) -> None:
         self.instance = instance
         self.limits = limits
         self.consumers: Cast[Consumer] = Cast("receiver or subscriber")
         self.messages: Cast[SentMessage] = Cast("message")
         self._recorder = recorder
         self._sightings = sightings
+        self._judges_client = judges_client
+        self.client_error: Exception | None = None
+        """The first error that a job of the client has raised while a step waited; the scenario cannot pass."""
 
     def sent_ns(self, label: str) -> int:
         """The begin of the send of a message, on the backend's monotonic clock, in nanoseconds."""
@@ -52,11 +64,11 @@ class Waiting:
     def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
         """Wait for something, on the backend's clock."""
         deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
-        return self.instance.runner.run_until(done, deadline)
+        return self._run_until(done, deadline)
 
     def wait_since(self, label: str, span_ms: int) -> None:
         """Let time go by until so much has passed since the send of a message began."""
-        self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
+        self._run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
     def wait_until_overdue(self, label: str) -> None:
         """Let time go by until a delayed message is as late as the run lets a message be."""
@@ -65,7 +77,17 @@ class Waiting:
     def wait_after(self, name: str, span_ms: int) -> None:
         """Let time go by until so much has passed since an actor began to leave."""
         left_ns = self._recorder.left(name).mono_ns
-        self.instance.runner.run_until(lambda: False, left_ns + span_ms * NS_PER_MS)
+        self._run_until(lambda: False, left_ns + span_ms * NS_PER_MS)
+
+    def _run_until(self, done: Callable[[], bool], deadline_ns: int) -> bool:
+        """Wait; what comes of an error in a job of the client, which is judged, the claims say."""
+        while True:
+            try:
+                return self.instance.runner.run_until(done, deadline_ns)
+            except Exception as error:
+                if not self._judges_client or not is_the_clients(error):
+                    raise
+                self.client_error = self.client_error or error
 
     def pass_time(self, span_ms: int) -> None:
         """Let time go by."""
@@ -85,7 +107,7 @@ class Waiting:
             missing_ns = span_ms * NS_PER_MS - self._listened_ns(begun_ns, now_ns)
             if missing_ns <= 0:
                 return
-            self.instance.runner.run_until(lambda: False, now_ns + missing_ns)
+            self._run_until(lambda: False, now_ns + missing_ns)
             now_ns = self.instance.clock.monotonic_ns()
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:

@@ -72,6 +72,7 @@ class World(Waiting):
         limits: How long to wait.
         faces: The instance's clients, and which of them runs the scenario.
         rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
+        judges_client: Whether the scenario judges the client.
     """
 
     def __init__(
@@ -83,10 +84,11 @@ class World(Waiting):
         limits: TimeLimits,
         faces: Faces,
         rounds: int = 2,
+        judges_client: bool = False,
     ) -> None:
         self.recorder = Recorder(journal)
         self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
-        super().__init__(instance, limits, self.recorder, self.sightings)
+        super().__init__(instance, limits, self.recorder, self.sightings, judges_client=judges_client)
         self.evidence = evidence
         self.checks = True
         self.rounds = rounds
@@ -210,7 +212,7 @@ class World(Waiting):
                 reconnects=Capability.RECONNECT in client.capabilities,
             )
             return Answer(answer.ref, Ok(self.connections[name]))
-        self.connections.miss(name, SetupRefusedError(answer.outcome))
+        self.connections.miss(name, SetupRefusedError(answer.outcome, answer.ref))
         return Answer(answer.ref, answer.outcome)
 
     def session(
@@ -264,7 +266,7 @@ class World(Waiting):
         if isinstance(answer.outcome, Ok):
             self.producers[name] = answer.outcome.value
         else:
-            self.producers.miss(name, SetupRefusedError(answer.outcome))
+            self.producers.miss(name, SetupRefusedError(answer.outcome, answer.ref))
         return answer
 
     def consumer(
@@ -285,7 +287,7 @@ class World(Waiting):
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
         else:
-            self.consumers.miss(name, SetupRefusedError(answer.outcome))
+            self.consumers.miss(name, SetupRefusedError(answer.outcome, answer.ref))
         return answer
 
     def browser(self, place: Place) -> Session:

@@ -18,6 +18,7 @@ from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 from assay_steps.defects.producer_settings import PRODUCER_DEFECTS
 from assay_steps.defects.qos import QOS_DEFECTS
+from assay_steps.defects.qos_going_on import GOING_ON_QOS_DEFECTS
 from assay_steps.defects.qos_returning import RETURNING_QOS_DEFECTS
 from assay_steps.defects.refusals import REFUSAL_DEFECTS
 from assay_steps.defects.two_producers import TWO_PRODUCERS_DEFECTS
@@ -33,6 +34,7 @@ CLIENT_DEFECTS: tuple[Defect, ...] = (
     *BATCH_DEFECTS,
     *QOS_DEFECTS,
     *RETURNING_QOS_DEFECTS,
+    *GOING_ON_QOS_DEFECTS,
     *DISPOSITION_DEFECTS,
 )
 

@@ -7,7 +7,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
+from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Draft, Mode, Sent, Setting
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import Defect, at_port
@@ -183,6 +183,21 @@ class _MessageObjectRemembers(ProducerFilter):
         return asked.through(self.behind)
 
 
+class _MessageObjectKeepsItsBody(ProducerFilter):
+    """A message object that is sent again, or has come, is sent with the body that it had before."""
+
+    _before: Draft | None = None
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        draft, before = asked.message, self._before
+        self._before = draft
+        if draft.reused and before is not None:
+            asked = replace(asked, message=replace(draft, body=before.body))
+        if draft.received is not None:
+            asked = replace(asked, message=replace(draft, body=f"not {draft.body}"))
+        return asked.through(self.behind)
+
+
 class _MessageDecides(ProducerFilter):
     """A delivery mode set on the message goes before the producer's and the send's."""
 
@@ -300,6 +315,7 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _ModeResetsSettings, "mode-resets-settings", "PD-02"),
     at_port(twisted, _GivenAloneResetsTheOthers, "given-alone-resets-the-others", "PD-03"),
     at_port(twisted, _MessageObjectRemembers, "message-object-remembers-its-send", "PD-04"),
+    at_port(twisted, _MessageObjectKeepsItsBody, "message-object-keeps-its-body", "PD-04"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
     at_port(twisted, _SentOnAsItCame, "sent-on-as-it-came", "PD-04"),
     at_port(twisted, _ShowsTheProducersMode, "shows-producers-mode", "PD-04"),

@@ -22,7 +22,7 @@ from pytest_bdd.scenario import scenario_wrapper_template_registry
 from assay_adapters.ports.capabilities import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_evidence.figures import counted
-from assay_features import Catalogue, Role, feature_root
+from assay_features import Catalogue, Judged, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
 from assay_steps.plugin.lost_steps import lost_arguments, lost_steps
@@ -87,6 +87,11 @@ class Case(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     role: Role = Role.CORE
     probe: Capability | None = None
+
+    @property
+    def judges_client(self) -> bool:
+        """Whether the client is judged, alone or with the broker."""
+        return Judged.CLIENT in self.judged.split("+")
 
     @property
     def planned(self) -> PlannedScenario:

@@ -20,6 +20,7 @@ from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.outcome import Raised
 from assay_evidence import events
 from assay_evidence.interrupts import ctrl_c_deferrable
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
@@ -248,7 +249,9 @@ class AssayPlugin:
         except BaseException as caught:  # noqa: BLE001 - pytest.fail is no Exception, and stands in the journal too
             self.interrupts.check()  # Ctrl-C may have turned into this
             problem = caught
-            self._outside(item, caught)
+        problem = problem or world.client_error
+        if problem is not None:
+            self._outside(item, problem)
         journal.write(
             events.ScenarioEnd,
             elapsed_ns=time.perf_counter_ns() - started,
@@ -341,6 +344,8 @@ class AssayPlugin:
             self._step(request, step, "done", "")
             return
         refused = isinstance(exception, SetupRefusedError)
+        if refused:
+            self._claim_of_client(request.node, exception)
         self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
     def pytest_bdd_step_func_lookup_error(
@@ -363,6 +368,13 @@ class AssayPlugin:
                 type=step.type,
                 claims=() if world is None else tuple(world.evidence.made),
             )
+
+    def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
+        """Where the client is judged, claim that it does what it is asked, if it raised an error that is no refusal."""
+        world = item.stash.get(WORLD, None)
+        judges_client = item.stash[CASE].judges_client
+        if world is not None and judges_client and refused.call and isinstance(refused.refusal, Raised):
+            world.evidence.claim("accepted", {"call": refused.call})
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
         """Record an error outside of a step, so that the journal alone gives the same verdict as pytest."""

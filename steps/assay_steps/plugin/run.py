@@ -365,6 +365,7 @@ class Run:
             limits=limits,
             faces=provided.faces,
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
+            judges_client=case.judges_client,
         )
 
     def _clients(self, instance: Instance) -> dict[str, Client]:

@@ -84,6 +84,26 @@ def test_waiting_without_limit_for_nothing_is_an_error() -> None:
         VirtualRunner().run_until(never, None)
 
 
+def test_a_loop_that_does_not_wait_lasts_so_that_a_deadline_comes() -> None:
+    runner = VirtualRunner()
+
+    def again() -> None:
+        runner.call_soon(again)
+
+    again()
+    assert not runner.run_until(never, 5_000_000_000)
+    assert runner.clock.monotonic_ns() > 5_000_000_000
+
+
+def test_many_jobs_of_one_moment_take_no_time() -> None:
+    runner = VirtualRunner()
+    ran: list[int] = []
+    for number in range(20_000):
+        runner.call_soon(lambda number=number: ran.append(number))  # type: ignore[misc]  # mypy cannot infer it
+    assert runner.run_until(lambda: len(ran) == 20_000, None)
+    assert runner.clock.monotonic_ns() == 0
+
+
 def test_a_job_taken_back_does_not_run_and_does_not_hold_the_world_up() -> None:
     runner = VirtualRunner()
     cancel = runner.call_at(5, lambda: pytest.fail("taken back"))

@@ -370,6 +370,18 @@ def test_a_setup_that_the_pair_refuses_is_inconclusive(pytester: pytest.Pytester
     assert judged(pytester)["It arrives"]["verdict"] == "inconclusive"
 
 
+@pytest.mark.parametrize(("tag", "verdict"), [("@judges-client", "fail"), ("@judges-broker", "inconclusive")])
+def test_a_client_that_raises_an_error_of_its_own_in_a_set_up_fails_where_it_is_judged(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tag: str, verdict: str
+) -> None:
+    monkeypatch.delattr("assay_sdk.engine.sessions.session.EngineSession.create_consumer")
+    own(pytester, KEPT.replace("    Scenario:", f"    {tag}\n    Scenario:"))
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    told = judged(pytester)["It arrives"]
+    assert told["verdict"] == verdict
+    assert "The client raised AttributeError" in f"{told['reason']} {told['observed']}"
+
+
 def test_a_scenario_without_a_claim_is_not_demonstrated(pytester: pytest.Pytester) -> None:
     own(pytester, BROKEN, "@when('somebody acts')\ndef _():\n    pass\n")
     result = run(pytester, "--assay-out=out")

@@ -106,8 +106,11 @@ class Dispatcher:
         self.schedule()
 
     def _take(self) -> Handing | None:
+        # Whatever is noted meanwhile comes in a later job, so that others run between the two.
         session = self._session
-        while self._ready and session.works:
+        for _ in range(len(self._ready)):
+            if not (self._ready and session.works):
+                break
             handing = self._ready.popleft().take_handing()
             if handing is not None:
                 return handing

@@ -36,7 +36,7 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
         if value is not None:
             answer = producer.set(setting, value)
             if isinstance(answer.outcome, Refused):
-                raise SetupRefusedError(_with_hint(answer.outcome, setting))
+                raise SetupRefusedError(_with_hint(answer.outcome, setting), answer.ref)
     return producer
 
 
