@@ -1158,6 +1158,21 @@ Feature: A batch is acknowledged as a whole
         | committed   |
         | rolled back |
 
+    @evidence @needs-session
+    Scenario: A session that is closed again and again leaves another session of its connection its unit of work
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode on connection "shared"
+      And session "t" in transacted mode on connection "shared"
+      And receiver "receiver" of session "t" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is closed
+      And session "s" is closed
+      And session "s" is closed
+      And session "t" is committed
+      Then it is accepted
+
     @kit @needs-admin @own-instance
     Scenario: After a commit that was refused for the size of its unit of work, what comes again is acknowledged by a commit
       Given an empty queue

@@ -786,6 +786,22 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | news         | ännchen | news          |
         | news         | ann     | straße/zürich |
 
+    @evidence @judges-client
+    Scenario Outline: It can be opened again as soon as its consumer alone was closed, after it was handed messages in <mode> mode
+      Given a topic
+      And a durable subscriber "keeper" on the topic in <mode> mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And 1 s pass
+      And the consumer of "keeper" is closed
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+
+      Examples:
+        | mode    |
+        | auto    |
+        | dups-ok |
+
     Scenario: What was missed is delivered, each message once
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic

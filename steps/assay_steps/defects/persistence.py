@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Draft, Mode, Sent, Setting
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
-from assay_sdk.driver import DriverCommand, Send
-from assay_steps.defects.model import Defect, at_port
+from assay_sdk.driver import Arrived, CloseLink, DriverCommand, DriverEvent, Durability, OpenReceiver, Send
+from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
-from assay_steps.defects.wires import commands
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 _NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]
@@ -286,6 +286,25 @@ def _invents_client_ids(client: Client) -> Client:
     return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
 
 
+class _KeepsItsLink(WireFilter):
+    """A closed consumer of a durable subscription that was handed messages stays attached to it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._durable: set[int] = set()
+        self._handed: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver) and command.durability is Durability.DURABLE:
+            self._durable.add(command.link)
+        return () if isinstance(command, CloseLink) and command.link in self._handed else (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self._durable:
+            self._handed.add(event.link)
+        return (event,)
+
+
 PERSISTENCE_DEFECTS = (
     at_port(twisted, _NonPersistentFromTheStart, "non-persistent-by-default", "PD-01"),
     at_port(twisted, _KnowsNoNonPersistent, "knows-no-non-persistent", "PD-01", "PD-02"),
@@ -317,6 +336,7 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _MessageObjectRemembers, "message-object-remembers-its-send", "PD-04"),
     at_port(twisted, _MessageObjectKeepsItsBody, "message-object-keeps-its-body", "PD-04"),
     at_port(twisted, _MessageDecides, "message-decides", "PD-04"),
+    on_wire(wires, _KeepsItsLink, "closed-subscriber-keeps-its-link", "PD-15"),
     at_port(twisted, _SentOnAsItCame, "sent-on-as-it-came", "PD-04"),
     at_port(twisted, _ShowsTheProducersMode, "shows-producers-mode", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),

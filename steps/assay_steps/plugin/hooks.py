@@ -344,7 +344,7 @@ class AssayPlugin:
             self._step(request, step, "done", "")
             return
         refused = isinstance(exception, SetupRefusedError)
-        if refused:
+        if isinstance(exception, SetupRefusedError):
             self._claim_of_client(request.node, exception)
         self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
@@ -372,8 +372,8 @@ class AssayPlugin:
     def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
         """Where the client is judged, claim that it does what it is asked, if it raised an error that is no refusal."""
         world = item.stash.get(WORLD, None)
-        judges_client = item.stash[CASE].judges_client
-        if world is not None and judges_client and refused.call and isinstance(refused.refusal, Raised):
+        raised = refused.call and isinstance(refused.refusal, Raised)
+        if world is not None and raised and item.stash[CASE].judges_client:
             world.evidence.claim("accepted", {"call": refused.call})
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:

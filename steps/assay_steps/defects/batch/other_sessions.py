@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from assay_adapters.ports.client import AckMode, ClientConnection, ClientSession, Endpoint
+from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import (
     Arrived,
     Begin,
@@ -9,12 +12,14 @@ from assay_sdk.driver import (
     DriverCommand,
     DriverEvent,
     Enlist,
+    Login,
     OpenReceiver,
     Outcome,
     Rollback,
     Settle,
 )
 from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _SAID = (Outcome.ACCEPTED, Outcome.MODIFIED)
@@ -74,7 +79,47 @@ class _EndsAllUnits(WireFilter):
         return (command, *(type(command)(self.line.own_token(), unit) for unit in others))
 
 
+class _ClosesAgain(SessionFilter):
+    """A session that is closed a second time closes its connection."""
+
+    def __init__(self, behind: ClientSession, connection: ClientConnection) -> None:
+        super().__init__(behind, lambda producer: producer)
+        self._connection = connection
+        self._closed = False
+
+    def close(self) -> Answer[None]:
+        if self._closed:
+            return self._connection.close()
+        self._closed = True
+        return super().close()
+
+
+class _Sharing(ConnectionFilter):
+    def __init__(self, behind: ClientConnection) -> None:
+        super().__init__(behind, lambda producer: producer)
+
+    def session(self, ack: AckMode) -> Answer[ClientSession]:
+        made = self._behind.session(ack)
+        return Ok(_ClosesAgain(made.value, self._behind)) if isinstance(made, Ok) else made
+
+
+class _SharingClient(ClientFilter):
+    """A session that is closed a second time closes its connection, with the other sessions."""
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Answer[ClientConnection]:
+        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(_Sharing(made.value)) if isinstance(made, Ok) else made
+
+
 OTHER_SESSION_DEFECTS: tuple[Defect, ...] = (
     on_wire(wires, _SettlesOthers, "settles-for-other-sessions", "BT-11"),
     on_wire(wires, _EndsAllUnits, "ends-units-of-other-sessions", "BT-12", "DD-25"),
+    Defect(
+        name="closed-again-closes-the-connection",
+        rules=("BT-12",),
+        text="A session that is closed a second time closes its connection, with the other sessions.",
+        port=_SharingClient,
+    ),
 )
