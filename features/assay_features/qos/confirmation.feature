@@ -113,6 +113,20 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "heir" sees "control" exactly once
       And one of "s", "heir" sees "m1" to "m3", exactly once
 
+    @evidence
+    Scenario: An application that ends as soon as its client is closed has been handed what was acknowledged
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
+      And subscriber "s" starts to receive and works 1 s on each
+      And "s" has seen "m1"
+      And the connection of "s" is closed
+      And the application of "s" fails
+      And subscriber "s" comes back as "heir"
+      And message "control" is sent to the topic with quality of service at-least-once
+      Then "heir" sees "control" exactly once
+      And one of "s" and "heir" sees "m1" to "m4", exactly once
+
     @needs-cut
     Scenario: After a cut every subscription of the client receives again
       Given a topic "one"
