@@ -26,7 +26,15 @@ from assay_features import Catalogue, Judged, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
 from assay_steps.plugin.lost_steps import lost_arguments, lost_steps
-from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX, SHAPED_LIKE_OURS, meant_tag, of_placeholders, of_tags
+from assay_steps.words.mistakes import (
+    NEEDS_PREFIX,
+    PROBE_PREFIX,
+    SHAPED_LIKE_OURS,
+    meant_tag,
+    of_placeholders,
+    of_tags,
+    of_unnamed_places,
+)
 
 ROLE_TAGS: tuple[str, ...] = tuple(Role)
 STRENGTH_TAGS = ("must", "may", "kit")
@@ -165,6 +173,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
     found += _misspelt(template, tags, catalogue)
     found += of_placeholders(template)
+    found += of_unnamed_places(template)
     found += lost_arguments(template, speaks)
     if len(template.steps) == len(template.all_background_steps):
         found.append(

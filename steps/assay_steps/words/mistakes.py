@@ -150,3 +150,30 @@ def of_placeholders(template: ScenarioTemplate) -> Iterator[str]:
         for name in sorted(used - set(table.example_params)):
             columns = ", ".join(table.example_params)
             yield f"{told} has <{name}> in a step, and its Examples have no such column; there are {columns}."
+
+
+_QUOTED = re.compile(r'"[^"]*"')
+_UNNAMED = {kind: re.compile(rf'\bthe {kind}\b(?! (?:"|manager|of the))') for kind in ("queue", "topic")}
+_NAMED = {"queue": re.compile(r'\ban empty queue "([^"]+)"'), "topic": re.compile(r'\btopic "([^"]+)"')}
+"""How a scenario names its places; queues where it begins with them: further ones, such as reply-to, may follow."""
+_BEGUN = re.compile(r'\ban empty queue\b(?! ")|\ba queue with\b')
+
+
+def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
+    """The steps that speak of ``the queue`` or ``the topic`` where a scenario has named ones, as sentences.
+
+    ``the queue`` is one more queue beside ``queue "orders"``, so a scenario could pass because nothing comes there.
+    """
+    texts = [step.name for step in template.steps]
+    bare = {text: _QUOTED.sub('""', text) for text in texts}
+    begun = any(_BEGUN.search(text) for text in bare.values())
+    for kind, unnamed in _UNNAMED.items():
+        named = dict.fromkeys(name for text in texts for name in _NAMED[kind].findall(text))
+        at = next((text for text in texts if unnamed.search(bare[text])), None)
+        if named and at is not None and not (kind == "queue" and begun):
+            others = ", ".join(f'{kind} "{name}"' for name in named)
+            begin = ", or begin with `Given an empty queue`, too" if kind == "queue" else ""
+            yield (
+                f"scenario {template.name!r} has {others}, and 'the {kind}' in {at!r} is another one; "
+                f"write the name there{begin}."
+            )

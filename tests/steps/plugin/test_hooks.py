@@ -161,6 +161,31 @@ def test_tags_that_only_resemble_the_kits_are_a_teams_own(pytester: pytest.Pytes
     assert judged(pytester)["It arrives"]["tags"] == sorted(theirs)
 
 
+PLACES = """Feature: Places
+  Scenario: It arrives
+    Given {}
+    When message "m" is sent to queue "orders"
+    Then {} holds "m"
+"""
+
+
+@pytest.mark.parametrize(
+    ("begun", "place", "told"),
+    [
+        ('an empty queue "orders"', "the queue", "'the queue' in 'the queue holds \"m\"' is another one"),
+        ('a non-durable subscriber "s" on topic "t"', "the queue of the subscription to the topic", "'the topic' in"),
+        ('an empty queue "orders"', 'queue "orders"', ""),
+    ],
+)
+def test_a_place_without_a_name_beside_named_ones_stops_the_run(
+    pytester: pytest.Pytester, begun: str, place: str, told: str
+) -> None:
+    pytester.makefile(".feature", own=PLACES.format(begun, place))
+    result = run(pytester, "own.feature", "--assay-out=out")
+    assert (result.ret is pytest.ExitCode.USAGE_ERROR) is bool(told)
+    assert told in result.stderr.str()
+
+
 OUTLINE = KEPT.replace("Scenario: It", "Scenario Outline: It").replace('"m"', '"<m>"')
 
 
