@@ -337,8 +337,11 @@ class AssayPlugin:
     ) -> None:
         """Record a failed step in the journal: as a team's own check, as refused by the pair, or as broken."""
         world = request.node.stash.get(WORLD, None)
-        own = world is not None and own_steps.checks_itself(step.type, step_func, world.evidence)
-        if own and isinstance(exception, AssertionError):
+        if (
+            isinstance(exception, AssertionError)
+            and world is not None
+            and own_steps.checks_itself(step.type, step_func, world.evidence)
+        ):
             own_steps.claim_check(world.evidence, exception)
             request.node.stash[FAILED_CHECK] = exception
             self._step(request, step, "done", "")
