@@ -19,7 +19,7 @@ class Ok(Struct, Generic[T_co], frozen=True):
 
 
 class Raised(Refused, frozen=True):
-    """What counts as a refusal, because the call gave nothing, and is none: the client raised an error of its own."""
+    """The client raised an error of its own; it counts as a refusal, because the call returned nothing."""
 
 
 Outcome = Ok[T_co] | Refused

@@ -170,7 +170,7 @@ def _publishes_to_one() -> Seams:
 
 @defect(made, "work-after-joining-outside-branch", "BT-13")
 def _joined_outside() -> Seams:
-    """What a session does in a branch that it has joined or resumed is no part of the branch."""
+    """Work of a session in a branch that it has joined or resumed is no part of the branch."""
     outside: set[tuple[int, int]] = set()
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

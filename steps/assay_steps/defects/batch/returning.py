@@ -119,7 +119,7 @@ class _RemovalGivesBack:
 
 
 def _unseen_marked(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """What a client gives back without having handed it over counts as a failed delivery."""
+    """A message that a client gives back without having handed it over counts as a failed delivery."""
     if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
         return (replace(command, outcome=Outcome.MODIFIED),)
     return None
