@@ -210,11 +210,11 @@ def two_restarts(story: Story) -> None:
 
 
 def bodies_over_a_restart(story: Story) -> None:
-    """A non-ASCII body and a large one, stored on a queue and for a subscriber that is away; a unit is rolled back."""
+    """Bodies (non-ASCII, large, bytes) stored on a queue and for a subscriber that is away; a unit is rolled back."""
     one, two = story.client("one"), story.client("two", "two")
     two.listen(3, TOPIC, DURABLE, "d")
     two.close(3)
-    for body in ("größer", "x" * 70_000):
+    for body in ("größer", "x" * 70_000, b"\xff\x00"):
         one.put(body)
         one.put(body, 2)
     story.queue_manager.restart()

@@ -109,7 +109,7 @@ class Client(Line):
 
     def put(
         self,
-        body: str,
+        body: str | bytes,
         link: int = 1,
         *,
         durable: bool = True,
@@ -120,7 +120,7 @@ class Client(Line):
     ) -> None:
         now_ms = self.world.runner.clock.wall_ns() // MS
         message = Message(
-            message_id=body,
+            message_id=str(body),
             body=body,
             durable=durable,
             priority=priority,

@@ -32,6 +32,7 @@ SEEN = {
     "empty body": ('message "m" is sent to the queue with an empty body',),
     "large body": ('message "m" is sent to the queue with a body of 4 MB',),
     "non-ASCII body": ('message "m" is sent to the queue with a body of non-ASCII characters',),
+    "binary body": ('message "m" is sent to the queue with a binary body',),
     "other session mode": ('session "s" in client mode',),
     "local unit of work": ('session "s" in transacted mode',),
     "global unit of work": ('session "s" in xa mode',),

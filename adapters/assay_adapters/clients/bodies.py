@@ -1,17 +1,23 @@
-"""Bodies of a given size, for tests of queue limits and of the data in reports."""
+"""Bodies of messages: their size, for tests of queue limits and of the data in reports, their octets and their kind."""
 
 from __future__ import annotations
 
-_PADDING = "."
+from typing import overload
+
+_PADDING = b"."
 
 
-def sized(body: str, key: str, size: int | None) -> str:
+@overload
+def sized(body: str, key: str, size: int | None) -> str: ...
+@overload
+def sized(body: str | bytes, key: str, size: int | None) -> str | bytes: ...
+def sized(body: str | bytes, key: str, size: int | None) -> str | bytes:
     """Return a body cut or padded to a size; it still contains the kit's id.
 
     Args:
         body: The original body, with the kit's id.
         key: The kit's id.
-        size: Octets of UTF-8; 0 for an empty body, None to leave it as it is.
+        size: Octets, of UTF-8 for a text; 0 for an empty body, None to leave it as it is.
 
     Raises:
         ValueError: The size is negative, too small for the kit's id, or would cut a character in two.
@@ -19,12 +25,24 @@ def sized(body: str, key: str, size: int | None) -> str:
     if size is None:
         return body
     if size == 0:
-        return ""
-    octets = body.encode()
+        return body[:0]
+    octets = octets_of(body)
+    made = octets[: max(size, 0)].ljust(size, _PADDING)
+    if key.encode() not in made:
+        raise ValueError(f"A body of {size} bytes cannot hold the kit's id {key!r}; ask for more, or for an empty one.")
+    if isinstance(body, bytes):
+        return made
     try:
-        made = octets[: max(size, 0)].decode() + _PADDING * (size - len(octets))
+        return made.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"A body of {size} bytes would cut a character of {body[:60]!r}; ask for another.") from error
-    if key not in made:
-        raise ValueError(f"A body of {size} bytes cannot hold the kit's id {key!r}; ask for more, or for an empty one.")
-    return made
+
+
+def octets_of(body: str | bytes) -> bytes:
+    """Return a body's octets, whose digest the journal records: of a text its UTF-8."""
+    return body.encode() if isinstance(body, str) else body
+
+
+def kind_of(body: str | bytes | None) -> str:
+    """Return the kind of a body as the journal names it: text, bytes or none."""
+    return "none" if body is None else "bytes" if isinstance(body, bytes) else "text"

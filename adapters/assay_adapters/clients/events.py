@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
+from assay_adapters.clients.bodies import kind_of
 from assay_adapters.clients.keys import key_among
 from assay_adapters.clients.xids import name_of
 from assay_adapters.ports.client import ClientEvent, Seen
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.message import Message, show_received
-from assay_sdk.model.message import Body, Property
+from assay_sdk.model.message import Property
 from assay_sdk.observer import (
     CallbackEnded,
     ConnectionLost,
@@ -25,9 +26,11 @@ from assay_sdk.observer import (
 from assay_sdk.observer import Seen as SdkSeen
 
 Fields = dict[str, str | int | bool | None]
+KitMessage = Message[str | bytes]
+"""A message of the kit, as the SDK's faces have it."""
 
 
-def fields_of(message: Message[str]) -> Fields:
+def fields_of(message: KitMessage) -> Fields:
     """Return headers and properties by JMS name; values that a journal cannot hold become text."""
     fields: Fields = {
         "JMSMessageID": message.message_id,
@@ -50,7 +53,7 @@ def _scalar(value: Property) -> str | int | bool | None:
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def seen_in(message: Message[str], handle: int) -> Seen:
+def seen_in(message: KitMessage, handle: int) -> Seen:
     """Return the port's form of a message."""
     return Seen(
         key=key_among(message.properties, message.body),
@@ -63,24 +66,15 @@ def seen_in(message: Message[str], handle: int) -> Seen:
     )
 
 
-def _text(body: Body) -> str:
-    """Return any body as text; the journal compares its digest with that of the message sent."""
-    return body.decode(errors="replace") if isinstance(body, bytes) else body or ""
-
-
 def seen_of(handed: Handed, handle: int) -> Seen:
     """Return the port's form of a message in an event of the SDK; the field ``body`` is text, bytes or none."""
-    message: Message[str] = Message(_text(handed.message.body))
+    message: KitMessage = Message(handed.message.body or "")
     show_received(message, handed.message)
     message.redelivered = handed.redelivered
     message.delivery_count = handed.count
     seen = seen_in(message, handle)
-    seen.fields["body"] = _kind(handed.message.body)
+    seen.fields["body"] = kind_of(handed.message.body)
     return seen
-
-
-def _kind(body: Body) -> str:
-    return "none" if body is None else "bytes" if isinstance(body, bytes) else "text"
 
 
 def _unit_name(unit: int | bytes | None) -> str | None:
@@ -143,20 +137,20 @@ class Teller(EventMaker):
         """Messages handed to the application and not settled, by consumer and delivery."""
         self._unmatched: dict[int, deque[Seen]] = {}
         """Sightings by consumer whose message the SDK has not returned yet, which takes a moment."""
-        self._messages: dict[int, Message[str] | None] = {}
+        self._messages: dict[int, KitMessage | None] = {}
         """The SDK's unsettled messages by handle."""
         self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
         """Keys of `_seen` that belong to a unit of work, by its number or xid."""
         self._handles = 0
 
-    def match(self, consumer: int, message: Message[str]) -> Seen:
+    def match(self, consumer: int, message: KitMessage) -> Seen:
         """Return the sighting of a message that the SDK has just returned."""
         seen = self._unmatched[consumer].popleft()
         if seen.handle in self._messages:
             self._messages[seen.handle] = message
         return seen
 
-    def message(self, handle: int) -> Message[str] | None:
+    def message(self, handle: int) -> KitMessage | None:
         """Return the SDK's message of a handle; None once it is settled."""
         return self._messages.get(handle)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar, cast
 
-from assay_adapters.clients.events import Teller, fields_of
+from assay_adapters.clients.events import KitMessage, Teller, fields_of
 from assay_adapters.clients.keys import marked
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.ports.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
@@ -14,7 +14,6 @@ from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Raised
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
-from assay_sdk.faces.message import Message
 from assay_sdk.model.destinations import DestinationError, destination
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
@@ -53,7 +52,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
         return Raised(kind=JmsErrorKind.MESSAGING, text=text, mqrc=Mqrc.UNEXPECTED_ERROR)
 
 
-def acknowledge_message(message: Message[str]) -> None:
+def acknowledge_message(message: KitMessage) -> None:
     """Acknowledge a message, as JMS applications do."""
     message.acknowledge()
 
@@ -61,10 +60,12 @@ def acknowledge_message(message: Message[str]) -> None:
 class SdkProducer:
     """A producer of either face."""
 
-    def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str], teller: Teller) -> None:
+    def __init__(
+        self, port: classic.MessageProducer[str | bytes] | simplified.Producer[str | bytes], teller: Teller
+    ) -> None:
         self._port = port
         self._teller = teller
-        self._before: Message[str] | None = None
+        self._before: KitMessage | None = None
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         """Set delay, time to live (milliseconds or a `timedelta`), mode (JMS's number) or priority."""
@@ -117,7 +118,7 @@ class SdkProducer:
             )
         return Sent(message_id=receipt.message_id, delivery_time_ms=receipt.delivery_time, fields=fields_of(message))
 
-    def _message(self, draft: Draft) -> Message[str]:
+    def _message(self, draft: Draft) -> KitMessage:
         properties = marked(draft)
         known = self._before if draft.reused else None
         if draft.received is not None:
@@ -125,12 +126,12 @@ class SdkProducer:
             if known is None:
                 raise LookupError(f"No unsettled message has the handle {draft.received}: receive it in client mode.")
         if known is not None:
-            known.body = draft.text
+            known.body = draft.content
             known.properties = properties
             self._before = known
         else:
-            self._before = Message(
-                draft.text,
+            self._before = KitMessage(
+                draft.content,
                 properties=properties,
                 correlation_id=draft.correlation_id,
                 jms_type=draft.jms_type,
@@ -141,7 +142,7 @@ class SdkProducer:
         return self._before
 
 
-def _set_by_method(port: simplified.Producer[str], setting: Setting, value: int | timedelta) -> None:
+def _set_by_method(port: simplified.Producer[str | bytes], setting: Setting, value: int | timedelta) -> None:
     """Call JMSProducer's methods, which set the properties; the classic face has the properties alone."""
     match setting, value:
         case Setting.DELAY, _:
@@ -165,7 +166,7 @@ class SdkConsumer:
 
     def __init__(
         self,
-        port: classic.MessageConsumer[str] | simplified.Consumer[str],
+        port: classic.MessageConsumer[str | bytes] | simplified.Consumer[str | bytes],
         session: classic.Session | simplified.Context,
         teller: Teller,
         runner: Runner,
@@ -207,8 +208,8 @@ class SdkConsumer:
         message = self._port.receive(timeout_ms)
         return None if message is None else self._teller.match(self._port.number, message)
 
-    def _scripted(self, script: Script, again: Callable[[], None]) -> Callable[[list[Message[str]]], None]:
-        scripted = ScriptedListener[Message[str]](
+    def _scripted(self, script: Script, again: Callable[[], None]) -> Callable[[list[KitMessage]], None]:
+        scripted = ScriptedListener[KitMessage](
             script,
             self._runner,
             acknowledge=acknowledge_message,
@@ -218,7 +219,7 @@ class SdkConsumer:
             close=self._port.close,
         )
 
-        def listener(messages: list[Message[str]]) -> None:
+        def listener(messages: list[KitMessage]) -> None:
             for message in messages:
                 self._teller.match(self._port.number, message)
             scripted(messages)

@@ -123,7 +123,7 @@ class LightProducer:
 
     def _send(self, draft: Draft, topic: str, ttl: int | timedelta | None) -> Sent:
         properties = marked(draft)
-        message_id = self._port.send(topic, draft.text, qos=self._qos, ttl=ttl, properties=properties)
+        message_id = self._port.send(topic, draft.content, qos=self._qos, ttl=ttl, properties=properties)
         return Sent(message_id=message_id, delivery_time_ms=None, fields={"JMSMessageID": message_id})
 
 

@@ -31,6 +31,7 @@ from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.converters import ANY
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, destination
 from assay_sdk.model.message import Address
 from assay_sdk.observer import Observer
@@ -145,7 +146,7 @@ class SdkSession:
         return attempt(self._port.close)
 
     def _browse(self, queue: str, selector: str | None) -> tuple[Seen, ...]:
-        where: Queue[str] = Queue(queue)
+        where: Queue[str | bytes] = Queue(queue, converter=ANY)
         return tuple(seen_in(message, 0) for message in self._port.create_browser(where, selector))
 
     def _acknowledge(self, seen: Seen) -> None:
@@ -165,11 +166,13 @@ class SdkSession:
     def _unsupported(self, what: str) -> Refused:
         return Refused(JmsErrorKind.UNSUPPORTED, f"this face of the SDK has no {what}", checked=self._checked)
 
-    def _make_producer(self, to: Address | None) -> classic.MessageProducer[str] | simplified.Producer[str]:
+    def _make_producer(
+        self, to: Address | None
+    ) -> classic.MessageProducer[str | bytes] | simplified.Producer[str | bytes]:
         return self._port.create_producer() if to is None else self._port.create_producer(destination(to))
 
-    def _make_consumer(self, of: Origin) -> classic.MessageConsumer[str] | simplified.Consumer[str]:
-        source: Destination[str] = destination(of.address)
+    def _make_consumer(self, of: Origin) -> classic.MessageConsumer[str | bytes] | simplified.Consumer[str | bytes]:
+        source: Destination[str | bytes] = destination(of.address)
         durable = of.durability is Durability.DURABLE
         if not isinstance(source, Topic) or not (durable or of.shared):
             return self._port.create_consumer(source, of.selector, no_local=of.no_local)

@@ -21,6 +21,7 @@ from assay_broker.core.commands import (
     Settle,
 )
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.bodies import body_of
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.records import MessageStored, Record
@@ -152,6 +153,14 @@ def accepted(
         if numbers:
             accepts.append(Settle(command.connection, None, link, numbers, Outcome.ACCEPTED))
     return (*accepts, command) if accepts else None
+
+
+def as_text(message: Message) -> Message:
+    """The message with a text in place of bytes: what is not UTF-8 in them is lost."""
+    body = body_of(message)
+    if not isinstance(body, bytes):
+        return message
+    return replace(message, body=body.decode(errors="replace"), encoded=None)
 
 
 def published(view: View) -> list[str]:

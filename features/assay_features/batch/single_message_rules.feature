@@ -145,6 +145,7 @@ Feature: What holds for single messages holds for batches
         | body                           |
         | an empty body                  |
         | a body of non-ASCII characters |
+        | a binary body                  |
         | a body of 300 KB               |
 
     @needs-selector

@@ -178,6 +178,7 @@ Feature: A delayed message is delivered once its delay is over
         | a body of 1 MB                 |
         | an empty body                  |
         | a body of non-ASCII characters |
+        | a binary body                  |
 
     @needs-restart
     Scenario: A persistent message outlives two restarts during its delay

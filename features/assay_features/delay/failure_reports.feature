@@ -107,16 +107,18 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And queue "others" holds 1 report
 
-    Scenario Outline: A body with non-ASCII characters is reported with <data>
-      The first 100 of its 133 octets are 84 characters.
+    Scenario Outline: A message with <body> is reported with <data>
+      The first 100 of the 133 octets of the non-ASCII body are 84 characters, and those of the binary one no text.
 
-      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of non-ASCII characters, reply-to queue "replies" and report options <option>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, <body>, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
       Examples:
-        | option                        | data                            |
-        | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
-        | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+        | body                           | option                        | data                            |
+        | a body of non-ASCII characters | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | a body of non-ASCII characters | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+        | a binary body                  | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | a binary body                  | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
     Scenario Outline: A <mode> message that was dead-lettered is reported
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION

@@ -171,6 +171,7 @@ Feature: A producer carries a delivery delay
         | what                           |
         | an empty body                  |
         | a body of non-ASCII characters |
+        | a binary body                  |
         | a body of 100 KB               |
         | property colour = "red"        |
         | correlation id "c"             |

@@ -301,6 +301,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of 4 KB                                |
         | a body of 1 MB                                |
         | a body of non-ASCII characters                |
+        | a binary body                                 |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
         | property colour = "grün €"                    |
@@ -326,6 +327,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a body of 4 KB                                |
         | a body of 1 MB                                |
         | a body of non-ASCII characters                |
+        | a binary body                                 |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
         | property colour = "grün €"                    |
@@ -378,6 +380,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | priority 9                                    |
         | a body of 4 KB                                |
         | a body of non-ASCII characters                |
+        | a binary body                                 |
         | an empty body                                 |
         | property colour = "red" and property size = 7 |
         | property colour = "grün €"                    |
@@ -456,6 +459,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | priority 9                                    |
         | a body of 4 KB                                |
         | an empty body                                 |
+        | a binary body                                 |
         | property colour = "red" and property size = 7 |
         | correlation id "order 7"                      |
         | reply-to queue "replies"                      |
@@ -478,6 +482,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | priority 9                                    |
         | a body of 4 KB                                |
         | an empty body                                 |
+        | a binary body                                 |
         | property colour = "red" and property size = 7 |
         | property colour = "grün €"                    |
         | property size = 3000000000                    |

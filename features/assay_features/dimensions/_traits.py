@@ -96,6 +96,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
             Trait("empty body", r"\bempty body\b|\bbody of 0 B\b"),
             Trait("large body", r"\bbody of (?:\d{3,} (?:B|KB)|\d+ MB|[1-9]\d KB)\b"),
             Trait("non-ASCII body", r"\bnon-ASCII\b"),
+            Trait("binary body", r"\bbinary body\b"),
         ),
     ),
     Dimension(

@@ -484,6 +484,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | body                                                | event        |
         | an empty body                                       | is restarted |
         | a body of non-ASCII characters                      | is restarted |
+        | a binary body                                       | is restarted |
         | a body of 300 KB                                    | is restarted |
         | a body of 300 KB and a body of non-ASCII characters | is restarted |
 
@@ -492,6 +493,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | body                                                | event                    |
         | an empty body                                       | is killed and comes back |
         | a body of non-ASCII characters                      | is killed and comes back |
+        | a binary body                                       | is killed and comes back |
         | a body of 300 KB                                    | is killed and comes back |
         | a body of 300 KB and a body of non-ASCII characters | is killed and comes back |
 
@@ -913,6 +915,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | An empty one   | an empty body                  |
         | A large one    | a body of 300 KB               |
         | A Unicode text | a body of non-ASCII characters |
+        | Bytes          | a binary body                  |
 
     @kit
     Scenario: Many are kept, in their order

@@ -175,6 +175,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | body                                                |
         | an empty body                                       |
         | a body of non-ASCII characters                      |
+        | a binary body                                       |
         | a body of 300 KB                                    |
         | a body of 300 KB and a body of non-ASCII characters |
 

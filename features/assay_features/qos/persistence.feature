@@ -257,6 +257,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | body                           |
         | an empty body                  |
         | a body of non-ASCII characters |
+        | a binary body                  |
         | a body of 300 KB               |
 
     @evidence @needs-kill
@@ -336,6 +337,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | defpsist | persistence    | options                        |
         | YES      | persistent     | an empty body                  |
         | YES      | persistent     | a body of non-ASCII characters |
+        | YES      | persistent     | a binary body                  |
         | YES      | persistent     | a body of 300 KB               |
 
     Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it <persistence>

@@ -183,4 +183,5 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | body                           |
         | an empty body                  |
         | a body of non-ASCII characters |
+        | a binary body                  |
         | a body of 300 KB               |

@@ -84,6 +84,7 @@ Feature: At least once, a sender sends again what was not answered
         | body                           |
         | an empty body                  |
         | a body of non-ASCII characters |
+        | a binary body                  |
         | a body of 300 KB               |
 
     @needs-cut

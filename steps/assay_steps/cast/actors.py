@@ -79,7 +79,7 @@ class Producer:
         }
 
         def shown(sent: Sent) -> dict[str, Any]:
-            return {"msg": message_ref(draft.key, draft.text, sent.message_id, dict(sent.fields))}
+            return {"msg": message_ref(draft.key, draft.content, sent.message_id, dict(sent.fields))}
 
         return self._recorder.record(
             self.name,
@@ -88,7 +88,7 @@ class Producer:
             args=args,
             destination=str(to or self.to),
             unit=self.session.unit,
-            msg=message_ref(draft.key, draft.text, fields=shown_properties(draft.properties)),
+            msg=message_ref(draft.key, draft.content, fields=shown_properties(draft.properties)),
             show=shown,
         )
 

@@ -298,7 +298,9 @@ class Administrator:
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
         """Put a message as a native application does; in the journal it is a send like any other, and undelayed."""
         name = self.name_of(place)
-        raw = RawMessage(descriptor={}, properties={**_native(draft), KID: draft.key}, body=draft.text.encode())
+        if isinstance(draft.content, bytes):
+            raise LookupError("A native put has a text as its body: leave out the binary body.")
+        raw = RawMessage(descriptor={}, properties={**_native(draft), KID: draft.key}, body=draft.content.encode())
 
         def put() -> Outcome[Sent]:
             outcome = self.port.put_native(name, raw, delay_ms=delay_ms)
@@ -310,7 +312,7 @@ class Administrator:
             put,
             args={"native": True, "native_delay_ms": delay_ms},
             destination=f"{place.kind}://{name}",
-            msg=message_ref(draft.key, draft.text),
+            msg=message_ref(draft.key, draft.content),
         )
 
     def identify(self, text: str | None) -> str:

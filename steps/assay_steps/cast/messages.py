@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_adapters.clients.bodies import kind_of, octets_of
 from assay_adapters.ports.client import Draft, Seen, Sent
 from assay_sdk.model.message import Address
 from assay_steps.cast.recording import Answer
 
 BODY = "{key} The quick brown fox jumps over the lazy dog."
+EVERY_OCTET = bytes(range(256))
+"""The end of a binary body. It is not valid UTF-8, so a pair that takes it for a text alters it."""
 
 
 class SentMessage(Struct, frozen=True):
@@ -34,9 +37,14 @@ class SentMessage(Struct, frozen=True):
         return self.draft.key
 
     @property
-    def body(self) -> str:
-        """The message's content."""
-        return self.draft.text
+    def octets(self) -> bytes:
+        """The octets of the message's body."""
+        return octets_of(self.draft.content)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the message's body: text or bytes."""
+        return kind_of(self.draft.content)
 
     @property
     def call(self) -> str:

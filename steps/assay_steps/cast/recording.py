@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from assay_adapters.clients.bodies import octets_of
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Property
@@ -67,10 +68,10 @@ class SetupRefusedError(Exception):
 
 
 def message_ref(
-    key: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
+    key: str, body: str | bytes, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
 ) -> events.MessageRef:
-    """A message as the journal names it: the digest is over the body's UTF-8 octets."""
-    octets = body.encode()
+    """A message as the journal names it: the digest is over the octets of its body, of a text its UTF-8."""
+    octets = octets_of(body)
     return events.MessageRef(
         key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
     )

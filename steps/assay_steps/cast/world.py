@@ -27,7 +27,7 @@ from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.faults import ScenarioFaults
 from assay_steps.cast.journal import ScenarioJournal
-from assay_steps.cast.messages import BODY, SentMessage, Sighting
+from assay_steps.cast.messages import BODY, EVERY_OCTET, SentMessage, Sighting
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
 from assay_steps.cast.sessions import Connection, Session
 from assay_steps.cast.sightings import Sightings
@@ -333,10 +333,10 @@ class World(Waiting):
         """A message with the kit's id in its body, and with what a send's options say of the message itself."""
         key = self.coming_key(label)
         self._drafted.add(label)
-        usual = BODY.format(key=key)
+        text = " ".join(part for part in (BODY.format(key=key), options.ending) if part is not None)
         return Draft(
             key=key,
-            body=usual if options.ending is None else f"{usual} {options.ending}",
+            body=text.encode() + EVERY_OCTET if options.binary else text,
             size=options.size,
             bare=options.bare,
             properties=dict(options.properties),

@@ -194,7 +194,7 @@ class _MessageObjectKeepsItsBody(ProducerFilter):
         if draft.reused and before is not None:
             asked = replace(asked, message=replace(draft, body=before.body))
         if draft.received is not None:
-            asked = replace(asked, message=replace(draft, body=f"not {draft.body}"))
+            asked = replace(asked, message=replace(draft, body=f"not {draft.body!s}"))
         return asked.through(self.behind)
 
 

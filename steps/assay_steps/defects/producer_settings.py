@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from assay_adapters.clients.bodies import octets_of
 from assay_adapters.ports.client import Client, ClientProducer, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
 from assay_sdk.driver import DriverCommand, Send
@@ -126,7 +127,8 @@ def _has_own_options(asked: Sending) -> bool:
 
 def _is_special(asked: Sending) -> bool:
     draft = asked.message
-    plain = draft.text and draft.text.isascii() and len(draft.text) < _LONG_B
+    octets = octets_of(draft.content)
+    plain = octets and octets.isascii() and len(octets) < _LONG_B
     return not plain or bool(draft.properties) or draft.correlation_id is not None
 
 

@@ -15,7 +15,7 @@ from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, as_text, commands, wires
 
 
 def is_ours(message: Message) -> bool:
@@ -284,6 +284,12 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         rules=("QS-04", "QS-05"),
         text="A message that was sent at least once and not answered is not sent again on the next connection.",
         wire=_never_resends,
+    ),
+    Defect(
+        name="resends-bytes-as-text",
+        rules=("QS-05",),
+        text="Bytes that are sent again are a text.",
+        wire=_resends_as(as_text),
     ),
     Defect(
         name="resends-another-body",

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
+from msgspec.structs import replace
+
 from assay_sdk.driver import Done, Driver, DriverCommand, DriverEvent, Failed, Target, Wire
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Message
 from assay_sdk.time import Runner
 
 
@@ -157,3 +160,10 @@ def events(rewrite: Callable[[DriverEvent], DriverEvent]) -> Callable[[Driver], 
             return (rewrite(event),)
 
     return wires(Events)
+
+
+def as_text(message: Message) -> Message:
+    """The message with a text in place of bytes: what is not UTF-8 in them is lost."""
+    if not isinstance(message.body, bytes):
+        return message
+    return replace(message, body=message.body.decode(errors="replace"), encoded=None)

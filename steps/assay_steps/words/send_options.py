@@ -41,6 +41,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
             of its consumer sends it, and has not acknowledged it.
         size: Length of the body in bytes; 0 for an empty one.
         ending: Text behind the usual body; None for none.
+        binary: Whether the body is bytes, with every octet in it, instead of a text.
         bare: Whether the message has no properties at all, not even the kit's own.
         reply_to: JMSReplyTo.
         correlation_id: JMSCorrelationID.
@@ -64,6 +65,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     received: str | None = None
     size: int | None = None
     ending: str | None = None
+    binary: bool = False
     bare: bool = False
     reply_to: Place | None = None
     correlation_id: str | None = None
@@ -105,6 +107,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),
     (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),
     (r"a body of non-ASCII characters", lambda _: {"ending": NON_ASCII}),
+    (r"a binary body", lambda _: {"binary": True}),
     (r"an empty body", lambda _: {"size": 0}),
     (r"no properties", lambda _: {"bare": True}),
     (rf"reply-to ({PLACE})", lambda match: {"reply_to": read_place(match[1])}),

@@ -160,6 +160,7 @@ def test_every_reason_is_a_word_by_ibms_name(mqrc: Mqrc) -> None:
         ("priority as the destination defines", SendOptions(priority=-1)),
         ("a body of 4 KB", SendOptions(size=4096)),
         ("an empty body", SendOptions(size=0)),
+        ("a binary body", SendOptions(binary=True)),
         ('reply-to queue "replies"', SendOptions(reply_to=Place("queue", "replies"))),
         ('correlation id "c"', SendOptions(correlation_id="c")),
         ('group "g", group sequence 2', SendOptions(group_id="g", group_sequence=2)),

@@ -38,7 +38,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     Args:
         key: The kit's id; the client puts it into the property ``assay_kid``, and the body begins with it.
-        body: Text.
+        body: A text, or bytes.
         bare: Whether the message has no properties at all; it is then known by its body alone.
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
@@ -55,7 +55,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     """
 
     key: str
-    body: str
+    body: str | bytes
     bare: bool = False
     properties: dict[str, Property] = {}
     correlation_id: str | None = None
@@ -69,7 +69,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
     @property
-    def text(self) -> str:
+    def content(self) -> str | bytes:
         """The body that a client sends, whose digest the journal records.
 
         Raises:
@@ -98,7 +98,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     Args:
         key: The kit's id.
         handle: The client's own handle, for `ClientSession.acknowledge`.
-        body: Text.
+        body: A text, or bytes; an empty text for a message without a body.
         message_id: JMSMessageID.
         count: JMSXDeliveryCount; 0 if the client does not show it.
         redelivered: JMSRedelivered.
@@ -107,7 +107,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 
     key: str
     handle: int
-    body: str
+    body: str | bytes
     message_id: str | None
     count: int
     redelivered: bool

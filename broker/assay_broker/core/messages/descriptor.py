@@ -109,7 +109,7 @@ def describe(entry: Entry, manager: str, now_ms: int) -> Described:
                 "Reason": entry.dead.reason,
                 "DestQName": entry.dead.queue,
                 "DestQMgrName": entry.dead.manager,
-                "Format": _text(message.properties.get("JMS_IBM_Format")),
+                "Format": _format(message),
                 "PutApplType": _JAVA,
                 "PutTime": entry.dead.put_ms,
             }
@@ -131,6 +131,11 @@ def _delay_header(entry: Entry, due_ms: int, manager: str) -> dict[str, Value]:
     }
 
 
+def _format(message: Message) -> str:
+    """Return the format of a body, as IBM MQ's JMS client sets it: MQFMT_STRING for a text, MQFMT_NONE for bytes."""
+    return _text(message.properties.get("JMS_IBM_Format")) or ("MQSTR" if isinstance(message.body, str) else "")
+
+
 def _descriptor(message: Message, entry: Entry, now_ms: int) -> dict[str, Value]:
     expiry = _UNLIMITED if entry.expires_ms is None else max(0, -((now_ms - entry.expires_ms) // _TENTH_MS))
     flags = 0 if message.group_id is None else _IN_GROUP
@@ -143,7 +148,7 @@ def _descriptor(message: Message, entry: Entry, now_ms: int) -> dict[str, Value]
         "MsgType": _number(message.properties.get("JMS_IBM_MsgType"), _DATAGRAM),
         "Expiry": expiry,
         "Feedback": _number(message.properties.get("JMS_IBM_Feedback"), 0),
-        "Format": _text(message.properties.get("JMS_IBM_Format")) or ("MQSTR" if message.body is not None else ""),
+        "Format": _format(message),
         "Priority": entry.priority,
         "Persistence": int(bool(message.durable)),
         "MsgId": native_id(message.message_id).hex(),

@@ -14,7 +14,7 @@ from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import cancelled, change_of, is_topic, rows
+from assay_broker.defects.sends import as_text, cancelled, change_of, is_topic, rows
 from assay_broker.defects.shapes import Commands, commands, delayed_messages, deliveries, filters, writing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
@@ -167,6 +167,12 @@ def _bytes(message: Message) -> Message:
     return replace(message, body=message.body.encode()) if isinstance(message.body, str) else message
 
 
+@defect(delayed_messages, "staged-bytes-become-text", "DD-39")
+def _text(message: Message) -> Message:
+    """A delay makes bytes a text; what is not UTF-8 in them is lost."""
+    return as_text(message)
+
+
 @defect(delayed_messages, "staged-type-lost", "DD-39")
 def _no_type(message: Message) -> Message:
     """A delay takes the message type (JMSType) away."""
@@ -273,6 +279,7 @@ STAGED_MESSAGE_DEFECTS = (
     _plain_priority,
     _cut,
     _bytes,
+    _text,
     _no_type,
     _no_empty_properties,
     _texts_and_numbers,

@@ -10,7 +10,7 @@ from assay_broker.core.commands import Put
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageStored, Record, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import dropped, is_delayed, is_topic
+from assay_broker.defects.sends import as_text, dropped, is_delayed, is_topic
 from assay_broker.defects.shapes import Commands, puts, read, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -37,11 +37,12 @@ def _read_altered(alter: Callable[[Message], Message]) -> Seams:
 
 
 def _ascii_only(message: Message) -> Message:
-    return replace(message, body=_text(message).encode("ascii", "replace").decode())
+    text = _text(message)
+    return message if text.isascii() else replace(message, body=text.encode("ascii", "replace").decode())
 
 
 def _cut(message: Message) -> Message:
-    return replace(message, body=_text(message)[:_LARGE])
+    return message if message.body is None else replace(message, body=message.body[:_LARGE])
 
 
 def _long_beyond_ascii_cut(message: Message) -> Message:
@@ -143,6 +144,12 @@ RESTART_DEFECTS = (
         rules=("PD-20", "PD-23"),
         text="A restart cuts stored bodies that are long and have characters beyond ASCII.",
         apply=lambda: _read_altered(_long_beyond_ascii_cut),
+    ),
+    Defect(
+        name="bytes-become-text-at-restart",
+        rules=("PD-20", "PD-23", "QS-32"),
+        text="A restart makes stored bytes a text; what is not UTF-8 in them is lost.",
+        apply=lambda: _read_altered(as_text),
     ),
     Defect(
         name="sent-anew-at-restart",

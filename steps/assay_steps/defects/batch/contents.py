@@ -26,7 +26,7 @@ from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_sdk.model.message import Address
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, as_text, commands, events, wires
 
 NS_PER_MS = 1_000_000
 HELD_MS = 5
@@ -248,6 +248,13 @@ class _OneBody(OfBatches):
         return (replace(event, message=replace(event.message, body=self._first.message.body, encoded=None)),)
 
 
+class _BytesAsText(OfBatches):
+    """Bytes come to a batch listener as a text; what is not UTF-8 in them is lost."""
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        return (replace(event, message=as_text(event.message)),)
+
+
 class _PersistentOnly(OfBatches):
     """Batches leave out non-persistent messages."""
 
@@ -327,6 +334,7 @@ CONTENT_DEFECTS = (
     ),
     on_wire(commands, _without_time_to_live, "sent-without-time-to-live", "BT-15"),
     on_wire(wires, _OneBody, "batches-share-a-body", "BT-15"),
+    on_wire(wires, _BytesAsText, "batches-of-bytes-as-text", "BT-15"),
     on_wire(wires, _PersistentOnly, "batches-leave-out-non-persistent", "BT-15"),
     on_wire(wires, _OneCopyForAll, "one-copy-for-all-batches", "BT-15"),
     on_wire(commands, _selecting_nothing, "selectors-dropped", "BT-15"),

@@ -212,7 +212,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
         "Priority": str(shown["JMSPriority"]),
         "Persistence": PERSISTENCE[str(shown["JMSDeliveryMode"])],
         "headers": "",
-        "sha256": hashlib.sha256(sent.body.encode()).hexdigest(),
+        "sha256": hashlib.sha256(sent.octets).hexdigest(),
     }
     if sent.draft.reply_to is not None:
         descriptor["ReplyToQ"] = sent.draft.reply_to.name
@@ -236,7 +236,7 @@ def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> Non
     same = _shown(sent, *JMS_IDS, *JMS_MOMENTS, *JMS_OTHERS) | _own_properties(sent)
     world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in same.items()}
-    body = {"field.sha256": "sent", "field.body": "text"}
+    body = {"field.sha256": "sent", "field.body": sent.kind}
     evidence.claim("equal-fields", {"kid": sent.key, "actor": name} | body | fields)
 
 

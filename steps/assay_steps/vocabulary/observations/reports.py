@@ -56,7 +56,7 @@ def _(world: World, evidence: Evidence, label: str, feedback: int, place: Place,
 
 def _carried(world: World, label: str, data: str) -> dict[str, str]:
     """The fields of a report that show what it has of the message's body."""
-    body = world.messages[label].body.encode()
+    body = world.messages[label].octets
     carried = {"no data": b"", "the first 100 bytes of its body": body[:FIRST_BYTES]}.get(data, body)
     return {"field.bytes": str(len(carried)), "field.sha256": hashlib.sha256(carried).hexdigest()}
 

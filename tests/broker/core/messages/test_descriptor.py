@@ -9,7 +9,7 @@ from tests.broker.core.harness import T0, TOPIC, Bench, message, queue
 
 from assay_broker.core.messages.descriptor import ID_BYTES, made_id, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.message import Address, AddressKind, Message
 
 REPLY = Address(AddressKind.QUEUE, "REPLY")
 DUE = T0 + 5_000
@@ -108,6 +108,14 @@ def test_on_the_target_everything_is_as_it_was_sent(bench: Bench, *, durable: bo
     assert (fields["MsgId"], fields["CorrelId"]) == (hexadecimal("a"), hexadecimal("other"))
     assert (fields["Persistence"], fields["Priority"], fields["MsgType"]) == (int(durable), 3, 1)
     assert (fields["ReplyToQ"], fields["Format"], fields["Feedback"]) == ("REPLY", "MQSTR", 0)
+
+
+@pytest.mark.parametrize(("body", "kind"), [("text", "MQSTR"), ("", "MQSTR"), (b"\xff", ""), (None, "")])
+def test_a_body_shows_the_format_that_ibm_mqs_client_gives_it(
+    bench: Bench, body: str | bytes | None, kind: str
+) -> None:
+    bench.put(1, 1, Message(message_id="a", body=body))
+    assert [one.descriptor["Format"] for one in bench.shown("Q")] == [kind]
 
 
 @pytest.mark.parametrize(

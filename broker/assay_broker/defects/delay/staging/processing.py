@@ -19,7 +19,7 @@ from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, 
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.delay.processor import with_cells
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import cancelled, change_of, handed_in, is_staged, with_options
+from assay_broker.defects.sends import as_text, cancelled, change_of, handed_in, is_staged, with_options
 from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, read, reshown, shown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
@@ -161,6 +161,14 @@ def _in_ascii(row: Described) -> Described:
     return replace(row, message=replace(row.message, body=body.encode("ascii", "ignore").decode(), encoded=None))
 
 
+@defect(shown, "reports-of-bytes-as-text", "DD-57", "DD-72")
+def _bytes_as_text(row: Described) -> Described:
+    """A report on a message of bytes has a text; what is not UTF-8 in them is lost."""
+    if row.descriptor.get("MsgType") != MQMT_REPORT:
+        return row
+    return replace(row, message=as_text(row.message))
+
+
 @defect(shown, "reports-under-one-id", "DD-85")
 def _one_report_id(row: Described) -> Described:
     """All reports have the same new message id."""
@@ -226,6 +234,7 @@ PROCESSING_DEFECTS = (
         apply=lambda: read(_unasked),
     ),
     _in_ascii,
+    _bytes_as_text,
     _one_report_id,
     _plain_reports,
     _reported_when_taken,
