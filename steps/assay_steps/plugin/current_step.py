@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from pytest_bdd.parser import ScenarioTemplate, Step
 
@@ -25,6 +27,8 @@ class CurrentStep:
         self._steps: list[tuple[Step, int]] = []
         self.within: Step | None = None
         """The step that has begun and not ended."""
+        self.function: Callable[..., object] | None = None
+        """The function of the step that was called last."""
 
     def begin(self, step: Step) -> None:
         """Note that this step begins."""

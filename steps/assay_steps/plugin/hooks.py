@@ -316,9 +316,11 @@ class AssayPlugin:
     ) -> None:
         """Refuse coroutines; give this step's sentence to its claims."""
         checks.refuse_coroutine(step_func)
-        world = request.node.stash.get(WORLD, None)
+        world, current = (request.node.stash.get(key, None) for key in (WORLD, CURRENT_STEP))
         if world is not None:
             world.evidence.begin(step.name)
+        if current is not None:
+            current.function = step_func
 
     def pytest_bdd_after_step(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
@@ -327,7 +329,7 @@ class AssayPlugin:
         world = request.node.stash.get(WORLD, None)
         if world is not None and own_steps.checks_itself(step.type, step_func, world.evidence):
             own_steps.claim_check(world.evidence)
-        self._step(request, step, "done", "")
+        self._step(request.node, step, "done", "")
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
             current.end()
@@ -336,30 +338,34 @@ class AssayPlugin:
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object], exception: Exception
     ) -> None:
         """Record a failed step in the journal: as a team's own check, as refused by the pair, or as broken."""
-        world = request.node.stash.get(WORLD, None)
-        if (
-            isinstance(exception, AssertionError)
-            and world is not None
-            and own_steps.checks_itself(step.type, step_func, world.evidence)
-        ):
-            own_steps.claim_check(world.evidence, exception)
-            request.node.stash[FAILED_CHECK] = exception
-            self._step(request, step, "done", "")
+        if isinstance(exception, AssertionError) and self._failed_own_check(request.node, step, step_func, exception):
             return
         refused = isinstance(exception, SetupRefusedError)
         if isinstance(exception, SetupRefusedError):
             self._claim_of_client(request.node, exception)
-        self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
+        self._step(request.node, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
     def pytest_bdd_step_func_lookup_error(
         self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
     ) -> None:
         """Record a step without a definition, which ends its scenario with an error."""
         del feature, scenario
-        self._step(request, step, "broken", _told(exception, step, request.node))
+        self._step(request.node, step, "broken", _told(exception, step, request.node))
 
-    def _step(self, request: pytest.FixtureRequest, step: Step, outcome: str, detail: str) -> None:
-        journal, world = (request.node.stash.get(key, None) for key in (JOURNAL, WORLD))
+    def _failed_own_check(
+        self, item: pytest.Item, step: Step, step_func: Callable[..., object], failure: BaseException
+    ) -> bool:
+        """Claim a failed check of a team's own Then-step; False for any other step."""
+        world = item.stash.get(WORLD, None)
+        if world is None or not own_steps.checks_itself(step.type, step_func, world.evidence):
+            return False
+        own_steps.claim_check(world.evidence, failure)
+        item.stash[FAILED_CHECK] = failure
+        self._step(item, step, "done", "")
+        return True
+
+    def _step(self, item: pytest.Item, step: Step, outcome: str, detail: str) -> None:
+        journal, world = (item.stash.get(key, None) for key in (JOURNAL, WORLD))
         if journal is not None:
             journal.write(
                 events.Step,
@@ -384,6 +390,10 @@ class AssayPlugin:
         if problem is item.stash.get(FAILED_CHECK, None):
             return
         journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
+        function = item.stash[CURRENT_STEP].function
+        is_check = isinstance(problem, pytest.fail.Exception)  # pytest-bdd's step_error sees exceptions alone
+        if step and function and is_check and self._failed_own_check(item, step, function, problem):
+            return
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:
             keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from traceback import extract_tb
 from typing import Final
 
 from assay_evidence.judge import THEN
@@ -18,15 +20,21 @@ def checks_itself(type_: str, step_func: Callable[..., object], evidence: Eviden
     return type_ == THEN and not step_func.__module__.startswith(_KIT) and not evidence.made
 
 
-def claim_check(evidence: Evidence, failure: AssertionError | None = None) -> None:
+def claim_check(evidence: Evidence, failure: BaseException | None = None) -> None:
     """Claim what a step's own code found.
 
     Args:
         evidence: The scenario's claims.
-        failure: The assertion that failed; None if none did.
+        failure: The assertion that failed, or what `pytest.fail` raised; None if nothing did.
     """
     if failure is None:
         evidence.claim("own-check", {}, {"held": 1})
     else:
-        said = next(iter(str(failure).splitlines()), "") or "an assertion without a text failed"
+        said = next(iter(str(failure).splitlines()), "") or _source_of(failure)
         evidence.claim("own-check", {"said": said[:_MOST_CHARACTERS]}, {"held": 0})
+
+
+def _source_of(failure: BaseException) -> str:
+    """Return the line that raised an assertion without a text, with its place."""
+    raised = extract_tb(failure.__traceback__)[-1]
+    return f"{raised.line} ({Path(raised.filename).name}:{raised.lineno})"

@@ -19,6 +19,7 @@ FEATURE = """Feature: Own
     {}
 """
 STEPS = """
+import pytest
 from pytest_bdd import then, when
 
 @then("the ledger balances")
@@ -26,6 +27,13 @@ def _(): pass
 
 @then("the ledger is full")
 def _(): assert False, "it holds 1 of 2"
+
+@then("the ledger is empty")
+def _(): pytest.fail("it holds 1 of 0")
+
+@then("the ledger is told")
+def _():
+    raise AssertionError
 
 @then("the ledger burns")
 def _(): raise RuntimeError("smoke")
@@ -60,6 +68,8 @@ def verdict(pytester: pytest.Pytester, *steps: str) -> ScenarioVerdict:
         ((BALANCES, BALANCES), Verdict.PASS, ""),
         ((SENT, FULL), Verdict.FAIL, "The step's own check does not hold: it holds 1 of 2"),
         ((FULL, SENT), Verdict.FAIL, "The step's own check does not hold: it holds 1 of 2"),
+        ((SENT, "Then the ledger is empty"), Verdict.FAIL, "The step's own check does not hold: it holds 1 of 0"),
+        ((SENT, "Then the ledger is told"), Verdict.FAIL, "does not hold: raise AssertionError (conftest.py:"),
         ((SENT, "Then the ledger burns"), Verdict.ERROR, "RuntimeError: smoke"),
         (("When the ledger is opened", BALANCES), Verdict.ERROR, "AssertionError: it is locked"),
     ],
