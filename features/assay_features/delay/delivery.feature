@@ -395,7 +395,7 @@ Feature: A delayed message is delivered once its delay is over
         | event                    |
         | is killed and comes back |
 
-    @needs-topic @needs-durable-subscription
+    @evidence @needs-topic @needs-durable-subscription @needs-topic-wildcard
     Scenario Outline: A publication for a durable subscription to <pattern> outlives that the broker <event> during its delay
       Given a durable subscriber "steady" on topic "<pattern>"
       And subscriber "steady" is inactive

@@ -189,6 +189,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And subscriber "left" goes away
       Then "right" sees "news" exactly once
 
+    @evidence @needs-topic-wildcard
     Scenario: Who comes during the delay with a pattern gets nothing
       Given a non-durable subscriber "early" on topic "sport/football"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -229,7 +230,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
         | mode           |
         | non-persistent |
 
-    @needs-shared-subscription @needs-durable-subscription
+    @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
     Scenario: A shared durable subscription to a pattern without a subscriber at the send is matched
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive

@@ -866,7 +866,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "missed" exactly once
       And "second" never sees "old"
 
-    @kit @needs-selector @needs-restart
+    @kit @needs-selector @needs-restart @needs-topic-wildcard
     Scenario Outline: One to several topics is opened again with what it selects, in order, after the broker <event>
       Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "first" is inactive
