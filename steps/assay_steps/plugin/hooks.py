@@ -316,9 +316,10 @@ class AssayPlugin:
     ) -> None:
         """Refuse coroutines; give this step's sentence to its claims."""
         checks.refuse_coroutine(step_func)
-        world, current = (request.node.stash.get(key, None) for key in (WORLD, CURRENT_STEP))
+        world = request.node.stash.get(WORLD, None)
         if world is not None:
             world.evidence.begin(step.name)
+        current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
             current.function = step_func
 
@@ -365,7 +366,8 @@ class AssayPlugin:
         return True
 
     def _step(self, item: pytest.Item, step: Step, outcome: str, detail: str) -> None:
-        journal, world = (item.stash.get(key, None) for key in (JOURNAL, WORLD))
+        journal = item.stash.get(JOURNAL, None)
+        world = item.stash.get(WORLD, None)
         if journal is not None:
             journal.write(
                 events.Step,
