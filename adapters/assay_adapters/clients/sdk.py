@@ -53,6 +53,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.BROWSE,
         Capability.QUEUE,
         Capability.TOPIC,
+        Capability.TOPIC_WILDCARD,  # a pattern goes to the broker, whose wildcards count
         Capability.DURABLE_SUBSCRIPTION,
         Capability.SHARED_SUBSCRIPTION,
         Capability.TEMPORARY_DESTINATION,
