@@ -106,5 +106,5 @@ def test_a_temporary_queue_has_a_name_of_its_own_and_goes_with_its_connection_or
             with pytest.raises(NoConverterError):
                 context.create_temporary_topic(int)
             to_more = other.create_producer(TemporaryQueue(more.name, dict))
-        with pytest.raises(MessagingRuntimeError, match="has gone with its connection"):
+        with pytest.raises(MessagingRuntimeError, match="was deleted at the end of its connection"):
             to_more.send({})

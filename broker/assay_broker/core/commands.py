@@ -1,7 +1,7 @@
-"""The commands that the core takes.
+"""The commands that the shell gives to the core. Each class says what the core does for its command.
 
-The shell chooses the numbers of connections, links, units and tokens. Every command with a token gets exactly one
-`Answer`; a token of None asks for none.
+The shell chooses the numbers of connections, links, units and tokens. The core answers every command that has a token
+with exactly one `Answer`, and a command whose token is None with no `Answer`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Connect(Struct, frozen=True, tag=True):
 
     Args:
         client_id: JMS client id; None for none.
-        user: The user whose authority counts; None for anonymous.
-        alone: Whether no other connection may have the client id (JMS 6.1.2). AMQP allows a container several
-            connections unless it asks for this.
+        user: The user whose authority the core checks; None for an anonymous client.
+        alone: Whether no other connection may have the client id (JMS 6.1.2). False for AMQP clients, which may open
+            several connections for one container, unless the client asks for a sole connection.
     """
 
     connection: int
@@ -33,10 +33,11 @@ class Connect(Struct, frozen=True, tag=True):
 
 
 class Disconnect(Struct, frozen=True, tag=True):
-    """Close a connection: its open units of work are backed out, and unsettled messages go back to their queues.
+    """Close a connection: back out its open units of work, and return its unsettled messages to their queues.
 
     Args:
-        clean: Whether the client closed it. The effects are the same; only the reason in messages to others differs.
+        clean: Whether the client closed the connection; False if the connection was lost. The core treats both alike;
+            only defects and variants distinguish them.
     """
 
     connection: int
@@ -48,8 +49,8 @@ class AttachSender(Struct, frozen=True, tag=True):
     """Open a sender.
 
     Args:
-        address: The destination; None if each message names its own.
-        adopt: Whether a temporary destination that does not exist is created for the connection.
+        address: The destination; None if each message names its own destination.
+        adopt: Whether the core creates a temporary destination that does not exist, for this connection.
         named: Whether the answer's value is the destination's name.
     """
 
@@ -68,14 +69,14 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         selector: JMS selector; None for none.
         no_local: Whether to leave out messages that the same connection or client id sent (topics only).
         durability: The kind of subscription.
-        name: The subscription's name; None for an unshared non-durable one or a queue.
-        shared: Whether others may share the subscription.
+        name: The subscription's name; None for a queue, and for an unshared non-durable subscription.
+        shared: Whether several receivers may share the subscription.
         everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
-        settled: Whether the receiver wants settled deliveries (at most once).
-        session: The receiver's session on the connection, which can get uncommitted messages of the session's own unit
-            of work (DD-25); None if unknown.
+        settled: Whether the queue manager sends deliveries settled (at most once).
+        session: The session of the connection to which the receiver belongs; None if unknown. Its receivers can get the
+            messages that its own unit of work has not committed yet (DD-25).
         timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
-        adopt: Whether a temporary destination that does not exist is created for the connection.
+        adopt: Whether the core creates a temporary destination that does not exist, for this connection.
     """
 
     connection: int
@@ -95,7 +96,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Detach(Struct, frozen=True, tag=True):
-    """Close a link; a receiver's unsettled messages go back as failed deliveries."""
+    """Close a link; the unsettled messages of a receiver return to their queue as failed deliveries."""
 
     connection: int
     token: int | None
@@ -106,9 +107,9 @@ class Flow(Struct, frozen=True, tag=True):
     """Allow more deliveries on a receiver.
 
     Args:
-        credit: How many more; a negative number takes back what is not used of that many.
-        drain: Send what is there and take the rest of the credit back; the answer says that it is done.
-        settled: Whether deliveries are settled as they leave, from now on; None for as before.
+        credit: The number of deliveries to add to the credit; a negative number takes back unused credit.
+        drain: Whether the core delivers the messages that wait, takes back all remaining credit, and then answers.
+        settled: Whether the queue manager sends deliveries settled from now on; None leaves this unchanged.
     """
 
     connection: int
@@ -123,7 +124,7 @@ class Put(Struct, frozen=True, tag=True):
     """Send a message.
 
     Args:
-        unit: The unit of work of the send; None for none.
+        unit: The unit of work to which the send belongs; None for none.
     """
 
     connection: int
@@ -134,15 +135,16 @@ class Put(Struct, frozen=True, tag=True):
 
 
 class Settle(Struct, frozen=True, tag=True):
-    """Settle deliveries; with a unit, at that unit's commit.
+    """Settle deliveries, at once or at the commit of a unit of work.
 
-    Until the commit or backout the unit holds the deliveries, even if their link is closed (OASIS AMQP 1.0, 4.4.2). A
-    branch of a global unit of work can only accept.
+    Until its commit or backout the unit of work holds the deliveries, even if their link is closed (OASIS AMQP 1.0,
+    4.4.2). A branch of a global unit of work can only accept deliveries.
 
     Args:
-        leave_out: Whether a returned message is never delivered to this link again (OASIS AMQP 1.0, 3.4.5,
-            undeliverable-here).
-        annotations: Annotations to add to a returned message or replace in it (3.4.5, message-annotations), as an
+        unit: The unit of work; None to settle at once.
+        leave_out: Whether the queue manager never delivers a returned message to this link again (OASIS AMQP 1.0,
+            3.4.5, undeliverable-here).
+        annotations: Annotations to add to a returned message or to replace in it (3.4.5, message-annotations), as an
             encoded map; empty for none.
     """
 
@@ -160,10 +162,10 @@ class Begin(Struct, frozen=True, tag=True):
     """Begin a local unit of work, or work in a branch of a global one.
 
     Args:
-        unit: Its number on the connection; a joined or resumed branch gets this number, too.
-        session: Its session on the connection; None if unknown.
-        xid: The branch's xid; None for a local unit.
-        start: Whether the branch is new, joined, or resumed.
+        unit: The number of the unit of work on the connection; a joined or resumed branch gets this number, too.
+        session: The session of the connection that begins it; None if unknown.
+        xid: The branch's xid; None for a local unit of work.
+        start: Whether the client begins, joins or resumes the branch; without effect for a local unit of work.
     """
 
     connection: int
@@ -184,7 +186,7 @@ class EndBranch(Struct, frozen=True, tag=True):
 
 
 class PrepareBranch(Struct, frozen=True, tag=True):
-    """Prepare a branch; the answer's value is a `XaVote`."""
+    """Prepare a branch; the answer's value is an `XaVote`."""
 
     connection: int
     token: int | None
@@ -195,7 +197,7 @@ class CommitBranch(Struct, frozen=True, tag=True):
     """Commit a branch.
 
     Args:
-        one_phase: Whether the branch was not prepared.
+        one_phase: Whether to commit an unprepared branch in one phase.
     """
 
     connection: int
@@ -205,7 +207,7 @@ class CommitBranch(Struct, frozen=True, tag=True):
 
 
 class BackOutBranch(Struct, frozen=True, tag=True):
-    """Back out a branch, prepared or not; the messages that it accepted go back to their queues."""
+    """Back out a branch, prepared or not; the messages that the branch accepted return to their queues."""
 
     connection: int
     token: int | None
@@ -213,14 +215,14 @@ class BackOutBranch(Struct, frozen=True, tag=True):
 
 
 class RecoverBranches(Struct, frozen=True, tag=True):
-    """List the branches in doubt and those completed heuristically; the answer's value is a tuple of xids."""
+    """List the branches that are in doubt or completed heuristically; the answer's value is a tuple of their xids."""
 
     connection: int
     token: int | None
 
 
 class ForgetBranch(Struct, frozen=True, tag=True):
-    """Forget how a branch was completed heuristically."""
+    """Forget the heuristic outcome of a branch."""
 
     connection: int
     token: int | None
@@ -236,9 +238,10 @@ class Commit(Struct, frozen=True, tag=True):
 
 
 class Backout(Struct, frozen=True, tag=True):
-    """Back out a local unit of work; the deliveries accepted in it stay with their links, unsettled.
+    """Back out a local unit of work; its links keep the deliveries that it accepted, unsettled.
 
-    If the number is a branch's, the branch is backed out as if its connection had ended, because its session ends.
+    If the number is that of a branch, the core backs out the branch as if its connection had ended, because its session
+    ends.
     """
 
     connection: int
@@ -250,7 +253,7 @@ class Unsubscribe(Struct, frozen=True, tag=True):
     """Remove a durable subscription of the connection's client id.
 
     Args:
-        everybodys: Whether it belongs to no client id, as `Attach` says.
+        everybodys: Whether it is a shared subscription that belongs to no client id.
     """
 
     connection: int
@@ -263,7 +266,7 @@ class FindSubscription(Struct, frozen=True, tag=True):
     """Find a durable subscription of the connection's client id; the answer's value is a tuple with its `Terms`.
 
     Args:
-        everybodys: Whether it belongs to no client id, as `Attach` says.
+        everybodys: Whether it is a shared subscription that belongs to no client id.
     """
 
     connection: int
@@ -281,7 +284,7 @@ class DeleteTemporary(Struct, frozen=True, tag=True):
 
 
 class Browse(Struct, frozen=True, tag=True):
-    """Browse a queue; the answer's value is a tuple of messages in the queue's order."""
+    """Browse a queue; the answer's value is a tuple of messages (`Browsed`) in the queue's order."""
 
     connection: int
     token: int | None
@@ -301,9 +304,9 @@ class Administer(Struct, frozen=True, tag=True):
     """Carry out an administrator's command.
 
     Args:
-        change: The command, which decides the type of the answer's value.
-        checked: Whether the connection's user needs authority for it; otherwise the shell has admitted the user as an
-            administrator.
+        change: The administrator's command; its class decides the type of the answer's value.
+        checked: Whether the connection's user needs authority for the command; False if the shell has admitted the user
+            as an administrator.
     """
 
     connection: int
@@ -324,23 +327,25 @@ class WorkerDied(Struct, frozen=True, tag=True):
 
 
 class Tick(Struct, frozen=True, tag=True):
-    """Handle all that is due at `Core.next_due_ms`."""
+    """Handle every expiry, release, retry and restart that is due now; the shell sends it at `Core.next_due_ms`."""
 
 
 class Stored(Struct, frozen=True, tag=True):
-    """Note that a batch and every earlier one are durable."""
+    """Note that a batch and all earlier batches are durable."""
 
     batch: int
 
 
 class StoreFailed(Struct, frozen=True, tag=True):
-    """Undo batches that could not be made durable.
+    """Undo batches that the store could not make durable.
 
-    Batches that failed together come in one command, so that no command between them builds on a failed one.
+    The shell reports batches that failed together in one command. Otherwise the core could handle a command between two
+    reports, and build on a batch that has failed.
 
     Args:
-        batch: The newest of them.
-        older: The others, the newest first.
+        batch: The newest failed batch.
+        why: The store's reason, for the log and the refusals.
+        older: The other failed batches, the newest first.
     """
 
     batch: int

@@ -1,4 +1,4 @@
-"""One queue manager: a command and the time in, effects out.
+"""One queue manager, as an object that takes commands and the time, and returns effects.
 
 The same commands at the same times give the same effects. `assay_broker.core.handlers` has a handler for each command.
 """
@@ -40,9 +40,9 @@ class Core:
     """One queue manager.
 
     Args:
-        settings: Its settings.
+        settings: The settings of the queue manager.
         tables: Its state tables.
-        group: The state that it shares with the members of its sharing group; None outside a group.
+        group: The state that it shares with the members of its queue-sharing group; None outside a group.
     """
 
     def __init__(self, settings: Settings, tables: Tables = TABLES, group: Group | None = None) -> None:
@@ -59,17 +59,20 @@ class Core:
         tables: Tables = TABLES,
         group: Group | None = None,
     ) -> tuple[Core, tuple[Effect, ...]]:
-        """Start from the store's records; a record that was not flushed never existed.
+        """Return a queue manager that starts from the records of its store.
 
         Args:
             records: The store's records, in the order in which they were stored.
             settings: The queue manager's settings.
             now_ms: The time, in milliseconds since the epoch.
-            tables: Its state tables.
-            group: The state that it shares with the members of its sharing group; None outside a group.
+            tables: The queue manager's state tables.
+            group: The state that it shares with the members of its queue-sharing group; None outside a group.
 
         Returns:
-            The queue manager, and its first effects, such as the removal of messages that expired meanwhile.
+            The queue manager, and its first effects, such as the removal of messages that have expired.
+
+        Raises:
+            RefusalError: A local queue holds messages, and the settings define another object of its name.
         """
         core = cls(settings, tables, group)
         turn = core._turn(now_ms)
@@ -86,26 +89,26 @@ class Core:
 
         Args:
             command: The command.
-            now_ms: The time, in milliseconds since the epoch; never less than before.
+            now_ms: The time, in milliseconds since the epoch; not before the time of the last command.
 
         Returns:
-            The effects, to be carried out in this order.
+            The effects, in the order in which the shell has to carry them out.
         """
         turn = self._turn(now_ms)
         self._do(turn, command)
         return self._finish(turn)
 
     def put_together(self, puts: Iterable[commands.Put], now_ms: int) -> tuple[Effect, ...]:
-        """Put messages that arrived together in one turn, so that their records are one batch.
+        """Carry out several put commands in one turn, so that their records are one batch.
 
-        A refused message does not affect the others.
+        If one message is refused, the core still puts the others.
 
         Args:
-            puts: The commands.
-            now_ms: The time, in milliseconds since the epoch; never less than before.
+            puts: The put commands.
+            now_ms: The time, in milliseconds since the epoch; not before the time of the last command.
 
         Returns:
-            The effects, to be carried out in this order.
+            The effects, in the order in which the shell has to carry them out.
         """
         turn = self._turn(now_ms)
         for put in puts:
@@ -113,19 +116,20 @@ class Core:
         return self._finish(turn)
 
     def next_due_ms(self) -> int | None:
-        """Return when the next `Tick` is due, in milliseconds since the epoch; None if none is."""
+        """Return when the next `Tick` is due, in milliseconds since the epoch; None if no `Tick` is needed."""
         processor = self._state.processor
         return soonest(self._watched if processor.watching else self._schedules, processor.restart_ms)
 
     @property
     def octets(self) -> int:
-        """The memory of all messages on queues and staged, in octets, approximately."""
+        """The memory that all messages on queues and staged messages take, in octets, approximately."""
         return self._state.queues.octets + self._state.staging.octets
 
     def kind_of(self, name: str) -> AddressKind:
-        """Return whether a name of unknown kind is a queue's or a topic's.
+        """Return the kind of a destination whose client named no kind: queue or topic.
 
-        A queue of that name comes first, then a topic object with that topic string; without either it is a queue's.
+        If a queue object has the name, it is a queue. Otherwise, if a topic object has the name as its topic string, it
+        is a topic. Any other name is that of a queue.
         """
         if self._state.objects.queue(name) is None and self._state.objects.topics.at(name) is not None:
             return AddressKind.TOPIC

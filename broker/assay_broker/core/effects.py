@@ -1,7 +1,7 @@
-"""The effects of commands, which the shell carries out.
+"""The effects of commands, which the shell carries out. Each class says what the shell does for its effect.
 
-`after` names a batch: the shell carries out no effect with ``after=n`` before ``Stored(n)``. It drops the effect on
-``StoreFailed(n)``, whose own effects replace it.
+An effect with ``after=n`` waits for batch n: the shell carries it out once it has given ``Stored(n)`` to the core. On
+``StoreFailed(n)`` the shell drops the effect, and the effects of ``StoreFailed(n)`` replace it.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
-NOTHING_TOLD: PeerProperties = {}
-"""The value shared by all answers without properties; read-only by its type."""
+NO_PROPERTIES: PeerProperties = {}
+"""The empty properties that all answers without properties share; read-only by its type."""
 
 
 class Persist(Struct, frozen=True, tag=True):
-    """Make these records durable, all or none; the shell reports `Stored` or `StoreFailed`."""
+    """Make all these records durable, or none of them; afterwards report `Stored` or `StoreFailed` to the core."""
 
     batch: int
     records: tuple[Record, ...]
 
 
 class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
-    """Hand a message to a receiver.
+    """Send a message to a receiver.
 
     Args:
-        origin: The destination at which the receiver listens.
+        origin: The destination that the receiver's client named.
         delivery: The delivery's number on this connection.
-        count: Earlier deliveries that failed.
-        redelivered: Whether it may have been delivered before.
-        settled: Whether the queue manager has forgotten it already.
+        count: The number of earlier deliveries of the message that failed.
+        redelivered: Whether the queue manager may have delivered the message before.
+        after: The batch to wait for; None for none.
+        settled: Whether the delivery is sent settled (at most once); the queue manager has removed the message already.
     """
 
     connection: int
@@ -57,7 +58,7 @@ class Browsed(Struct, frozen=True):
     """A message for a browser.
 
     Args:
-        count: The number of its failed deliveries.
+        count: The number of the message's failed deliveries.
     """
 
     message: Message
@@ -65,7 +66,7 @@ class Browsed(Struct, frozen=True):
 
 
 Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...] | tuple[ThreadStatus, ...]
-"""The result of DISPLAY."""
+"""The result of a DISPLAY command."""
 
 Value = (
     tuple[Browsed, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | tuple[Terms, ...] | XaVote | str | None
@@ -78,12 +79,15 @@ destination's name.
 
 
 class Answer(Struct, frozen=True, tag=True, gc=False):
-    """The answer to a command: it is done, or refused.
+    """Answer a command.
 
     Args:
-        value: The result, for commands with one.
-        properties: For `AttachSender`: properties of the destination for the client (I-6: ``x-opt-mq-defbind``,
-            ``x-opt-mq-clustered``).
+        refused: The reason of a refusal; None if the command was carried out.
+        value: The command's result; None for a command without a result.
+        after: The batch to wait for; None for none.
+        properties: The properties of the destination for the client. For `AttachSender`: ``x-opt-mq-defbind`` and
+            ``x-opt-mq-clustered`` (I-6). For `Attach`: the queue's back-out threshold and queue, and the dead-letter
+            queue.
     """
 
     connection: int
@@ -106,7 +110,8 @@ class ToMember(Struct, frozen=True, tag=True):
     """Send a parcel to another queue manager of the network.
 
     Args:
-        member: Its name; None for all others.
+        member: The name of the other queue manager; None for all of them.
+        after: The batch to wait for; None for none.
     """
 
     member: str | None
@@ -119,7 +124,7 @@ class Trace(Struct, frozen=True, tag=True):
 
     Args:
         text: One sentence, without any content of a message.
-        objects: Names of the objects in question.
+        objects: The names of the objects that the event concerns.
     """
 
     text: str

@@ -1,6 +1,6 @@
-"""The handler of each command.
+"""The handlers of the commands, one for each.
 
-Every handler checks before it changes anything, so a refused command has no effect.
+Every handler makes all its checks before it changes anything, so a refused command has no effect.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
 """Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
-_MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
+_MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of its range is enough
 
 
 def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
@@ -76,7 +76,7 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
 
 def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
     end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # the connection's last answer
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # after all earlier answers
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
@@ -89,9 +89,9 @@ def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
     connection = state.connections.get(command.connection)
     made_by = attach(state, turn, connection, command)
     receiver = connection.links[command.link]
-    told = backout(state, receiver.queue) if isinstance(receiver, Receiver) else None
+    properties = backout(state, receiver.queue) if isinstance(receiver, Receiver) else None
     # PD-13: the answer waits until the subscription is durable
-    turn.answer(command.connection, command.token, gate=state.gate(made_by), properties=told)
+    turn.answer(command.connection, command.token, gate=state.gate(made_by), properties=properties)
 
 
 def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
@@ -112,14 +112,14 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
     pump(state, turn, receiver.queue)
     if action is LinkAction.EXHAUST:
         receiver.exhaust()
-    turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after what it was sent
+    turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after its deliveries
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """Return the unit of work of a command, if it may take one more message.
+    """Return the unit of work of a command, if it may take the command's messages; None for a command without one.
 
     Raises:
-        RefusalError: It holds as many as MAXUMSGS allows, or has ended.
+        RefusalError: The connection has no such open unit of work, or it would hold more messages than MAXUMSGS allows.
     """
     if command.unit is None:
         return None
@@ -152,12 +152,12 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
     deliveries = [delivery for delivery in found if delivery is not None and delivery.unit is None]
     if len(deliveries) < len(numbers):
         raise illegal_state(
-            f"Link {command.link} has not got all of these deliveries to settle, or a unit of work has some of them."
+            f"Link {command.link} does not hold all of these deliveries, or a unit of work has settled some already."
         )
     unit = _unit_for_work(state, command)
     if unit is not None:
         if command.outcome is not Outcome.ACCEPTED and not isinstance(unit, Unit):
-            raise illegal_state("A branch of a global unit of work accepts deliveries, and gives none back.")
+            raise illegal_state("A branch of a global unit of work can only accept deliveries, not return them.")
         for delivery in deliveries:
             delivery.unit = unit
             delivery.settled_by = command
@@ -188,7 +188,9 @@ def _begin(state: State, turn: Turn, command: commands.Begin) -> None:
 
 def _local(unit: Work) -> Unit:
     if not isinstance(unit, Unit):
-        raise illegal_state(f"Unit of work {unit.number} is a branch of a global one: its transaction manager ends it.")
+        raise illegal_state(
+            f"Unit of work {unit.number} is a branch of a global one: only its transaction manager can end it."
+        )
     return unit
 
 
@@ -231,7 +233,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     if command.address.kind is AddressKind.TEMPORARY_QUEUE and str(command.address) not in state.temporary:
         # A browse creates no queue, because no connection would own it.
         raise refusal(
-            Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} is no longer there, or never was.", command.address.name
+            Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} does not exist, or was deleted.", command.address.name
         )
     check_permitted(state, connection.user, command.address, "BROWSE")
     selector = parse_selector(command.selector)
@@ -254,7 +256,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
 
 
 def _as_browsed(state: State, entry: Entry) -> Browsed:
-    """Return a message for a browser; a staged one has the ids of the staging queue (DD-37)."""
+    """Return a message for a browser; a staged message has a new id, and its own id as correlation id (DD-37)."""
     message = entry.message
     if entry.place is Place.STAGED:
         message = with_ids(message, staged_id(state.settings.name, entry), message.message_id)

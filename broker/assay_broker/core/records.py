@@ -1,7 +1,7 @@
-"""The records in the store. Replaying those flushed so far gives the state after a kill.
+"""The records in the store. After a kill, a queue manager restores its state from the records that were flushed.
 
-Only persistent messages on queues and durable subscriptions are recorded (PD-20, PD-23), and only durable
-subscriptions. The objects and authority records of a new queue manager are recorded once they change.
+The core records persistent messages on queues and on durable subscriptions (PD-20, PD-23), and durable subscriptions
+themselves. It records an object or authority record of a new queue manager only once an administrator changes it.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         number: The subscription's number, unique for ever.
-        client_id: The client id that it belongs to; None for a shared one of clients without an id.
-        name: Its name.
-        topic: Its topic.
+        client_id: The client id to which the subscription belongs; None for a shared one that belongs to no client id.
+        name: The subscription's name.
+        topic: The subscription's topic.
         selector: JMS selector; None for none.
-        no_local: Whether it leaves out messages that its own client sends.
-        shared: Whether it is shared.
-        timeout_ms: How long it outlives its last receiver, in milliseconds; None for ever.
-        left_ms: When its last receiver left, in milliseconds since the epoch, if it has a time to live; None while it
-            has a receiver.
+        no_local: Whether the subscription leaves out messages that its own client sends.
+        shared: Whether several receivers may share the subscription.
+        timeout_ms: How long the subscription outlives its last receiver, in milliseconds; None for ever.
+        left_ms: When the last receiver of a subscription with a time to live left, in milliseconds since the epoch;
+            None while it has a receiver.
     """
 
     number: int
@@ -62,25 +62,25 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class SubscriptionRemoved(Struct, frozen=True, tag=True):
-    """A durable subscription was removed; its messages are removed by records of their own."""
+    """A durable subscription was removed; a `MessageRemoved` follows for each of its messages."""
 
     number: int
 
 
 class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=True, gc=False):
-    """One copy of a message, on a queue or staged.
+    """One copy of a message was put on a queue or staged.
 
     Args:
         key: The copy's number, unique for ever.
-        home: The home of its queue; for a staged copy that of its target.
+        home: The home of the copy's queue; for a staged copy the home of its target.
         message: The message.
-        arrived_ms: When it arrived, in milliseconds since the epoch.
-        expires_ms: When it expires; None never.
-        due_ms: When its delay is over; None for a copy without delay.
-        dead: Why it is on the dead-letter queue; None elsewhere.
-        via: The queue managers that it has passed through.
-        unit: The number of the prepared branch that put it. While that branch is in doubt, no receiver can get the
-            copy; afterwards the number has no effect. None outside branches.
+        arrived_ms: When the copy arrived, in milliseconds since the epoch.
+        expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
+        due_ms: When the copy's delay is over, in milliseconds since the epoch; None for a copy without delay.
+        dead: The dead-letter header; None for a copy that is not on the dead-letter queue.
+        via: The names of the queue managers through which the copy has passed.
+        unit: The number of the prepared branch that put the copy; None for a put outside branches. While that branch is
+            in doubt, no receiver can get the copy; afterwards the number has no effect.
     """
 
     key: int
@@ -97,12 +97,13 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=T
 class MessageMarked(Struct, frozen=True, tag=True):
     """A delivery of a stored message failed; the message stays marked as redelivered, also after a restart.
 
-    The record is written when a delivery comes back, an orderly shutdown included, not at each delivery. So a message
-    that was held at a kill comes again without the mark. JMS 3.4.7 allows that: the mark means "likely". A mark after a
-    kill would need a flush before each delivery.
+    The core writes the record when a delivery fails, also at an orderly shutdown. So after a kill, a message that a
+    receiver held is delivered again without the mark. JMS 3.4.7 allows that, because the mark means "likely". A mark
+    after a kill would need a flush before each delivery.
 
     Args:
-        count: The number of failed deliveries so far.
+        key: The number of the message's copy.
+        count: The number of the copy's failed deliveries so far.
     """
 
     key: int
@@ -120,9 +121,9 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         topic: The topic.
-        message: The publication; None if the topic no longer has a persistent one.
-        expires_ms: When it expires; None never.
-        client_id: The client id of its publisher; None for none.
+        message: The publication; None if the topic no longer has a persistent retained publication.
+        expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
+        client_id: The client id of the publisher; None for none.
     """
 
     topic: Address
@@ -132,7 +133,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class KeptForTopic(Struct, frozen=True):
-    """A publication that a branch will retain at its commit; fields as in `RetainedSet`."""
+    """A publication that becomes its topic's retained publication when a branch commits; fields as in `RetainedSet`."""
 
     topic: Address
     message: Message
@@ -141,17 +142,17 @@ class KeptForTopic(Struct, frozen=True):
 
 
 class UnitPrepared(Struct, frozen=True, tag=True, kw_only=True):
-    """A branch of a global unit of work is in doubt.
+    """A branch of a global unit of work was prepared, and is in doubt.
 
-    Its persistent messages have records of their own (`MessageStored.unit`).
+    The branch's persistent messages have records of their own (`MessageStored.unit`).
 
     Args:
-        number: Its number, unique for ever, among messages, too.
-        xid: Its xid.
-        prepared_ms: Since when, in milliseconds since the epoch.
-        sent: The keys of the copies that it has put, in the order of the sends.
-        got: The keys of the copies that it has accepted.
-        kept: Its publications to retain.
+        number: The branch's number, unique for ever; no message copy has the same number as its key.
+        xid: The branch's xid.
+        prepared_ms: When the branch was prepared, in milliseconds since the epoch.
+        sent: The keys of the copies that the branch has put, in the order of the sends.
+        got: The keys of the copies that the branch has accepted.
+        kept: The branch's publications to retain at its commit.
     """
 
     number: int
@@ -163,7 +164,14 @@ class UnitPrepared(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class UnitCompleted(Struct, frozen=True, tag=True):
-    """An operator resolved a branch in doubt; the outcome is kept for the transaction manager."""
+    """An operator resolved a branch in doubt; the outcome stays in the store for the transaction manager.
+
+    Args:
+        number: The branch's number.
+        xid: The branch's xid.
+        committed: Whether the operator committed the branch; False if the operator backed it out.
+        prepared_ms: When the branch was prepared, in milliseconds since the epoch.
+    """
 
     number: int
     xid: bytes
@@ -172,30 +180,30 @@ class UnitCompleted(Struct, frozen=True, tag=True):
 
 
 class UnitResolved(Struct, frozen=True, tag=True):
-    """A branch is no longer in doubt, and its outcome is forgotten.
+    """A branch is no longer in doubt, and no outcome is kept for it.
 
-    The copies that it had put can be received, unless the same batch removes them.
+    Receivers can get the copies that the branch put, unless records of the same batch remove them.
     """
 
     number: int
 
 
 class MemberTold(Struct, frozen=True, tag=True):
-    """The last bulletin of another queue manager in the network."""
+    """Another queue manager of the network has sent a new bulletin about itself."""
 
     member: str
     bulletin: Bulletin
 
 
 class ParcelTaken(Struct, frozen=True, tag=True):
-    """A persistent message came from another queue manager, which may send it again under this number."""
+    """A persistent message arrived from another queue manager, which may send it again under this number."""
 
     member: str
     number: int
 
 
 class ParcelForgotten(Struct, frozen=True, tag=True):
-    """The other queue manager will not send it again under this number."""
+    """The other queue manager will not send a message again under this number."""
 
     member: str
     number: int

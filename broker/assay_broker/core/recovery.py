@@ -1,4 +1,4 @@
-"""The start of a queue manager from its records."""
+"""The recovery of a queue manager from the records of its store."""
 
 from __future__ import annotations
 
@@ -46,11 +46,17 @@ _NO_CONNECTION = 0
 
 
 def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
-    """Replay records into an empty state.
+    """Restore the state of a queue manager from the records of its store.
 
-    Messages come to their queues in the order of their arrival; those of branches in doubt are uncommitted or held.
-    Messages of a subscription that has ended are removed. Staged copies are staged again, whatever has happened to
-    their targets; the delay processor then releases those that fell due meanwhile (DD-46).
+    - Messages return to their queues in the order of their arrival. Those of branches in doubt are uncommitted or held.
+    - Messages of a subscription that has ended are removed.
+    - Staged copies are staged again, even if their targets no longer exist. Afterwards the delay processor releases
+      those whose delay is over (DD-46).
+
+    Args:
+        state: The queue manager, without messages or subscriptions so far.
+        turn: The present turn.
+        records: The records, in the order in which the store received them.
 
     Raises:
         RefusalError: A queue holds messages, and the settings define an alias or a model of its name.
@@ -74,7 +80,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     for defined in found.subscriptions.values():
         _define(state, turn, defined)
     restore_retained(state, turn, found.retained)
-    # The sharing group has kept the messages of shared queues.
+    # Messages of shared queues need no recovery: the sharing group has kept them in memory.
     own = (stored for stored in found.messages.values() if not is_shared(stored.home))
     branches = BranchRecovery(state, found.units.values())
     for stored in sorted(own, key=lambda one: (one.arrived_ms, one.key)):
@@ -85,26 +91,26 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
 
 
 def _check_reachable(state: State) -> None:
-    """Refuse settings that hide messages: while another object has its name, nobody reaches a local queue."""
+    """Refuse settings that hide messages: an alias or model with the name of a local queue that holds messages."""
     for queue in state.queues:
         if queue.on_use and queue.definition.kind is not Kind.QLOCAL:
             raise object_refusal(
                 Mqrccf.OBJECT_WRONG_TYPE,
                 f"The local queue {queue.name} holds messages ({len(queue.entries)}), which a {queue.definition.kind} "
-                "of that name would hide; start without that definition, and take the messages off first",
+                "of that name would hide; start without that definition, and remove the messages first",
                 queue.name,
             )
 
 
 class _Found(Struct, frozen=True):
-    """The records that later ones have not replaced.
+    """The records whose state still holds, after the later records have been taken into account.
 
     Args:
-        subscriptions: By their numbers.
-        messages: By their keys.
-        counts: Failed deliveries, by the messages' keys.
-        units: Branches that are in doubt or were completed heuristically, by their numbers.
-        retained: In the order of the records.
+        subscriptions: The records of durable subscriptions, by the subscriptions' numbers.
+        messages: The records of message copies, by the copies' keys.
+        counts: The numbers of failed deliveries, by the copies' keys.
+        units: The records of branches that are in doubt or completed heuristically, by the branches' numbers.
+        retained: All records of retained publications, in the order in which the store received them.
     """
 
     subscriptions: dict[int, SubscriptionDefined]
@@ -114,7 +120,7 @@ class _Found(Struct, frozen=True):
     retained: list[RetainedSet]
 
     def message(self, record: MessageStored | MessageRemoved | MessageMarked) -> None:
-        """Take a record of a message."""
+        """Take the next record of a message into account."""
         if isinstance(record, MessageStored):
             self.messages[record.key] = record
         elif isinstance(record, MessageRemoved):
@@ -123,14 +129,14 @@ class _Found(Struct, frozen=True):
             self.counts[record.key] = record.count
 
     def unit(self, record: UnitPrepared | UnitCompleted | UnitResolved) -> None:
-        """Take a record of a branch."""
+        """Take the next record of a branch into account."""
         if isinstance(record, UnitResolved):
             self.units.pop(record.number, None)
         else:
             self.units[record.number] = record
 
     def subscription(self, record: SubscriptionDefined | SubscriptionRemoved) -> None:
-        """Take a record of a subscription."""
+        """Take the next record of a subscription into account."""
         if isinstance(record, SubscriptionDefined):
             self.subscriptions[record.number] = record
         else:
@@ -149,7 +155,7 @@ _Other = (
 
 
 def _apply_definitions(state: State, records: Iterable[Record]) -> Iterator[_Other]:
-    """Apply the records of objects, authority and other queue managers, and yield all others."""
+    """Apply the records of objects, authority and other queue managers, and yield all other records."""
     for record in records:
         if isinstance(record, ObjectDefined):
             state.objects.replay(record.definition)
@@ -179,7 +185,7 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         timeout_ms=record.timeout_ms,
     )
     subscription = make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
-    if record.left_ms is None:  # its receivers ended with the queue manager
+    if record.left_ms is None:  # it had a receiver, which ended with the queue manager
         receiver_left(state, turn, subscription)
     else:
         subscription.left_ms = record.left_ms
@@ -228,4 +234,4 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, branches
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing: the copy has no queue, and if the store cannot remove it, the next start does."""
+    """Undo nothing: the copy has no queue, and if the store refuses the removal, the next start removes it again."""

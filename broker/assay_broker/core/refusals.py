@@ -1,4 +1,4 @@
-"""Refusals: raised inside the core, caught in `Core.handle`, and answered as values.
+"""Refusals of commands. A handler raises `RefusalError`, and `Core.handle` turns it into the `Answer` to the client.
 
 A handler raises before it has changed anything.
 """
@@ -9,7 +9,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 
 class RefusalError(Exception):
-    """A command is refused.
+    """The refusal of a command.
 
     Args:
         refused: The reason, for the client.
@@ -21,10 +21,21 @@ class RefusalError(Exception):
 
 
 def refusal(mqrc: Mqrc, why: str, *objects: str) -> RefusalError:
-    """Return a refusal with a reason code; IBM's name of the code precedes the sentence."""
+    """Return a refusal with a reason code.
+
+    Args:
+        mqrc: The reason code; its IBM name precedes the sentence.
+        why: One sentence: the cause, and what the client can do.
+        objects: The names of the objects at fault.
+    """
     return RefusalError(refused(mqrc, f"{mqrc.label}: {why}", *objects))
 
 
 def illegal_state(why: str, *objects: str) -> RefusalError:
-    """Return a refusal of a request that does not fit the present state, for which there is no reason code."""
+    """Return a refusal of a request that does not fit the present state; IBM MQ has no reason code for it.
+
+    Args:
+        why: One sentence: the cause, and what the client can do.
+        objects: The names of the objects at fault.
+    """
     return RefusalError(Refused(JmsErrorKind.ILLEGAL_STATE, why, objects=objects))

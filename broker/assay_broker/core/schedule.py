@@ -1,4 +1,4 @@
-"""A schedule: items in the order of their due times."""
+"""Schedules: items in the order of their due times."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _SLACK = 64  # discarded items in the heap before it is rebuilt
 
 
 class Schedule(Generic[T]):
-    """A heap of due times with removal: adding and discarding cost O(log n), amortised."""
+    """Items with their due times, in a heap; adding and removing an item cost O(log n), amortised."""
 
     def __init__(self) -> None:
         self.heap: list[tuple[int, int]] = []
-        """Due times and keys, including some discarded ones."""
+        """The due times and keys of all items, and of some items that were removed."""
         self._live: dict[int, tuple[int, T]] = {}
 
     def __len__(self) -> int:
         return len(self._live)
 
     def __iter__(self) -> Iterator[T]:
-        """The scheduled items, in the order of due times and then of keys."""
+        """Iterate over the scheduled items, in the order of due times and then of keys."""
         return (self._live[key][1] for _, key in sorted((due, key) for key, (due, _) in self._live.items()))
 
     def add(self, key: int, due_ms: int, what: T) -> None:
-        """Schedule an item, in place of an earlier one with the same key."""
+        """Schedule an item; it replaces an earlier item with the same key."""
         self._live[key] = (due_ms, what)
         heappush(self.heap, (due_ms, key))
 
@@ -38,7 +38,7 @@ class Schedule(Generic[T]):
             heapify(self.heap)
 
     def next_due_ms(self) -> int | None:
-        """Return when the next item is due; None if none is scheduled."""
+        """Return when the next item is due, in milliseconds since the epoch; None if no item is scheduled."""
         while self.heap:
             due, key = self.heap[0]
             live = self._live.get(key)
@@ -48,12 +48,12 @@ class Schedule(Generic[T]):
         return None
 
     def peek_due(self, now_ms: int) -> T | None:
-        """Return the next item that is due by this time, without removing it; None if none is."""
+        """Return the next item that is due by this time, without removing it; None if no item is due."""
         due = self.next_due_ms()
         return None if due is None or due > now_ms else self._live[self.heap[0][1]][1]
 
     def pop_due(self, now_ms: int) -> T | None:
-        """Remove and return the next item that is due by this time; None if none is."""
+        """Remove and return the next item that is due by this time; None if no item is due."""
         due = self.next_due_ms()
         if due is None or due > now_ms:
             return None
@@ -62,13 +62,18 @@ class Schedule(Generic[T]):
 
 
 def soonest(schedules: Iterable[Schedule[Any]], moment: int | None = None) -> int | None:
-    """Return when the next item of several schedules is due, or the moment if that is earlier; None without either.
+    """Return when the next item of several schedules is due.
 
-    It runs after each turn, mostly on empty schedules, so it looks at the heaps first.
+    Args:
+        schedules: The schedules.
+        moment: Another due time to take into account; None for none.
+
+    Returns:
+        The earliest due time, in milliseconds since the epoch; None if no item is scheduled and no moment was given.
     """
     first = moment
     for schedule in schedules:
-        due = schedule.next_due_ms() if schedule.heap else None
+        due = schedule.next_due_ms() if schedule.heap else None  # saves a call: most schedules are empty at each turn
         if due is not None and (first is None or due < first):
             first = due
     return first

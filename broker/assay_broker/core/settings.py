@@ -1,4 +1,4 @@
-"""The settings of one queue manager, with a limit on everything that clients can make grow."""
+"""The settings of one queue manager, with a limit on every resource that clients use."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The queue manager's name.
-        platform: The platform whose rules apply to the delivery delay processor.
+        platform: The platform, which decides the rules for the delivery delay processor.
         level: The command level, such as ``8.0``, the first one with delivery delay.
         opmode: OPMODE on z/OS; delivery delay does not depend on it (DD-44).
         objects: The objects of a new queue manager; empty for IBM MQ's factory settings.
         authorities: The authority records of a new queue manager; without any, only the administrator may connect.
-        connected: Whether it is in a network with other queue managers, for a hierarchy or a cluster.
-        max_connections: Connections at a time.
-        max_links: Senders and receivers of one connection.
-        max_units: Open units of work of one connection.
-        max_branches: Branches of global units of work at a time, those in doubt included; of the queue manager.
-        max_queues: Queues at a time, those of subscriptions included.
-        max_selectors: Different selectors at a time on one queue.
-        max_name_bytes: Length of destination, client and subscription names, in UTF-8.
-        retry_ms: How long the delay processor waits, after a target could not take a due message, before it tries
-            again.
-        release_after_ms: How long after its delay a message is released: 0 at once; a processor that looks at the
-            staging queue from time to time comes later.
+        connected: Whether the queue manager is in a network with other queue managers, for a hierarchy or a cluster.
+        max_connections: The highest number of open connections.
+        max_links: The highest number of senders and receivers of one connection, and of its temporary destinations.
+        max_units: The highest number of open units of work of one connection.
+        max_branches: The highest number of branches of global units of work, those in doubt included.
+        max_queues: The highest number of queues, those of subscriptions included.
+        max_selectors: The highest number of different selectors on one queue.
+        max_name_bytes: The highest number of bytes of a destination's, client's or subscription's name, in UTF-8.
+        retry_ms: The time in milliseconds before the queue manager tries again: to release a message whose target could
+            not take it, to restart a failed delay processor, or to send a message again that another queue manager
+            could not take.
+        release_after_ms: The time in milliseconds from the end of a message's delay to its release; 0 for a processor
+            that releases at once, more for one that polls the staging queue.
     """
 
     name: str = "ASSAY"
@@ -65,11 +66,11 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def host(self) -> Host:
-        """The platform and command level, on which objects depend."""
+        """The platform and command level, which decide the attributes that objects have."""
         major, minor, *fix = (int(part) for part in self.level.split("."))
         return Host(zos=self.platform == "zos", level=100 * major + 10 * minor + (fix[0] if fix else 0))
 
     @property
     def delays(self) -> bool:
-        """Whether this level has delivery delay (DD-10, DD-43), whatever the OPMODE (DD-44)."""
+        """Whether the command level has delivery delay (DD-10, DD-43); OPMODE has no influence (DD-44)."""
         return tuple(int(part) for part in self.level.split(".")) >= DELAY_SINCE

@@ -20,18 +20,19 @@ from assay_broker.core.topics.topics import Topics
 
 
 class State:
-    """The parts of the state, and the counters for numbers.
+    """The state of one queue manager, and its counters for new numbers.
 
     Args:
-        settings: Its settings.
-        tables: Its state machines.
-        group: The state that it shares with the members of its queue-sharing group; None outside a group.
+        settings: The queue manager's settings.
+        tables: The state tables.
+        group: The state that the queue manager shares with the members of its queue-sharing group; None outside a
+            group.
     """
 
     def __init__(self, settings: Settings, tables: Tables, group: Group | None = None) -> None:
         group = group or Group()
         self.alone = not (group.several or settings.connected)
-        """Whether names resolve without other queue managers."""
+        """Whether the queue manager is in no network and in no sharing group, so that names resolve here only."""
         self.settings = settings
         self.tables = tables
         self.connections = Connections(settings.max_connections, group.connections)
@@ -47,29 +48,37 @@ class State:
         self.processor = Processor(tables.processor[settings.platform])
         self.expiry = Expiry(group.expiry)
         self.endings: Schedule[Subscription] = Schedule()
-        """Subscriptions with a time to live and without a receiver, by their ends."""
+        """The subscriptions with a time to live and without a receiver, by the time at which they end."""
         self.temporary: dict[str, int] = {}
-        """Numbers of the connections that own temporary destinations, by address."""
+        """The number of the connection that owns a temporary destination, by the destination's address as a text."""
         self.ledger = group.ledger
         self._group = group
         self._subscription = 0
 
     @property
     def batch(self) -> int:
-        """The newest batch."""
+        """The number of the newest batch of records."""
         return self.ledger.newest
 
     def gate(self, batch: int) -> int:
-        """Return the batch to wait for: this one, or after its failure the newest before it; 0 if none is pending."""
+        """Return the number of the batch for which an effect has to wait.
+
+        Args:
+            batch: The number of the batch with the records that the effect needs; 0 for none.
+
+        Returns:
+            This batch while it is pending; 0 once it is stored. If it has failed, the newest pending batch before it,
+            or 0 without one.
+        """
         return self.ledger.gate(batch)
 
     def next_key(self) -> int:
-        """Return a new number for a copy, unique across restarts."""
+        """Return a new number for a message copy or a branch, unique across restarts."""
         self._group.keys += 1
         return self._group.keys
 
     def next_order(self) -> int:
-        """Return a new place at the end of a queue."""
+        """Return a new position (`Entry.order`) behind all messages of the same priority on any queue."""
         self._group.orders += 1
         return self._group.orders
 
@@ -79,6 +88,11 @@ class State:
         return self._subscription
 
     def reserve_numbers(self, key: int, subscription: int) -> None:
-        """Note that numbers up to these were used before the restart."""
+        """Skip the numbers that were used before a restart.
+
+        Args:
+            key: The highest number of a message copy or branch in the records.
+            subscription: The highest number of a subscription in the records.
+        """
         self._group.keys = max(self._group.keys, key)
         self._subscription = max(self._subscription, subscription)

@@ -1,7 +1,7 @@
-"""One turn of the core: the effects of one command, collected until its end.
+"""One turn of the core, which collects the effects of one command, or of several that arrived together.
 
-All records of a turn form one batch, which the store takes whole or not at all.  Effects that leave the broker wait for
-that batch (PD-20, PD-24).
+All records of a turn form one batch, which the store takes as a whole or not at all. Effects that leave the broker wait
+for that batch (PD-20, PD-24).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from msgspec import Struct
 
 from assay_broker.core.clients.units import Work
-from assay_broker.core.effects import NOTHING_TOLD, Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace, Value
+from assay_broker.core.effects import NO_PROPERTIES, Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace, Value
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.queues.queue import Delivery, Queue
@@ -22,14 +22,15 @@ from assay_sdk.model.reasons import Refused
 
 
 class Batch(Struct, eq=False):
-    """A batch of records that is not stored yet, with what to do if the store refuses it.
+    """A batch of records that is not stored yet, with all that depends on it.
 
     Args:
-        undo: Functions that undo the records, to be called from the last to the first.
-        answers: Connection and token of the answers that wait for it.
-        deliveries: Deliveries that wait for it.
-        unit: The unit of work that it commits, prepares or resolves; None for none.
-        asker: Connection and token of its command.
+        undo: The functions that undo the changes of the batch if the store refuses it, called from the last to the
+            first.
+        answers: The connection and token of each answer that waits for the batch.
+        deliveries: The deliveries that wait for the batch.
+        unit: The unit of work that the batch commits, prepares or resolves; None for none.
+        asker: The connection and token of the batch's own command; None if that command gets no answer.
     """
 
     undo: list[Callable[[Turn], None]]
@@ -40,7 +41,7 @@ class Batch(Struct, eq=False):
 
 
 class Together:
-    """A part of a turn that happens altogether or not at all.  Cheap to make: each message is put in one.
+    """The context manager of `Turn.together`; a class, because a generator is slower and this runs for most messages.
 
     Args:
         turn: The turn.
@@ -61,11 +62,11 @@ class Together:
 
 
 class Turn:
-    """The effects of one command.
+    """The effects and records of one command, or of several that arrived together.
 
     Args:
-        now_ms: Time, in milliseconds since the epoch.
-        number: The number of the batch, if something is recorded.
+        now_ms: The time, in milliseconds since the epoch.
+        number: The number of the turn's batch, which exists only if the turn has records.
         pending: The batches that are not stored yet, by their numbers.
     """
 
@@ -74,7 +75,7 @@ class Turn:
         self.number = number
         self.batch = Batch([], [], [])
         self.looks = False
-        """Whether the delivery delay processor has to check its queue after the undoing."""
+        """Whether the delay processor has to check the staging queue once all refused batches are undone."""
         self._follows: list[Callable[[Turn], None]] = []
         self._pending = pending
         self._records: list[Record] = []
@@ -88,14 +89,14 @@ class Turn:
         return bool(self._records)
 
     def record(self, record: Record, undo: Callable[[Turn], None]) -> int:
-        """Add a record.
+        """Add a record to the turn's batch.
 
         Args:
             record: The record.
-            undo: Undoes it if the store fails.
+            undo: A function that undoes the recorded change if the store refuses the batch.
 
         Returns:
-            The batch that stores it.
+            The number of the batch.
         """
         if not self._records:
             self._pending[self.number] = self.batch
@@ -104,20 +105,25 @@ class Turn:
         return self.number
 
     def together(self) -> Together:
-        """Have everything inside the block happen altogether or not at all.
+        """Return a context manager: the changes inside its block happen together or not at all.
 
-        If anything of it is recorded, the rest, which never reaches the store, waits for that and is taken back with
-        it: a unit of work is not half backed out, and a release that the store refuses leaves no copy behind.
+        If some changes of the block are recorded and others are not, the others depend on the same batch: if the store
+        refuses the batch, the core undoes them, too. So the core never backs out a unit of work in part, and a release
+        that the store refuses leaves no copy on the target.
         """
         return Together(self)
 
     @property
     def is_together(self) -> bool:
-        """Whether the turn is inside a `together` block."""
+        """Whether a `together` block is open."""
         return self._unrecorded is not None
 
     def begin_together(self) -> int | None:
-        """Begin a `together` block; returns the number of records so far, None inside another block."""
+        """Begin a `together` block.
+
+        Returns:
+            The number of records so far; None inside another block, which then covers this one.
+        """
         if self._unrecorded is not None:
             return None
         self._unrecorded = []
@@ -127,8 +133,8 @@ class Turn:
         """End a `together` block.
 
         Args:
-            before: The number of records when it began.
-            done: Whether it ended without an error.
+            before: The number of records when the block began.
+            done: Whether the block ended without an error.
         """
         unrecorded, self._unrecorded = self._unrecorded or (), None
         if done and len(self._records) > before:
@@ -137,11 +143,11 @@ class Turn:
                 self.batch.undo.append(undo)
 
     def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
-        """Note a change of a copy that the store does not hold.
+        """Note a change of a copy that the store does not hold; without effect outside a `together` block.
 
         Args:
             entry: The copy.
-            undo: Undoes it if the store refuses the records of the same block.
+            undo: A function that undoes the change if the store refuses the records of the same block.
         """
         if self._unrecorded is not None:
             self._unrecorded.append((entry, undo))
@@ -156,7 +162,16 @@ class Turn:
         *,
         properties: PeerProperties | None = None,
     ) -> None:
-        """Answer a command, once everything recorded so far, and the gate, is stored."""
+        """Answer a command, once all records of the turn so far are stored.
+
+        Args:
+            connection: The number of the command's connection.
+            token: The command's token; None if the client wants no answer.
+            refused: The reason of a refusal; None if the command was carried out.
+            value: The command's result; None for none.
+            gate: The batch for which the answer waits if the turn has no records; 0 for none.
+            properties: Properties of the destination for the client; None for none.
+        """
         if token is None:
             return
         after = self.number if self._records else gate
@@ -166,64 +181,70 @@ class Turn:
             waits_for.answers.append(asker)
             if waits_for is self.batch:
                 waits_for.asker = asker
-        self._effects.append(Answer(connection, token, refused, value, after or None, properties or NOTHING_TOLD))
+        self._effects.append(Answer(connection, token, refused, value, after or None, properties or NO_PROPERTIES))
 
     def once_undone(self, job: Callable[[Turn], None]) -> None:
-        """Run a job after all refused batches are undone (`all_undone`).
+        """Run a job once all refused batches are undone (`all_undone`).
 
-        Example: a link that ends records a change of its subscription, which an older batch may still undo.
+        Example: the job closes a receiver, which records a change of its subscription. Before that, the undo of an
+        older batch may still change the subscription.
         """
         self._follows.append(job)
 
     def if_refused(self, job: Callable[[Turn], None]) -> None:
-        """Run a job if the store refuses the turn's records, after all refused batches are undone."""
+        """Run a job if the store refuses the turn's records, once all refused batches are undone."""
         self.batch.undo.append(partial(_once_undone, job))
 
     def all_undone(self) -> None:
-        """Run the jobs that wait for the end of the undoing."""
+        """Run the jobs of `once_undone`; the caller has undone all refused batches."""
         for job in self._follows:
             job(self)
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:
-        """Deliver a message, once its gate is stored."""
+        """Deliver a message, once the batch in ``effect.after`` is stored."""
         if effect.after is not None:
             self._pending[effect.after].deliveries.append(delivery)
         self._effects.append(effect)
 
     def close_link(self, connection: int, link: int, refused: Refused) -> None:
-        """Close a link from our side."""
+        """Close a link from the broker's side, with a reason for the client."""
         self._effects.append(CloseLink(connection, link, refused))
 
     def to_member(self, member: str | None, parcel: Parcel, gate: int = 0) -> None:
-        """Send a parcel to another queue manager, once all records so far and the gate are stored.
+        """Send a parcel to another queue manager, once all records of the turn so far are stored.
 
         Args:
-            member: Its name; None for all others.
+            member: The name of the other queue manager; None for all others of the network.
             parcel: The parcel.
-            gate: A batch to wait for besides; 0 for none.
+            gate: The batch for which the parcel waits if the turn has no records; 0 for none.
         """
         after = self.number if self._records else gate
         self._effects.append(ToMember(member, parcel, after or None))
 
     def trace(self, text: str, *objects: str) -> None:
-        """Write a line to the log."""
+        """Write a sentence to the log.
+
+        Args:
+            text: The sentence, without any content of a message.
+            objects: The names of the objects that it concerns.
+        """
         self._effects.append(Trace(text, objects))
 
     def touch(self, queue: Queue) -> None:
-        """Have the turn check this queue for deliveries before it ends."""
+        """Mark a queue, so that the core looks for possible deliveries from it at the end of the turn."""
         self._touched[queue.home] = queue
 
     @property
     def touches(self) -> bool:
-        """Whether a queue waits for its check."""
+        """Whether a marked queue has not been looked at yet (`touch`)."""
         return bool(self._touched)
 
     def pop_touched(self) -> Queue | None:
-        """Take a queue that waits for its check; None if none is left."""
+        """Remove the mark from a marked queue (`touch`) and return the queue; None if no queue is marked."""
         return self._touched.pop(next(iter(self._touched))) if self._touched else None
 
     def effects(self) -> tuple[Effect, ...]:
-        """Return all effects, the records first."""
+        """Return all effects of the turn, the batch of records first."""
         if self._records:
             return (Persist(self.number, tuple(self._records)), *self._effects)
         return tuple(self._effects)

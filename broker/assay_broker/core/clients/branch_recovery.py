@@ -1,4 +1,4 @@
-"""Recovery of the branches that are in doubt when a queue manager starts."""
+"""Recovery of branches of global units of work at the start of a queue manager."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NO_CONNECTION = 0
 
 
 class BranchRecovery:
-    """Recovers branches in doubt with their messages, and branches completed by an operator, the oldest first.
+    """The recovery of the branches that are in doubt, with their messages, and of those that an operator completed.
 
     Args:
-        state: The queue manager.
-        records: The store's records of branches.
+        state: The queue manager, to which the branches are added, the oldest first.
+        records: The records of these branches from the store.
     """
 
     def __init__(self, state: State, records: Iterable[UnitPrepared | UnitCompleted]) -> None:
@@ -49,15 +49,21 @@ class BranchRecovery:
         ]
 
     def putter(self, stored: MessageStored) -> Branch | None:
-        """Return the branch in doubt that has put a copy; None if there is none."""
+        """Return the branch in doubt that put a copy; None if no such branch put it."""
         return None if stored.unit is None else self._by_number.get(stored.unit)
 
     def getter(self, entry: Entry) -> Branch | None:
-        """Return the branch in doubt that has accepted a copy; None if there is none."""
+        """Return the branch in doubt that accepted a copy; None if no such branch accepted it."""
         return self._getters.get(entry.key)
 
     def take_up_shared(self, messages: Mapping[int, MessageStored]) -> None:
-        """Give the branches their messages on shared queues, which the sharing group has kept."""
+        """Find the branches' messages on shared queues, and hold them or make them uncommitted again.
+
+        The sharing group has kept these messages while the queue manager was down.
+
+        Args:
+            messages: The store's records of message copies, by the copies' keys.
+        """
         if not self._by_number:
             return
         for queue in self._state.queues:
@@ -70,7 +76,10 @@ class BranchRecovery:
                     stand_uncommitted(putter, queue, entry)
 
     def put_in_order(self) -> None:
-        """Sort each branch's puts by their sends; a copy that the branch's record does not name comes last."""
+        """Sort the copies that each branch put in the order of the sends.
+
+        A copy that the branch's record does not name comes last.
+        """
         last = len(self._positions)
         for branch in self._by_number.values():
             branch.sent.sort(key=lambda standing: self._positions.get(standing.entry.key, last))

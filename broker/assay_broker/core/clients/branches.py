@@ -1,6 +1,7 @@
-"""Branches of global units of work, until the transaction manager has forgotten them.
+"""Branches of global units of work (X/Open XA, C193).
 
-`assay_broker.core.states.branches` has their state table (X/Open XA, C193, chapter 6 and the pages of the functions).
+A queue manager knows a branch until it has ended, or until the transaction manager forgets its heuristic outcome.
+`assay_broker.core.states.branches` has the state table.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Standing(Struct, eq=False):
     """A message copy that a prepared branch has put or got.
 
     Args:
-        entry: The copy: uncommitted on its queue if it was put, held if it was got.
-        queue: Its queue; None for one that is to be staged.
+        entry: The copy; its place is `UNCOMMITTED` if the branch put it, `HELD` if the branch got it.
+        queue: The copy's queue; None for a delayed copy that the branch put.
     """
 
     entry: Entry
@@ -33,7 +34,13 @@ class Standing(Struct, eq=False):
 
 
 class KeptPublication(Struct, frozen=True):
-    """A publication that becomes a topic's retained one if its prepared branch is committed."""
+    """A publication that becomes its topic's retained publication if its prepared branch is committed.
+
+    Args:
+        kept: The topic and the publisher.
+        message: The publication.
+        expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
+    """
 
     kept: Retention
     message: Message
@@ -44,11 +51,11 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
     """One branch of a global unit of work.
 
     Args:
-        xid: Its xid, encoded.
-        number: Its number, unique across restarts.
-        table: The transitions.
-        owner: The connection and the session that began it.
-        state: Its first state.
+        xid: The branch's xid, encoded.
+        number: The branch's number, unique across restarts.
+        table: The state table.
+        owner: The connection and the session that began the branch.
+        state: The branch's first state.
     """
 
     def __init__(
@@ -63,17 +70,17 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         Stepper.__init__(self, table, state)
         self.xid = xid
         self.worker: tuple[int, int] | None = None
-        """The connection that works in it, or did last, and the unit's number there; None once it is prepared."""
+        """The last connection that worked in the branch, and the branch's unit number there; None once prepared."""
         self.sent: list[Standing] = []
-        """The copies that it has put, once it is prepared."""
+        """The copies that the branch has put; empty before the prepare."""
         self.got: list[Standing] = []
-        """The copies that it has accepted, once it is prepared."""
+        """The copies that the branch has accepted; empty before the prepare."""
         self.kept: list[KeptPublication] = []
-        """The publications to retain, once it is prepared."""
+        """The publications to retain at the commit; empty before the prepare."""
         self.committed: bool | None = None
-        """Whether an operator has committed it, or backed it out; None if no operator has completed it."""
+        """True if an operator committed the branch, False if one backed it out; None if no operator completed it."""
         self.prepared_ms: int | None = None
-        """Since when it is in doubt, in milliseconds since the epoch; None before its prepare."""
+        """When the branch was prepared, in milliseconds since the epoch; None before the prepare."""
 
     @property
     def name(self) -> str:
@@ -81,17 +88,17 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         return self.xid.hex().upper()
 
     def grow(self) -> None:
-        """Check that one more send or delivery can become part of it.
+        """Check that one more send or delivery can become part of the branch.
 
         Raises:
-            RefusalError: No session works in it.
+            RefusalError: No session works in the branch.
         """
         if not self.knows(BranchInput.WORK):
             raise illegal_state(f"No work can be done in the branch {self.name}: it is {words(self.state)}.")
         self.step(BranchInput.WORK)
 
     def impossible(self, happened: BranchInput) -> RefusalError:
-        """Return the refusal of a request that does not fit the state (XAER_PROTO)."""
+        """Return the refusal (XAER_PROTO) of a request that does not fit the branch's state."""
         hint = HINTS.get(self.state, "wait for the answer")
         why = f"The branch {self.name} cannot do {words(happened)}: it is {words(self.state)}; {hint}."
         return RefusalError(xa_refused(XaCode.XAER_PROTO, why))
@@ -109,33 +116,33 @@ class Branches:
         self._by_xid: dict[bytes, Branch] = {}
 
     def __iter__(self) -> Iterator[Branch]:
-        """All branches, in the order in which they began."""
+        """Iterate over all branches, in the order in which they began."""
         return iter(self._by_xid.values())
 
     def __len__(self) -> int:
         return len(self._by_xid)
 
     def find(self, xid: bytes) -> Branch | None:
-        """Return a branch by its xid; None if it is not known."""
+        """Return a branch by its xid; None if no branch has it."""
         return self._by_xid.get(xid)
 
     def get(self, xid: bytes) -> Branch:
         """Return a branch by its xid.
 
         Raises:
-            RefusalError: It is not known (XAER_NOTA).
+            RefusalError: No branch has this xid (XAER_NOTA).
         """
         found = self._by_xid.get(xid)
         if found is None:
-            why = f"There is no branch {xid.hex().upper()}: it has not begun, or it has ended and is forgotten."
+            why = f"Branch {xid.hex().upper()} is not known: it has not begun, or it has ended and was forgotten."
             raise RefusalError(xa_refused(XaCode.XAER_NOTA, why))
         return found
 
     def add(self, branch: Branch) -> None:
-        """Add a branch that begins, or that is in doubt at a start."""
+        """Add a branch that begins, or that is recovered at a start."""
         self._by_xid[branch.xid] = branch
 
     def drop(self, branch: Branch) -> None:
-        """Remove a branch, unless a new branch has its xid by now."""
+        """Remove a branch, unless its xid belongs to a newer branch."""
         if self._by_xid.get(branch.xid) is branch:
             del self._by_xid[branch.xid]

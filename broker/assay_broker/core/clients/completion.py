@@ -1,4 +1,4 @@
-"""The end of units of work and connections, and the results of the store's batches."""
+"""The end of units of work and of connections, and the store's answers to batches of records."""
 
 from __future__ import annotations
 
@@ -23,10 +23,18 @@ from assay_sdk.model.xa import xa_refused
 
 
 def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happened: UnitInput) -> None:
-    """Commit a unit of work, or back it out, also because its connection is lost.
+    """Commit a unit of work or back it out.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        connection: The connection of the unit of work.
+        unit: The unit of work.
+        happened: The reason, as an input of the unit's state table: `COMMIT`, `BACKOUT`, or `LOST` for a lost
+            connection.
 
     Raises:
-        RefusalError: Its state table does not allow it.
+        RefusalError: The state table does not allow the input in the unit's state.
     """
     action = unit.step(happened)
     if action is UnitAction.APPLY:
@@ -42,7 +50,7 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
 
 
 def _apply(state: State, turn: Turn, unit: Unit) -> None:
-    """Carry out the sends and settlements of a unit in the order of the sends, recorded in one batch (JMS 6.2.7)."""
+    """Carry out the settlements and sends of a unit of work, in their order and in one batch of records (JMS 6.2.7)."""
     with turn.together():
         for delivery in unit.settled:
             delivery.link.unsettled.pop(delivery.number, None)
@@ -52,7 +60,7 @@ def _apply(state: State, turn: Turn, unit: Unit) -> None:
 
 
 def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
-    """Give a delivery the outcome that it got within its unit, even if its link has been closed since."""
+    """Settle a delivery with the outcome that the client gave it in the unit of work, even if its link is closed."""
     said = delivery.settled_by
     if said is None:
         raise RuntimeError("a unit of work holds a delivery without an outcome")
@@ -60,7 +68,7 @@ def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def _discard(state: State, turn: Turn, unit: Unit) -> None:
-    """Drop a unit's sends; its deliveries are unsettled again, or go back to their queues if their links are closed."""
+    """Drop a unit's sends, and make its deliveries unsettled again; those of closed links return to their queues."""
     for pending in unit.puts:
         back_out(state, turn, unit, pending)
     for delivery in unit.settled:
@@ -83,7 +91,7 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 
 
 def batch_stored(state: State, turn: Turn, number: int) -> None:
-    """Note that a batch and all earlier ones are durable; the first one after a refusal is logged."""
+    """Note that a batch and all earlier batches are durable; log the first stored batch after a refused one."""
     ledger = state.ledger
     if ledger.refusal:
         turn.trace("The store takes records again.", state.settings.name)
@@ -94,9 +102,15 @@ def batch_stored(state: State, turn: Turn, number: int) -> None:
 
 
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
-    """Undo a batch that could not be stored, and refuse the commands that wait for it.
+    """Undo a batch that the store refused, and refuse the commands that wait for it.
 
-    The first failure is logged; further ones are not until the store has taken a batch again.
+    Only the first refusal is logged; the next one is logged after the store has taken a batch again.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        number: The number of the batch.
+        why: The store's reason.
     """
     if not state.ledger.refusal:
         turn.trace(f"The store could not take a batch of records: {why}", state.settings.name)
@@ -128,14 +142,14 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver, because the store refused to record a settlement for which its client waits for no answer.
+    """Close a receiver, because the store refused to record a settlement and no answer can tell the client so.
 
     If the receiver stayed open, it would get the message again at once, and need the store again.
 
     Args:
         state: The queue manager.
-        receiver: The receiver; its deliveries are sent settled, or its client has settled one itself.
-        turn: The turn in which the store's refusal is known.
+        receiver: The receiver; its deliveries are sent settled, or its client settled one without asking for an answer.
+        turn: The turn that handles the store's refusal.
     """
     if receiver.state is LinkState.RECEIVING:
         why = f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {_not_taken(state, state.ledger.refusal)}"

@@ -1,4 +1,4 @@
-"""Connections of clients, and their identities."""
+"""Connections of clients, and their client ids."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Connection:
     """One client's connection, with its links, units of work and temporary destinations.
 
     Args:
-        number: The number that the shell chose for it.
+        number: The number that the shell chose for the connection.
         client_id: JMS client id; None for none.
-        user: The user whose authority counts; None for anonymous.
+        user: The user whose authority the core checks; None for an anonymous client.
         alone: Whether no other connection may have the same client id.
     """
 
@@ -34,7 +34,7 @@ class Connection:
         self._deliveries = 0
 
     def next_delivery(self) -> int:
-        """Return a new number for a delivery, unique on this connection."""
+        """Return the next number for a delivery on this connection."""
         self._deliveries += 1
         return self._deliveries
 
@@ -42,7 +42,7 @@ class Connection:
         """Return a link by its number.
 
         Raises:
-            RefusalError: There is no such link.
+            RefusalError: The connection has no link with this number.
         """
         found = self.links.get(number)
         if found is None:
@@ -50,11 +50,15 @@ class Connection:
         return found
 
     def sending(self, number: int, happened: LinkInput) -> Sender:
-        """Return a sender by its number, after its state transition.
+        """Make a sender's state transition, and return the sender.
+
+        Args:
+            number: The sender's number on the connection.
+            happened: The input of the state table.
 
         Raises:
-            RefusalError: There is no such link, or its state table does not allow the input.
-            TypeError: The table allows a receiver an input that is for senders.
+            RefusalError: The connection has no such link, or the state table does not allow the input.
+            TypeError: The link is a receiver, and the state table (of a defect) allows it this input.
         """
         link = self.link(number)
         link.step(happened)
@@ -63,11 +67,15 @@ class Connection:
         return link
 
     def receiving(self, number: int, happened: LinkInput) -> tuple[Receiver, LinkAction]:
-        """Return a receiver by its number, after its state transition, and the action of that.
+        """Make a receiver's state transition, and return the receiver and the action to carry out.
+
+        Args:
+            number: The receiver's number on the connection.
+            happened: The input of the state table.
 
         Raises:
-            RefusalError: There is no such link, or its state table does not allow the input.
-            TypeError: The table allows a sender an input that is for receivers.
+            RefusalError: The connection has no such link, or the state table does not allow the input.
+            TypeError: The link is a sender, and the state table (of a defect) allows it this input.
         """
         link = self.link(number)
         action = link.step(happened)
@@ -79,7 +87,7 @@ class Connection:
         """Return an open unit of work by its number.
 
         Raises:
-            RefusalError: There is no such unit.
+            RefusalError: The connection has no open unit of work with this number.
         """
         found = self.units.get(number)
         if found is None:
@@ -88,11 +96,14 @@ class Connection:
 
 
 class Connections:
-    """All connections; a client id belongs to one of them, or to several that all allow it (PD-17, JMS 6.1.2).
+    """All connections of a queue manager.
+
+    A client id belongs to one connection, or to several that all allow the others (PD-17, JMS 6.1.2).
 
     Args:
         limit: The highest number of connections.
-        everywhere: The connections of all members of the sharing group, because they may receive from shared queues.
+        everywhere: The connections of all members of the sharing group, by their numbers. Receivers on a shared queue
+            may belong to any of them.
     """
 
     def __init__(self, limit: int, everywhere: dict[int, Connection]) -> None:
@@ -102,18 +113,18 @@ class Connections:
         self._client_ids: dict[str, dict[int, Connection]] = {}
 
     def __iter__(self) -> Iterator[Connection]:
-        """All connections."""
+        """Iterate over the connections of this queue manager."""
         return iter(self._connections.values())
 
     def find(self, number: int) -> Connection | None:
-        """Return a connection by its number; None if there is none."""
+        """Return a connection of this queue manager by its number; None if no connection has it."""
         return self._connections.get(number)
 
     def get(self, number: int) -> Connection:
-        """Return a connection by its number.
+        """Return a connection of this queue manager by its number.
 
         Raises:
-            RefusalError: There is none, or it has ended.
+            RefusalError: No open connection has this number.
         """
         found = self._connections.get(number)
         if found is None:
@@ -121,18 +132,18 @@ class Connections:
         return found
 
     def everywhere(self) -> Iterator[Connection]:
-        """Return all connections of all members of the sharing group."""
+        """Iterate over the connections of all members of the sharing group."""
         return iter(self._everywhere.values())
 
     def find_anywhere(self, number: int) -> Connection | None:
-        """Return a connection of any member by its number; None if there is none."""
+        """Return a connection of any member of the sharing group by its number; None if no connection has it."""
         return self._everywhere.get(number)
 
     def anywhere(self, number: int) -> Connection:
-        """Return a connection of any member by its number.
+        """Return a connection of any member of the sharing group by its number.
 
         Raises:
-            KeyError: There is none.
+            KeyError: No open connection has this number.
         """
         return self._everywhere[number]
 
@@ -140,18 +151,20 @@ class Connections:
         """Add a connection.
 
         Args:
-            number: The number that the shell chose for it.
-            client_id: Its client id; None for none.
-            user: The user whose authority counts; None for anonymous.
+            number: The number that the shell chose for the connection.
+            client_id: JMS client id; None for none.
+            user: The user whose authority the core checks; None for an anonymous client.
             alone: Whether no other connection may have the same client id.
 
         Raises:
-            RefusalError: Its number or client id is in use, or there are too many connections.
+            RefusalError: The number or the client id is in use, or the queue manager has too many connections.
         """
         if number in self._connections:
             raise illegal_state(f"Connection {number} is open already.")
         if len(self._connections) >= self._limit:
-            raise refusal(Mqrc.RESOURCE_PROBLEM, f"There are {self._limit} connections already; close one first.")
+            raise refusal(
+                Mqrc.RESOURCE_PROBLEM, f"The queue manager has {self._limit} connections already; close one first."
+            )
         others = {} if client_id is None else self._client_ids.get(client_id, {})
         if client_id is not None and others and (alone or any(other.alone for other in others.values())):
             raise RefusalError(

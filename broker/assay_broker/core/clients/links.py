@@ -1,4 +1,4 @@
-"""Opening and closing of links, subscriptions and temporary destinations."""
+"""Functions that open and close links, subscriptions and temporary destinations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 
 
 def parse_selector(text: str | None) -> Selector | None:
-    """Parse a selector; None and the empty one select everything (JMS 3.8.1.1).
+    """Parse a selector; None and an empty text select all messages (JMS 3.8.1.1).
 
     Raises:
         RefusalError: The text is not a selector.
@@ -55,7 +55,7 @@ def parse_selector(text: str | None) -> Selector | None:
 
 
 def check_address(state: State, address: Address) -> None:
-    """Refuse an empty or too long name of a destination.
+    """Refuse a destination whose name is empty or too long.
 
     Raises:
         RefusalError: The name is empty or too long.
@@ -75,10 +75,14 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
 
 
 def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """Give a temporary destination to the first connection that opens it; both end together (JMS 6.2.2)."""
+    """Make the connection the owner of a temporary destination that has no owner yet (JMS 6.2.2).
+
+    Raises:
+        RefusalError: The destination does not exist and `adopt` is False, or the connection has too many.
+    """
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         if not adopt:
-            raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+            raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} does not exist, or was deleted.", address.name)
         if len(connection.temporary) >= state.settings.max_links:
             raise refusal(Mqrc.RESOURCE_PROBLEM, "The connection has too many temporary destinations.", address.name)
         state.temporary[str(address)] = connection.number
@@ -89,10 +93,11 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
     """Open a sender.
 
     Returns:
-        The properties of its destination, for the client.
+        The properties of the destination for the client; empty for a topic, or without a destination.
 
     Raises:
-        RefusalError: It cannot be opened.
+        RefusalError: The destination's name is not valid or means nothing, the user has no authority to put or publish,
+            or the connection has too many links.
     """
     _check_new_link(state, connection, command.link)
     address, queue = command.address, None
@@ -115,10 +120,11 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     """Open a receiver.
 
     Returns:
-        The number of the batch that stores its durable subscription, which may be another client's; 0 for none.
+        The number of the batch that stores the durable subscription, which another client may have created; 0 for none.
 
     Raises:
-        RefusalError: It cannot be opened.
+        RefusalError: The destination's name or the selector is not valid, or the user has no authority to get or
+            subscribe. Or the queue or subscription cannot be opened, or the connection has too many links.
     """
     _check_new_link(state, connection, command.link)
     check_address(state, command.address)
@@ -127,7 +133,9 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     owner = state.temporary.get(str(command.address), connection.number)
     if owner != connection.number:
         raise refusal(
-            Mqrc.OBJECT_IN_USE, "Only its own connection receives from a temporary destination.", command.address.name
+            Mqrc.OBJECT_IN_USE,
+            "Only the connection that created a temporary destination can receive from it.",
+            command.address.name,
         )
     session = connection.number, command.session
     table, limit = state.tables.links, state.settings.max_selectors
@@ -155,16 +163,17 @@ def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
     """Return the queue for a new receiver.
 
     Raises:
-        RefusalError: The receiver may not have it.
+        RefusalError: The receiver asks for a subscription, or the name is that of the staging queue, of an alias of a
+            topic, of another queue manager's queue, or means nothing. Or the queue is NOSHARE and has a receiver.
     """
     durable = command.durability is Durability.DURABLE or command.timeout_ms is not None
     if durable or command.name is not None or command.shared:
-        raise refusal(Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name)
+        raise refusal(Mqrc.OPTIONS_ERROR, "A subscription needs a topic, but this is a queue.", command.address.name)
     _adopt(state, connection, command.address, adopt=command.adopt)
     if command.address.name == STAGING_QUEUE:
         raise refusal(
             Mqrc.OBJECT_IN_USE,
-            f"The delivery delay processor has {STAGING_QUEUE} open; an administrator takes messages off it.",
+            f"The delivery delay processor has {STAGING_QUEUE} open; only an administrator can remove messages.",
             STAGING_QUEUE,
         )
     found = resolve(state, command.address).queue
@@ -214,18 +223,18 @@ def _open_subscription(
     except RefusalError:
         forget_subscription(state, subscription)
         raise
-    if terms.durable:  # PD-13: it outlives its receivers, and a kill once this is stored
+    if terms.durable:  # PD-13: once this record is stored, the subscription survives a kill
         subscription.batch = turn.record(defined(subscription), partial(_unmake, state, subscription))
     deliver_retained(state, turn, subscription)
     return subscription
 
 
 def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | None, Terms]:
-    """Return the existing subscription for these terms, if any, and the terms to use.
+    """Return the existing subscription for these terms, or None; and the terms to use.
 
-    A subscription whose time to live is over does not exist, even if the Tick that ends it has not come yet. A receiver
-    that asks for a time to live of 0 asks for a non-durable subscription. If a durable one with a time to live has the
-    same name, the receiver gets that one, whose time to live is then 0.
+    A subscription whose time to live is over is ended here, if no `Tick` has ended it yet. A receiver that asks for a
+    time to live of 0 asks for a non-durable subscription. But if a durable subscription with a time to live has the
+    same name, the receiver gets that one, and its time to live becomes 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:
@@ -247,7 +256,7 @@ def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
-    """Close a receiver because the store could not take the change that its attach made."""
+    """Close a receiver, because the store refused the change of the subscription that its attach made."""
     receiver = subscription.receivers.get(key)
     if receiver is None:
         return
@@ -267,7 +276,7 @@ def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
         connection: The connection of the link.
         link: The link.
         happened: The reason, as an input of the link's state table.
-        why: The reason for the client if the broker closes the link.
+        why: The reason for the client; None if the client or the end of its connection closes the link.
     """
     action = link.step(happened)
     connection.links.pop(link.number, None)
@@ -284,7 +293,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
     receiver.exhaust()
     receiver.queue.leave(receiver, receiver.selector)
     for delivery in receiver.unsettled.values():
-        if delivery.unit is None:  # a unit keeps what it accepted; the rest comes again (QS-09, QS-10)
+        if delivery.unit is None:  # a unit of work keeps the deliveries that it has settled (QS-09, QS-10)
             give_back(state, turn, delivery, failed=True)
     receiver.unsettled = {}
     if isinstance(receiver, SubscriptionReceiver):
@@ -296,7 +305,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
 def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
     """Delete a connection's temporary destinations at its end (JMS 6.2.2)."""
     for address in connection.temporary:
-        _drop_one(state, turn, address, f"{address.name} has gone with its connection.")
+        _drop_one(state, turn, address, f"{address.name} was deleted at the end of its connection.")
     connection.temporary.clear()
 
 
@@ -307,7 +316,7 @@ def delete_temporary(state: State, turn: Turn, connection: Connection, address: 
         RefusalError: The connection has no such destination.
     """
     if address not in connection.temporary:
-        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} does not exist, or was deleted.", address.name)
     text = f"{address.name} has been deleted."
     why = refused(Mqrc.Q_DELETED, text, address.name)
     for link in tuple(connection.links.values()):

@@ -1,9 +1,10 @@
-"""The messages of a branch in doubt: prepared, committed, backed out, and recovered at a start.
+"""The messages of prepared branches: functions that prepare, commit, back out and recover them.
 
-After the prepare, the copies that the branch has put stand uncommitted on their queues or have a reserved place on the
-staging queue, and the copies that it has accepted are held. They no longer belong to a connection or link. The store
-has a `UnitPrepared` record, and for each persistent copy a `MessageStored` with the branch's number. The number has no
-effect any more once the branch is not in doubt.
+After the prepare, the copies that the branch has put are uncommitted on their queues, or have a reserved place on the
+staging queue. The copies that the branch has accepted are held. None of these copies belongs to a connection or link.
+
+The store has a `UnitPrepared` record of the branch. For each persistent copy that the branch has put, it has a
+`MessageStored` record with the branch's number, which has no effect once the branch is no longer in doubt.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from assay_sdk.model.report_options import Mqro
 
 
 def secure(state: State, turn: Turn, branch: Branch) -> None:
-    """Prepare a branch: keep its messages for commit or backout, and record them in one batch."""
+    """Prepare a branch: keep its messages for a commit or backout, and record them in one batch."""
     own = {delivery.entry.key for delivery in branch.settled}
     for delivery in branch.settled:
         delivery.link.unsettled.pop(delivery.number, None)
-        if delivery.entry.place is Place.HELD:  # otherwise its queue has gone
+        if delivery.entry.place is Place.HELD:  # otherwise its queue was removed
             branch.got.append(Standing(delivery.entry, delivery.queue))
     for pending in branch.puts:
         if pending.retained is not None:
@@ -64,13 +65,21 @@ def _prepared(branch: Branch, now_ms: int) -> UnitPrepared:
 
 
 def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own: set[int]) -> None:
-    """Put a message uncommitted on the queues that it is for, or reserve its places on the staging queue."""
+    """Put the copies of a message on their queues, uncommitted; or reserve their places on the staging queue.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        branch: The branch.
+        pending: The message.
+        own: The keys of the copies that the branch has accepted.
+    """
     if pending.entry is not None:
         (queue,) = pending.queues
         queue.disown(pending.entry, branch.owner)
         if pending.entry.place is Place.HELD and pending.entry.key not in own:
             _take_back_from_session(state, queue, pending.entry)
-        if pending.entry.place is Place.UNCOMMITTED:  # otherwise the branch itself has got it
+        if pending.entry.place is Place.UNCOMMITTED:  # otherwise the branch itself has accepted the copy
             _stand(branch, queue, pending.entry)
         return
     due_ms = pending.message.delivery_time_ms
@@ -101,14 +110,14 @@ def _stand(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def stand_uncommitted(branch: Branch, queue: Queue, entry: Entry) -> None:
-    """Put a copy on its queue so that no receiver can get it before the branch is committed."""
+    """Add a branch's copy to its queue, where no receiver can get it before the branch is committed."""
     entry.unit = branch
     queue.enter_unseen(entry)
     branch.sent.append(Standing(entry, queue))
 
 
 def stand_by_for_staging(state: State, branch: Branch, entry: Entry) -> None:
-    """Reserve a place on the staging queue for a delayed copy; it is staged when the branch is committed."""
+    """Reserve a place on the staging queue for a branch's delayed copy, which is staged at the commit."""
     entry.unit = branch
     entry.place = Place.UNCOMMITTED
     state.staging.reserved += 1
@@ -116,13 +125,13 @@ def stand_by_for_staging(state: State, branch: Branch, entry: Entry) -> None:
 
 
 def hold(branch: Branch, queue: Queue, entry: Entry) -> None:
-    """Hold a waiting copy for the branch that had accepted it."""
+    """Hold a waiting copy for the branch that accepted it before the restart."""
     queue.take(entry)
     branch.got.append(Standing(entry, queue))
 
 
 def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
-    """Take back a copy that the branch put and its own session received but has not accepted."""
+    """Take back a copy that the branch put, and that the branch's own session received but did not accept."""
     for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver) and link.queue is queue:
@@ -132,11 +141,11 @@ def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
 
 
 def nothing(_turn: Turn) -> None:
-    """Undo nothing, because another undo of the same batch does it."""
+    """Undo nothing, because another undo function of the same batch undoes the change."""
 
 
 def _unprepare(state: State, branch: Branch, turn: Turn) -> None:
-    """Undo `secure`: the branch is backed out."""
+    """Undo `secure` by backing out the branch."""
     for standing in branch.sent:
         _remove_put(state, turn, standing)
     for standing in branch.got:
@@ -147,7 +156,7 @@ def _unprepare(state: State, branch: Branch, turn: Turn) -> None:
 
 
 def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
-    """Commit a prepared branch, in the order of its sends, recorded in one batch (JMS 6.2.7).
+    """Commit a prepared branch: its messages arrive in the order of the sends, recorded in one batch (JMS 6.2.7).
 
     Args:
         state: The queue manager.
@@ -168,7 +177,7 @@ def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
 def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
     entry, queue = standing.entry, standing.queue
     if queue is None or entry.place is not Place.HELD:
-        return  # its queue has gone
+        return  # its queue was removed
     send_report(state, turn, entry, Mqro.COD)
     queue.remove(entry)
     state.expiry.discard(entry.key)
@@ -195,7 +204,7 @@ def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing) -> Non
 
 
 def _withdraw(state: State, branch: Branch, standing: Standing, _turn: Turn) -> None:
-    """Undo `_arrive`."""
+    """Undo `_arrive`: take a committed copy off its queue again, and make it uncommitted."""
     entry, queue = standing.entry, standing.queue
     state.expiry.discard(entry.key)
     if queue is None:
@@ -214,11 +223,11 @@ def _stand_again(state: State, branch: Branch, standing: Standing) -> None:
         _queue_of(state, standing).enter_unseen(standing.entry)
 
 
-# rollback ---------------------------------------------------------------------------------------------------------
+# backout ----------------------------------------------------------------------------------------------------------
 
 
 def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
-    """Back out a prepared branch: drop its puts; the messages that it accepted are delivered again, as redelivered.
+    """Back out a prepared branch: drop its puts, and return the messages that it accepted, marked as redelivered.
 
     Args:
         state: The queue manager.
@@ -253,12 +262,12 @@ def _remove_put(state: State, turn: Turn, standing: Standing) -> None:
 
 
 def _restore_put(state: State, branch: Branch, standing: Standing, _turn: Turn) -> None:
-    """Undo `_remove_put`."""
+    """Undo `_remove_put`: add the copy that the branch put to its queue again, uncommitted."""
     _stand_again(state, branch, standing)
 
 
 def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
-    """Put an accepted copy back at its original place; remove it if the branch itself had put it."""
+    """Return an accepted copy to its original position on its queue, or remove it if the branch itself put it."""
     entry, queue = standing.entry, standing.queue
     if queue is None or entry.place is not Place.HELD:
         return
@@ -268,12 +277,12 @@ def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> Non
         entry.count += 1
         entry.redelivered = True
         queue.put_back(entry)
-        watch_expiry(state, entry)  # its time may have come while it was held (DD-56)
+        watch_expiry(state, entry)  # it may have expired while it was held, which ended its schedule (DD-56)
     turn.touch(queue)
 
 
 def _take_again(state: State, branch: Branch, standing: Standing, turn: Turn) -> None:
-    """Undo `_return`."""
+    """Undo `_return`: hold the copy for the branch again."""
     entry, queue = standing.entry, standing.queue
     if queue is None:
         return
@@ -286,7 +295,7 @@ def _take_again(state: State, branch: Branch, standing: Standing, turn: Turn) ->
 
 
 def _hold_again(state: State, branch: Branch, standing: Standing, _turn: Turn) -> None:
-    """Undo `_consume`."""
+    """Undo `_consume`: add the copy to its queue again, held for the branch."""
     entry, queue = standing.entry, _queue_of(state, standing)
     if queue.gone:
         return
@@ -297,17 +306,24 @@ def _hold_again(state: State, branch: Branch, standing: Standing, _turn: Turn) -
 
 
 def _queue_of(state: State, standing: Standing) -> Queue:
-    """Return a copy's queue; one created on use that was forgotten meanwhile is restored."""
+    """Return a copy's queue; restore it if it was created on use and dropped as unused."""
     queue = standing.queue
     if queue is None:
-        raise TypeError("a copy that is to be staged stands on no queue")
+        raise TypeError("a copy that is to be staged has no queue")
     if queue.gone and queue.on_use:
         queue = standing.queue = state.queues.restored(queue)
     return queue
 
 
 def _done(turn: Turn, entry: Entry, record: Record, undo: Callable[[Turn], None]) -> None:
-    """Record a change of a copy if the store holds the copy; in any case the copy waits for the batch."""
+    """Note a change of a copy, and record it if the store holds the copy.
+
+    Args:
+        turn: The present turn, inside a `together` block.
+        entry: The copy.
+        record: The record of the change.
+        undo: A function that undoes the change if the store refuses the batch.
+    """
     if entry.recorded:
         turn.record(record, nothing)
     turn.unrecorded(entry, undo)

@@ -1,4 +1,4 @@
-"""A sender with its resolved destination."""
+"""Senders with their resolved destinations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_sdk.model.message import Address
 
 
 class Sender(Link):
-    """A sender. While it is open, its queue is not dropped for want of use."""
+    """A sender. While the sender is open, the queue manager keeps its queue, even an unused one created on use."""
 
     def __init__(
         self, connection: int, number: int, address: Address | None, queue: Queue | None, table: LinkTable
@@ -17,4 +17,4 @@ class Sender(Link):
         super().__init__(connection, number, address, LinkState.SENDING, table)
         self.queue = queue
         self.route: Route | None = None
-        """The last resolution of its destination."""
+        """The last resolution of the sender's destination; None before the first."""

@@ -1,8 +1,8 @@
 """The lifetime of subscriptions: creation, time to live after the last receiver, end.
 
-The time to live begins when the last receiver leaves, for whatever reason (AMQP:31). The moment is recorded, so a
-restart does not begin the time anew. For a subscription that had a receiver when the queue manager ended, the time
-begins at the next start.
+The time to live of a subscription begins when its last receiver leaves, for any reason (AMQP:31). The core records that
+time, so the time to live continues over a restart. If the subscription had a receiver when the queue manager ended, its
+time to live begins at the next start.
 """
 
 from __future__ import annotations
@@ -26,13 +26,21 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
 _RETRY_MS = 1_000
-"""How long after the store has refused the end of a subscription the end is tried again."""
+"""The time in milliseconds before the core tries again to end a subscription whose end the store refused."""
 
 
 def make_subscription(
     state: State, number: int, terms: Terms, selector: Selector | None, connection: int
 ) -> Subscription:
-    """Create a subscription with its queue; later publications are matched against it."""
+    """Create a subscription with its queue; it receives publications from now on.
+
+    Args:
+        state: The queue manager.
+        number: The number of the subscription.
+        terms: The terms of the subscription.
+        selector: The parsed selector; None for none.
+        connection: The number of the connection that opens the subscription; 0 at a recovery.
+    """
     queue = state.queues.make(
         f"{SUBSCRIPTION_HOME}{number}",
         terms.name or terms.managed_queue(number),
@@ -74,7 +82,11 @@ def defined(subscription: Subscription) -> SubscriptionDefined:
 
 
 def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
-    """End a subscription after its last receiver at once, begin its time to live, or keep it (PD-12, QS-20)."""
+    """Handle the end of a subscription's receiver (PD-12, QS-20).
+
+    If it was the last receiver, the subscription ends at once (non-durable, or time to live 0), its time to live
+    begins, or it stays without end.
+    """
     terms = subscription.terms
     if subscription.receivers or subscription.queue.gone:
         return
@@ -87,26 +99,26 @@ def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing: the receiver has left, and a restart without the record counts from the start."""
+    """Undo nothing: the receiver has left. Without the record, the time to live begins at the next start."""
 
 
 def wait_for_end(state: State, subscription: Subscription) -> None:
-    """Schedule the end of a subscription without receivers for the end of its time to live."""
+    """Schedule the end of a subscription whose time to live runs; without effect for any other subscription."""
     if subscription.ends_ms is not None:
         state.endings.add(subscription.number, subscription.ends_ms, subscription)
 
 
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
-    """Give a subscription to a receiver, which also gets the messages that came meanwhile (PD-25, QS-21).
+    """Prepare an existing subscription for a new receiver, which also gets the stored messages (PD-25, QS-21).
 
-    The receiver sets the subscription's time to live anew; the time does not run while it has a receiver.
+    The receiver's terms replace the time to live, which does not run while the subscription has a receiver.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         subscription: The subscription.
-        terms: What the receiver asks for.
-        expel: Closes the receiver if the store refuses the change.
+        terms: The terms that the receiver asks for.
+        expel: A function that closes the receiver if the store refuses the change.
     """
     before, left_ms = subscription.terms, subscription.left_ms
     if terms.timeout_ms == before.timeout_ms and left_ms is None:
@@ -115,7 +127,7 @@ def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, e
     state.endings.discard(subscription.number)
 
     def not_resumed(failed: Turn) -> None:
-        subscription.terms = before  # the receiver leaves without having changed them
+        subscription.terms = before
         failed.once_undone(expel)
         failed.once_undone(partial(_go_on, state, subscription, left_ms))
 
@@ -123,7 +135,14 @@ def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, e
 
 
 def _go_on(state: State, subscription: Subscription, left_ms: int | None, turn: Turn) -> None:
-    """Undo `resume`: the time to live continues as if no receiver had come."""
+    """Undo `resume`: the time to live continues as if no receiver had opened the subscription.
+
+    Args:
+        state: The queue manager.
+        subscription: The subscription, with its former terms.
+        left_ms: When the last receiver before left, in milliseconds since the epoch; None if the time did not run.
+        turn: The turn that handles the store's refusal.
+    """
     if subscription.queue.gone:
         return
     state.endings.discard(subscription.number)
@@ -137,15 +156,15 @@ def _go_on(state: State, subscription: Subscription, left_ms: int | None, turn: 
 
 
 def end_subscriptions(state: State, turn: Turn) -> None:
-    """End every subscription whose time to live is over, with all its messages (QS-22)."""
+    """End every subscription whose time to live is over, and remove all its messages (QS-22)."""
     while (subscription := state.endings.pop_due(turn.now_ms)) is not None:
         end_subscription(state, turn, subscription)
 
 
 def end_subscription(state: State, turn: Turn, subscription: Subscription) -> None:
-    """End a subscription, with all messages on its queue (PD-12, PD-27, QS-22).
+    """End a subscription, and remove all messages from its queue (PD-12, PD-27, QS-22).
 
-    Its staged copies are dropped when their delay is over (DD-51).
+    The delay processor drops the staged copies of the subscription when their delay is over (DD-51).
     """
     with turn.together():
         if subscription.terms.durable:
@@ -155,7 +174,7 @@ def end_subscription(state: State, turn: Turn, subscription: Subscription) -> No
 
 
 def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
-    """Remove all messages of a queue that is removed."""
+    """Remove all messages of a queue that the caller removes."""
     for entry in queue.entries.values():
         enter_again = partial(_enter_again, queue, entry, held=entry.place is Place.HELD)
         entry.place = Place.GONE
@@ -168,14 +187,17 @@ def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _enter_again(queue: Queue, entry: Entry, _turn: Turn, *, held: bool) -> None:
-    """Undo one removal of `drop_entries`; a message that a unit of work held is held again."""
+    """Undo one removal of `drop_entries`: the message waits again, or is held again if it was held."""
     queue.enter(entry)
     if held:
         queue.take(entry)
 
 
 def _revive(state: State, subscription: Subscription, turn: Turn) -> None:
-    """Undo `end_subscription`; the messages are back already, by the undo of each removal."""
+    """Undo `end_subscription`: restore the subscription and its queue.
+
+    The undo of each removal has returned the messages to the queue already.
+    """
     state.queues.revive(subscription.queue)
     _remember(state, subscription)
     for entry in subscription.queue.entries.values():
@@ -189,7 +211,7 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, command: Unsub
     """Remove a durable subscription.
 
     Raises:
-        RefusalError: There is none of that name, or it is in use.
+        RefusalError: The client has no durable subscription of that name, or the subscription is in use.
     """
     found = find_subscription(state, connection, command.name, everybodys=command.everybodys)
     check_unused(found, command.name)
@@ -197,17 +219,17 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, command: Unsub
 
 
 def check_unused(subscription: Subscription, name: str) -> None:
-    """Refuse to remove a subscription that has a receiver.
+    """Refuse to remove a subscription that is in use.
 
     Args:
         subscription: The subscription.
         name: The name in the command.
 
     Raises:
-        RefusalError: It is in use.
+        RefusalError: The subscription has a receiver, or an open unit of work holds some of its messages.
     """
     if subscription.active:
-        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer; close it first.', name)
+        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" is in use; close its consumer first.', name)
 
 
 def find_subscription(state: State, connection: Connection, name: str, *, everybodys: bool) -> Subscription:
@@ -216,13 +238,13 @@ def find_subscription(state: State, connection: Connection, name: str, *, everyb
     Args:
         state: The queue manager.
         connection: The connection with the subscription's client id.
-        name: Its name.
-        everybodys: Whether it belongs to no client id.
+        name: The subscription's name.
+        everybodys: Whether it is a shared subscription that belongs to no client id.
 
     Raises:
-        RefusalError: There is none of that name.
+        RefusalError: The client has no durable subscription of that name.
     """
     found = state.subscriptions.durable(None if everybodys else connection.client_id, name)
     if found is None:
-        raise refusal(Mqrc.NO_SUBSCRIPTION, f'There is no durable subscription "{name}" of this client.', name)
+        raise refusal(Mqrc.NO_SUBSCRIPTION, f'This client has no durable subscription "{name}".', name)
     return found

@@ -1,6 +1,7 @@
-"""Units of work: the base of all, and local ones.
+"""Units of work: the base class, and local units of work.
 
-`assay_broker.core.states.units` has the state table of local units; branches of global units have another.
+`assay_broker.core.states.units` has the state table of local units. `assay_broker.core.clients.branches` has the class
+of branches of global units.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ from assay_sdk.model.stepper import Stepper, words
 
 
 class Pending(Struct, frozen=True, eq=False):
-    """A checked message with its resolved destination, as found at the send.
+    """A sent message that has passed all checks, with its destination as resolved at the send.
 
     Args:
         message: The message, with persistence and priority filled in (DD-52).
-        homes: The homes of its copies: a queue under the name that the sender used, or subscriptions' queues (DD-51).
-        queues: The queues that reserve a place for it until the commit.
-        expires_ms: When it expires; None never.
-        staged: The number of copies to stage.
-        entry: The copy that stands uncommitted on its queue already (DD-25); None if no receiver could get it.
-        dead: For each queue, the header with which the copy goes to the dead-letter queue there; empty for none.
-        retained: Where it is kept as the retained publication; None if it is not retained.
+        homes: The home of each copy: of the queue under the name that the sender used, or of a subscription's queue
+            (DD-51).
+        queues: The queue of each copy, which reserves a place for it until the commit; empty for a delayed message.
+        expires_ms: When the message expires, in milliseconds since the epoch; None for never.
+        staged: The number of copies to stage; 0 for a message without delay.
+        entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.
+        dead: For each queue, the dead-letter header if it is the dead-letter queue of a subscriber's copy, else None;
+            empty for a message to a queue.
+        retained: The topic and publisher of a publication to retain; None for any other message.
     """
 
     message: Message
@@ -44,11 +47,12 @@ class Pending(Struct, frozen=True, eq=False):
 
 
 class Work(ABC):
-    """The content of a unit of work.
+    """A unit of work: the base class of local units and of branches of global units.
 
     Args:
-        number: Its number: on its connection, or for a branch in the queue manager.
-        owner: The connection and the session that began it, which alone can get its uncommitted messages (DD-25).
+        number: The number of a local unit on its connection, or of a branch in the queue manager.
+        owner: The connection and the session that began the unit; only this session can get the unit's uncommitted
+            messages (DD-25).
     """
 
     def __init__(self, number: int, owner: Owner) -> None:
@@ -56,17 +60,17 @@ class Work(ABC):
         self.owner = owner
         self.puts: list[Pending] = []
         self.settled: list[Delivery] = []
-        """Deliveries with an outcome (`Delivery.settled_by`) that takes effect at the commit."""
+        """The deliveries whose outcome (`Delivery.settled_by`) takes effect at the commit."""
 
     def __len__(self) -> int:
         return len(self.puts) + len(self.settled)
 
     @abstractmethod
     def grow(self) -> None:
-        """Check that one more send or delivery can become part of it.
+        """Check that one more send or delivery can become part of the unit of work.
 
         Raises:
-            RefusalError: Its state table does not allow it.
+            RefusalError: The state of the unit does not allow further work.
         """
 
 
@@ -74,10 +78,10 @@ class Unit(Work, Stepper[UnitState, UnitInput, UnitAction]):
     """One local unit of work.
 
     Args:
-        connection: The number of its connection.
-        number: Its number on the connection.
-        table: The transitions.
-        session: The session of the connection to which it belongs; None if unknown.
+        connection: The number of the unit's connection.
+        number: The unit's number on the connection.
+        table: The state table.
+        session: The session of the connection that began the unit; None if unknown.
     """
 
     def __init__(self, connection: int, number: int, table: UnitTable, session: int | None = None) -> None:
@@ -86,13 +90,13 @@ class Unit(Work, Stepper[UnitState, UnitInput, UnitAction]):
         self.connection = connection
 
     def grow(self) -> None:
-        """Check that one more send or delivery can become part of it.
+        """Check that one more send or delivery can become part of the unit of work.
 
         Raises:
-            RefusalError: Its state table does not allow it.
+            RefusalError: The state of the unit does not allow further work.
         """
         self.step(UnitInput.WORK)
 
     def impossible(self, happened: UnitInput) -> RefusalError:
-        """Return the refusal of a request that does not fit the state."""
+        """Return the refusal of a request that does not fit the unit's state."""
         return illegal_state(f"Unit of work {self.number} cannot do {words(happened)}: it is {words(self.state)}.")

@@ -1,7 +1,8 @@
-"""The functions of XA, as a transaction manager calls them over any connection.
+"""The functions of X/Open XA, which a transaction manager calls over a connection.
 
-Until its prepare, a branch belongs to the connection that works in it or did last, and is backed out with that
-connection. After its prepare, any connection that names it may decide about it.
+Before its prepare, a branch belongs to the connection that works in it or worked in it last. If that connection ends,
+the core backs out the branch. After the prepare, a transaction manager may commit the branch or back it out over any
+connection.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
 
 
 def begin_branch(state: State, connection: Connection, command: Begin, xid: bytes) -> None:
-    """xa_start: begin a branch, or resume work in one whose work was ended or suspended.
+    """xa_start: begin a branch, join a branch whose work was ended, or resume suspended work.
 
     Raises:
         RefusalError: The xid is not valid (XAER_INVAL) or already known (XAER_DUPID), there are too many branches
@@ -67,13 +68,13 @@ def _new(state: State, command: Begin, xid: bytes) -> Branch:
         raise _refusal(XaCode.XAER_INVAL, f"An xid has 1 to {XID_BYTES} bytes, not {len(xid)}.")
     if state.branches.find(xid) is not None:
         raise _refusal(
-            XaCode.XAER_DUPID, f"The branch {xid.hex().upper()} is there already; join it, or choose a name."
+            XaCode.XAER_DUPID, f"The branch {xid.hex().upper()} exists already; join it, or choose another xid."
         )
     if len(state.branches) >= state.branches.limit:
         raise _refusal(
             XaCode.XAER_RMERR,
             f"{state.settings.name} has {state.branches.limit} branches already; end some, or have an operator resolve "
-            "those whose transaction manager does not come back.",
+            "those whose transaction manager does not return.",
         )
     branch = Branch(xid, state.next_key(), state.tables.branches, (command.connection, command.session))
     state.branches.add(branch)
@@ -86,7 +87,7 @@ def _check_worker(branch: Branch, connection: Connection) -> None:
 
 
 def _leave_connection(state: State, branch: Branch) -> None:
-    """End the branch's bond with the connection that works in it, or did last."""
+    """Separate a branch from the connection that works in it or worked in it last."""
     if branch.worker is not None:
         number, unit = branch.worker
         connection = state.connections.find(number)
@@ -96,7 +97,11 @@ def _leave_connection(state: State, branch: Branch) -> None:
 
 
 def end_work(state: State, turn: Turn, command: EndBranch) -> None:
-    """xa_end: end, fail or suspend a connection's work in a branch."""
+    """xa_end: end, fail or suspend a connection's work in a branch.
+
+    Raises:
+        RefusalError: No branch has the xid (XAER_NOTA), or the connection does not work in the branch (XAER_PROTO).
+    """
     connection = state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     _check_worker(branch, connection)
@@ -105,21 +110,33 @@ def end_work(state: State, turn: Turn, command: EndBranch) -> None:
 
 
 def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
-    """xa_prepare: from the answer on, commit and backout are both possible, even after a restart."""
+    """xa_prepare: after the answer, the branch can be committed or backed out, even after a restart.
+
+    Raises:
+        RefusalError: No branch has the xid (XAER_NOTA), or its work is not ended (XAER_PROTO).
+    """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     _decide(state, turn, command, branch, BranchInput.PREPARE if len(branch) else BranchInput.PREPARE_EMPTY)
 
 
 def commit_branch(state: State, turn: Turn, command: CommitBranch) -> None:
-    """xa_commit, in the second phase or in one phase."""
+    """xa_commit: commit a prepared branch, or an unprepared one in one phase.
+
+    Raises:
+        RefusalError: No branch has the xid (XAER_NOTA), or the state of the branch does not allow it (XAER_PROTO).
+    """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     _decide(state, turn, command, branch, BranchInput.COMMIT_AT_ONCE if command.one_phase else BranchInput.COMMIT)
 
 
 def back_out_branch(state: State, turn: Turn, command: BackOutBranch) -> None:
-    """xa_rollback, before or after a prepare."""
+    """xa_rollback: back out a branch, prepared or not.
+
+    Raises:
+        RefusalError: No branch has the xid (XAER_NOTA), or the state of the branch does not allow it (XAER_PROTO).
+    """
     state.connections.get(command.connection)
     _decide(state, turn, command, state.branches.get(command.xid), BranchInput.BACK_OUT)
 
@@ -131,7 +148,7 @@ def _decide(
     branch: Branch,
     happened: BranchInput,
 ) -> None:
-    """Prepare or end a branch as its state table says, and answer the transaction manager."""
+    """Prepare, commit or back out a branch by its state table, and answer the transaction manager."""
     action = branch.step(happened)
     _leave_connection(state, branch)
     refused, vote = None, None
@@ -159,19 +176,24 @@ def _decide(
         _await(state, turn, branch)
     turn.answer(command.connection, command.token, refused, vote)
     if action in {BranchAction.DISCARD, BranchAction.BREAK}:
-        # After the answer: the backout holds even if the store cannot take the marks of redelivery.
+        # After the answer, so that the answer does not wait for the records of redelivery marks: the backout is valid
+        # even if the store refuses them.
         _discard(state, turn, branch)
 
 
 def recover_branches(state: State, turn: Turn, command: RecoverBranches) -> None:
-    """xa_recover: name the branches that are in doubt, or were until an operator resolved them."""
+    """xa_recover: answer with the xids of the branches that are in doubt or completed by an operator."""
     state.connections.get(command.connection)
     names = tuple(branch.xid for branch in state.branches if branch.state in IN_DOUBT | REMEMBERED)
     turn.answer(command.connection, command.token, value=names)
 
 
 def forget_branch(state: State, turn: Turn, command: ForgetBranch) -> None:
-    """xa_forget: forget how a branch was completed heuristically."""
+    """xa_forget: forget the heuristic outcome of a branch.
+
+    Raises:
+        RefusalError: No branch has the xid (XAER_NOTA), or no operator has completed the branch (XAER_PROTO).
+    """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     branch.step(BranchInput.FORGET)
@@ -181,7 +203,13 @@ def forget_branch(state: State, turn: Turn, command: ForgetBranch) -> None:
 
 
 def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool) -> None:
-    """Complete a branch for an operator; the outcome is kept for the transaction manager.
+    """Commit or back out a branch for an operator; the core keeps the outcome for the transaction manager.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        branch: The branch.
+        committed: True to commit the branch, False to back it out.
 
     Raises:
         RefusalError: The branch is not in doubt.
@@ -201,7 +229,13 @@ def lose_branch(state: State, turn: Turn, branch: Branch) -> None:
 
 
 def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
-    """Note that the store has taken, or refused, the records about a branch."""
+    """Handle the store's answer to the records about a branch.
+
+    Args:
+        state: The queue manager.
+        branch: The branch.
+        happened: `STORED` or `STORE_FAILED`.
+    """
     action = branch.step(happened)
     if branch.state is BranchState.PREPARED:
         branch.committed = None
@@ -214,7 +248,7 @@ def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
 
 
 def _await(state: State, turn: Turn, branch: Branch) -> None:
-    """Continue when the store has confirmed the records of this turn; at once if it has none."""
+    """Call `branch_over` when the store has confirmed the records of this turn, or at once if the turn has none."""
     if turn.recorded:
         turn.batch.unit = branch
     else:
@@ -231,7 +265,7 @@ def _apply(state: State, turn: Turn, branch: Branch) -> None:
 
 
 def _discard(state: State, turn: Turn, branch: Branch) -> None:
-    """Back out a branch's puts and return its accepted messages to the queues, whose links the caller may not have."""
+    """Back out an unprepared branch: drop its puts, and return its accepted messages to their queues."""
     state.branches.drop(branch)
     for pending in branch.puts:
         back_out(state, turn, branch, pending)

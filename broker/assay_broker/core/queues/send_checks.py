@@ -73,7 +73,7 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
 def _check_address(state: State, connection: Connection, address: Address) -> None:
     """Refuse a missing temporary destination, or a user without authority to put (DD-30: at each put)."""
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
-        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} does not exist, or was deleted.", address.name)
     check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")
 
 

@@ -1,9 +1,10 @@
 """The state table of branches of global units of work (X/Open XA, C193, chapter 6).
 
-A session works in a branch until the branch is ended. The transaction manager then prepares it, and later commits it or
-backs it out; or commits it in one phase. From `PREPARING` on, its state depends on the store's answers, not on
-connections. An operator may complete a prepared branch; its outcome is kept until the transaction manager forgets it. A
-pair that `BRANCHES` lacks is a protocol error of the client (XAER_PROTO). `docs/units.md` draws the table.
+A session works in a branch until the client ends the work. The transaction manager then prepares the branch, and later
+commits it or backs it out; or it commits the branch in one phase. From `PREPARING` on, the state of the branch depends
+on the store's answers, not on connections. An operator may complete a prepared branch; the core then keeps the outcome
+until the transaction manager forgets the branch. If `BRANCHES` has no row for a state and an input, the input is a
+protocol error of the client (XAER_PROTO). `docs/units.md` draws the table.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ class BranchState(Enum):
     """The states of a branch."""
 
     ACTIVE = auto()
-    """A session works in it."""
+    """A session works in the branch."""
     SUSPENDED = auto()
-    """Its session has suspended its work and will resume it."""
+    """The session has suspended its work and will resume it."""
     IDLE = auto()
-    """Its work is done."""
+    """The work is ended, and the branch is not prepared."""
     DOOMED = auto()
-    """Its work has failed, so it can only be backed out."""
+    """The work has failed, so the branch can only be backed out."""
     PREPARING = auto()
-    """The store has not confirmed its prepare yet."""
+    """The store has not confirmed the prepare yet."""
     PREPARED = auto()
     """In doubt: only the transaction manager or an operator decides, even after lost connections or a restart."""
     COMMITTING = auto()
-    """It was prepared, and the store has not confirmed its commit yet."""
+    """The store has not confirmed the commit of the prepared branch yet."""
     COMMITTING_AT_ONCE = auto()
-    """It was not prepared, and the store has not confirmed its commit yet."""
+    """The store has not confirmed the commit in one phase yet."""
     BACKING_OUT = auto()
-    """It was prepared, and the store has not confirmed its backout yet."""
+    """The store has not confirmed the backout of the prepared branch yet."""
     COMPLETING = auto()
-    """An operator has decided, and the store has not confirmed the decision yet."""
+    """An operator has committed the branch or backed it out, and the store has not confirmed that yet."""
     COMPLETED = auto()
     """Heuristically completed; the transaction manager has not forgotten the outcome yet."""
     FORGETTING = auto()
@@ -69,19 +70,20 @@ class BranchInput(Enum):
 
 
 class BranchAction(Enum):
-    """The core's reactions."""
+    """The core's reactions to the events of a branch."""
 
     ENLIST = auto()
     """Add a send or delivery to the branch."""
     REST = auto()
+    """Change the state only."""
     TAKE_UP = auto()
-    """Let a session work in it."""
+    """Let a session work in the branch."""
     DISCARD = auto()
-    """Drop its sends and return what it accepted."""
+    """Drop the branch's sends, and return the messages that it accepted to their queues."""
     BREAK = auto()
-    """The same, and refuse the request."""
+    """Drop the branch's sends, return the messages that it accepted, and refuse the request."""
     SECURE = auto()
-    """Keep its messages so that commit and backout are both possible, even after a restart."""
+    """Record the branch's messages so that commit and backout are both possible, even after a restart."""
     APPLY = auto()
     """Commit a branch that was not prepared."""
     CARRY_OUT = auto()
@@ -89,12 +91,13 @@ class BranchAction(Enum):
     GIVE_BACK = auto()
     """Back out a prepared branch."""
     TELL = auto()
-    """Answer how it was completed."""
+    """Answer with the heuristic outcome."""
     STRIKE = auto()
     """Remove the heuristic outcome from the store."""
     KEEP = auto()
+    """Keep the branch."""
     DROP = auto()
-    """Forget it."""
+    """Forget the branch."""
 
 
 BranchTable = Mapping[tuple[BranchState, BranchInput], tuple[BranchState, BranchAction]]
@@ -123,7 +126,7 @@ BRANCHES: BranchTable = MappingProxyType(
         (_S.DOOMED, _I.COMMIT_AT_ONCE): (_S.ENDED, _A.BREAK),
         (_S.DOOMED, _I.BACK_OUT): (_S.ENDED, _A.DISCARD),
         (_S.DOOMED, _I.LOST): (_S.ENDED, _A.DISCARD),
-        # From here on the store's answers decide, not the connections: a batch that it refuses has no effect.
+        # From here on the store's answers decide, not the connections: a batch that the store refuses has no effect.
         (_S.PREPARING, _I.STORED): (_S.PREPARED, _A.KEEP),
         (_S.PREPARING, _I.STORE_FAILED): (_S.ENDED, _A.DROP),
         (_S.PREPARED, _I.COMMIT): (_S.COMMITTING, _A.CARRY_OUT),
@@ -155,7 +158,10 @@ FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
         BranchState.FORGETTING: XaCode.XAER_RMFAIL,
     }
 )
-"""The XA code of the answer when the store refuses; an operator gets a reason code as any administrator."""
+"""The XA code of the answer when the store refuses the batch of a branch in this state.
+
+A decision of an operator is refused with a reason code instead, as any administrator's command.
+"""
 
 HINTS: Mapping[BranchState, str] = MappingProxyType(
     {

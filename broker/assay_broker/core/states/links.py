@@ -1,8 +1,8 @@
 """The state table of senders and receivers.
 
 A link sends or receives from its attach on. It is closed once: by its client (`DETACH`), by the loss of its connection
-(`LOST`) or by the broker (`REVOKED`: its destination was deleted). A pair that `LINKS` lacks, such as a put on a
-receiver, is the client's error.
+(`LOST`) or by the broker (`REVOKED`, for example because its destination was deleted). If `LINKS` has no row for a
+state and an input, such as a put on a receiver, the input is an error of the client.
 """
 
 from __future__ import annotations
@@ -37,14 +37,20 @@ class LinkInput(IntEnum):
 
 
 class LinkAction(Enum):
-    """The core's reactions."""
+    """The core's reactions to the events of a link."""
 
     TAKE = auto()
+    """Accept a message."""
     GRANT = auto()
+    """Add credit, or take back unused credit."""
     EXHAUST = auto()
+    """Deliver the messages that wait, and take back the remaining credit."""
     RELEASE = auto()
+    """Settle deliveries."""
     LEAVE = auto()
+    """Close the link."""
     EXPEL = auto()
+    """Close the link, and give the client the reason."""
 
 
 LinkTable = Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]]
@@ -66,14 +72,14 @@ LINKS: LinkTable = MappingProxyType(
 
 
 class Link(Stepper[LinkState, LinkInput, LinkAction]):
-    """The base of senders and receivers.
+    """The base class of senders and receivers.
 
     Args:
-        connection: The number of its connection.
-        number: Its number on the connection.
-        address: Destination; None for a sender whose messages name their own.
-        state: Its first state.
-        table: The transitions.
+        connection: The number of the link's connection.
+        number: The link's number on the connection.
+        address: The destination; None for a sender whose messages each name their own.
+        state: The link's first state.
+        table: The state table.
     """
 
     def __init__(
@@ -86,5 +92,5 @@ class Link(Stepper[LinkState, LinkInput, LinkAction]):
         self.address = address
 
     def impossible(self, happened: LinkInput) -> RefusalError:
-        """Return the refusal of a request that does not fit the state."""
+        """Return the refusal of a request that does not fit the link's state."""
         return illegal_state(f"Link {self.number} cannot do {words(happened)}: it is {words(self.state)}.")

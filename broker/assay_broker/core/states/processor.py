@@ -1,9 +1,14 @@
 """The state tables of the delivery delay processor, one for each platform.
 
 On distributed platforms the processor starts with the queue manager and restarts by itself after a failure (DD-60,
-DD-65). On z/OS it shuts down with its queue (DD-61), starts again with it (DD-62), is stopped by PUT(DISABLED) (DD-64),
-and after any other failure waits for PUT to be disabled and enabled again (DD-63). Every pair that can occur has a row:
-a missing pair is a fault of the core. `docs/processor.md` draws both tables.
+DD-65). On z/OS:
+
+- The processor stops when the staging queue becomes unavailable (DD-61), and starts again with that queue (DD-62).
+- PUT(DISABLED) on the staging queue stops the processor (DD-64).
+- After any other failure the processor waits until an administrator disables and enables PUT (DD-63).
+
+Every state and input that can occur together have a row; a missing row is an error in the core. `docs/processor.md`
+draws both tables.
 """
 
 from __future__ import annotations
@@ -21,17 +26,17 @@ class ProcessorState(Enum):
     DOWN = auto()
     """The queue manager has not started it."""
     WATCHING = auto()
-    """It releases every message whose delay is over."""
+    """The processor releases every message whose delay is over."""
     STOPPED = auto()
-    """An administrator has stopped it by PUT(DISABLED)."""
+    """An administrator has stopped the processor by PUT(DISABLED)."""
     CLOSED = auto()
-    """Its queue does not exist, or is disabled for gets."""
+    """The staging queue does not exist, or is disabled for gets."""
     FAILED = auto()
-    """It has failed for another reason than the state of its queue."""
+    """The processor has failed for another reason than the state of the staging queue."""
 
 
 class ProcessorInput(Enum):
-    """The events of the processor: conditions of its queue, and events of its own."""
+    """The events of the processor: conditions of the staging queue, a failure, and a restart."""
 
     AVAILABLE = auto()
     PUT_DISABLED = auto()
@@ -44,12 +49,13 @@ class ProcessorAction(Enum):
     """The processor's reactions."""
 
     LOOK = auto()
-    """Open the queue and release what is due."""
+    """Open the staging queue and release the messages whose delay is over."""
     STAY = auto()
+    """Change nothing."""
     REST = auto()
-    """Leave due messages on the queue."""
+    """Leave due messages on the staging queue."""
     RESTART_LATER = auto()
-    """Restart by itself after a while."""
+    """Restart without an administrator after `Settings.retry_ms`."""
 
 
 ProcessorTable = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]

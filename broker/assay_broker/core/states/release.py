@@ -1,4 +1,4 @@
-"""The state table of a staged message's release: DD-70 to DD-77. `docs/processor.md` draws it."""
+"""The state table of the release of a staged message (DD-70 to DD-77). `docs/processor.md` draws the table."""
 
 from __future__ import annotations
 
@@ -38,16 +38,18 @@ class Result(Enum):
     REFUSED_PUBLICATION = auto()
     """Refused, and the message is a publication."""
     REFUSED_PERSISTENT = auto()
-    """Refused; the message is persistent and not a publication that was given up."""
+    """Refused, and the message is persistent; publications that the dead-letter queue refused are excluded (DD-77)."""
     NOT_ASKED = auto()
-    """The message does not ask for such a report."""
+    """The message asks for no such report."""
 
 
 class Act(Enum):
-    """The decision on the puts planned so far."""
+    """The decision about the puts that are planned so far."""
 
     GO_ON = auto()
+    """Keep the planned puts."""
     BACK_OUT = auto()
+    """Drop the planned puts."""
 
 
 ReleaseTable = Mapping[tuple[Step, Result], tuple[Step, Act]]

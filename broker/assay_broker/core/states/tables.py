@@ -1,4 +1,4 @@
-"""All state tables of one queue manager; a defect may replace a cell."""
+"""All state tables of one queue manager; a defect may replace single cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay_broker.core.states.units import UNITS, UnitTable
 
 
 class Tables(Struct, frozen=True, kw_only=True):
-    """All state machines as data."""
+    """All state tables of one queue manager; that of the delay processor depends on the platform."""
 
     processor: Mapping[Platform, ProcessorTable] = PROCESSOR
     release: ReleaseTable = RELEASE

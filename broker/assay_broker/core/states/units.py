@@ -1,8 +1,9 @@
 """The state table of local units of work.
 
-A unit is open until it is committed or backed out. A commit writes one batch. While the store writes it, the unit is
-`COMMITTING`: only the store's answer ends it, even if the client's connection is lost meanwhile. A pair that `UNITS`
-lacks is the client's error. `docs/units.md` draws the table.
+A unit of work is open until its client commits it or backs it out, or is disconnected. A commit writes one batch of
+records. While the store writes the batch, the unit is `COMMITTING`, and only the store's answer ends it, even if the
+client's connection is lost. If `UNITS` has no row for a state and an input, the input is an error of the client.
+`docs/units.md` draws the table.
 """
 
 from __future__ import annotations
@@ -32,13 +33,18 @@ class UnitInput(Enum):
 
 
 class UnitAction(Enum):
-    """The core's reactions."""
+    """The core's reactions to the events of a unit of work."""
 
     JOIN = auto()
+    """Add a send or delivery to the unit."""
     APPLY = auto()
+    """Carry out the unit's sends and settlements."""
     DISCARD = auto()
+    """Drop the unit's sends, and make its deliveries unsettled again."""
     AWAIT = auto()
+    """Change nothing until the store answers."""
     FORGET = auto()
+    """Forget the unit."""
 
 
 UnitTable = Mapping[tuple[UnitState, UnitInput], tuple[UnitState, UnitAction]]
