@@ -58,7 +58,7 @@ def test_a_message_of_100_mib_outlives_a_kill_in_its_folder(tmp_path: Path) -> N
         (
             settings(manager=4 * MIB),
             Mqrc.MSG_TOO_BIG_FOR_Q_MGR,
-            "more than 4194304 bytes, which MAXMSGL of the queue manager sets",
+            "more than 4194304 bytes, the MAXMSGL of the queue manager",
         ),
     ],
     ids=["both at their most", "queue lower", "queue manager lower"],

@@ -73,7 +73,7 @@ def test_platform_and_beginning_can_be_chosen(assay: Assay, script: Path) -> Non
         (["-", "--platform", "zso"], "did you mean 'zos'?"),
         (["-", "--mqsc", "non"], "did you mean 'none'?"),
         (["-", "--level", "eight"], "'eight' is no level"),
-        (["-", "--name", "A B"], "a name is made of"),
+        (["-", "--name", "A B"], "a name consists of"),
         (["-", "--name", "QM001", "--platform", "zos"], "at most 4"),
     ],
 )

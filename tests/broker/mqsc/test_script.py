@@ -45,7 +45,7 @@ def test_a_script_is_answered_as_runmqsc_answers_it(dry_run: DryRun) -> None:
     script = (
         "* queues\nDEFINE QLOCAL(ORDERS) +\n  MAXDEPTH(5)\nDEFINE QLOCAL(ORDERS)\nDEFINE QLOCL(ORDERS)\nEND\nnot read\n"
     )
-    exists = 'AMQ8150E: The QLOCAL "ORDERS" is there already; REPLACE redefines it.'
+    exists = 'AMQ8150E: The QLOCAL "ORDERS" exists already; REPLACE redefines it.'
     assert run(dry_run, script).lines == (
         "       : * queues",
         "     1 : DEFINE QLOCAL(ORDERS) +",
@@ -189,7 +189,7 @@ MISTAKES = [
     ("DEF QL('')", (1, 8), 3097, "' ' makes it blank"),
     ("DEF QL(A B)", (1, 10), 3097, "one value"),
     ("DEF QL(A-B)", (1, 9), 3097, "'-' is no part of a command outside quotes"),
-    ("DEF QL('A B')", (1, 8), 4008, "a name is made of"),
+    ("DEF QL('A B')", (1, 8), 4008, "a name consists of"),
     ("DEF QL(" + "A" * 49 + ")", (1, 8), 4008, "49 characters"),
     ("DEF QL(Q) MAXDPTH(5)", (1, 11), 3097, "do you mean MAXDEPTH?"),
     ("DEF QL(Q) MAXDEPTH", (1, 11), 3228, "MAXDEPTH needs a value"),
@@ -212,7 +212,7 @@ MISTAKES = [
     ("DEF QL(Q) DESCR(A(B))", (1, 18), 3097, "do not nest"),
     ("DEF QL(Q) ? PUT(ENABLED)", (1, 11), 3097, "'?' is no part"),
     ("DEF QL(Q) +\n * x\n", (2, 2), 3097, "has no attribute *"),
-    ("DEF QL(Q) LIKE(NOPE)", (1, 11), 2085, "to be like"),
+    ("DEF QL(Q) LIKE(NOPE)", (1, 11), 2085, "to copy from"),
     ("DEF QA(Q) TARGET(Q)", (1, 11), 4005, "leads back to itself"),
     ("DEF TOPIC(T)", (1, 11), 3228, "TOPICSTR"),
     ("ALT QL(NOPE) PUT(DISABLED)", (1, 8), 2085, '"NOPE"'),
@@ -234,8 +234,8 @@ MISTAKES = [
     ("DIS QL(*) WHERE(CURDEPTH IS 1)", (1, 26), 3097, "no operator"),
     ("DIS QL(*) WHERE(CURDEPTH CT 1)", (1, 26), 3097, "for lists"),
     ("DIS QL(*) WHERE(CURDEPTH GT MANY)", (1, 29), 4005, "whole number"),
-    ("DIS QL(*) WHERE(CURDEPTH LK '1*')", (1, 29), 4005, "no generic value"),
-    ("DIS QL(*) WHERE(PUT GT ENABLED)", (1, 24), 4005, "EQ and NE only"),
+    ("DIS QL(*) WHERE(CURDEPTH LK '1*')", (1, 29), 4005, "LK and NL compare only texts"),
+    ("DIS QL(*) WHERE(PUT GT ENABLED)", (1, 24), 4005, "EQ or NE"),
     ("DIS QL(*) WHERE(PUT EQ ENABLED) WHERE(GET EQ ENABLED)", (1, 33), 3097, "given once"),
     ("DIS QL(*) CURDEPHT", (1, 11), 3097, "do you mean CURDEPTH?"),
     ("DIS Q(*) TYPE(QREMOTE)", (1, 15), 4005, "TYPE is"),
@@ -244,7 +244,7 @@ MISTAKES = [
     ("SET AUTHREC PROFILE(Q) GROUP(G) AUTHADD(PUT)", (1, 5), 3228, "OBJTYPE"),
     ("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) AUTHADD(PUT)", (1, 5), 3228, "PRINCIPAL or GROUP"),
     ("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP(G)", (1, 5), 3228, "AUTHADD or AUTHRMV"),
-    ("SET AUTHREC PROFILE(Q) OBJTYPE(TOPIC) GROUP(G) AUTHADD(PUB,PUT)", (1, 60), 3171, '"PUT" is no authority'),
+    ("SET AUTHREC PROFILE(Q) OBJTYPE(TOPIC) GROUP(G) AUTHADD(PUB,PUT)", (1, 60), 3171, '"PUT" is not an authority'),
     ("SET AUTHREC PROFILE(Q) OBJTYPE(QUEU) GROUP(G) AUTHADD(PUT)", (1, 32), 4005, "do you mean QUEUE?"),
     ("CLEAR TOPICSTR('a')", (1, 7), 3228, "CLRTYPE(RETAINED)"),
     ("CLEAR TOPICSTR('a') CLRTYPE(ALL)", (1, 29), 4005, "CLRTYPE is RETAINED"),

@@ -1,4 +1,4 @@
-"""Activation of changed object definitions, and its reversal if the store refuses the change."""
+"""Changes of object definitions: their records, their effects, and their undo if the store refuses the change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_broker.core.turn import Turn
 
 
 def define(state: State, turn: Turn, definition: Definition) -> None:
-    """Replace an object's definition; queues and the delivery delay processor use the new one at once."""
+    """Define an object, or replace its definition; queues and the delay processor use the new definition at once."""
     before = state.objects.find(definition.namespace, definition.name)
     turn.record(ObjectDefined(definition), partial(_back_to, state, definition, before))
     state.objects.put(definition)
@@ -24,7 +24,7 @@ def define(state: State, turn: Turn, definition: Definition) -> None:
 
 
 def remove(state: State, turn: Turn, definition: Definition) -> None:
-    """Remove an object. The caller has checked that it is not in use."""
+    """Remove an object; the caller has checked that it is not in use."""
     turn.record(ObjectRemoved(definition.namespace, definition.name), partial(_back_to, state, definition, definition))
     state.objects.remove(definition.namespace, definition.name)
     _take_effect(state, turn, definition.namespace, definition.name)
@@ -33,7 +33,14 @@ def remove(state: State, turn: Turn, definition: Definition) -> None:
 
 
 def _back_to(state: State, definition: Definition, before: Definition | None, turn: Turn) -> None:
-    """Undo `define` and `remove`."""
+    """Undo `define` or `remove`.
+
+    Args:
+        state: The queue manager.
+        definition: The changed or removed object.
+        before: The definition before the change; None if the object was new.
+        turn: The turn that handles the store's refusal.
+    """
     if before is None:
         state.objects.remove(definition.namespace, definition.name)
     else:

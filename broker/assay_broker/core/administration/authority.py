@@ -1,9 +1,10 @@
-"""Authority: which operations a user may perform on which object.
+"""The authority of users for operations on objects.
 
-A record grants authorities on the objects that its profile covers, to one user or one group. Of the records of one user
-or group only the one with the most specific profile counts. A user has the authorities of its own record and of its
-groups' records together. Every user, an anonymous one included, belongs to the group nobody, as on IBM MQ for UNIX. The
-user mqm is the administrator and has all authorities.
+- An authority record grants one user or one group authorities on the objects that its profile covers.
+- If several records of a user or group cover an object, only the record with the most specific profile applies.
+- A user has the authorities of its own record and of its group's record together.
+- Every user, an anonymous one included, belongs to the group ``nobody``, as on IBM MQ for UNIX, and to no other.
+- The user ``mqm`` is the administrator and has all authorities.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from assay_broker.core.objects.reasons import object_refusal
 from assay_sdk.model.command_reasons import Mqrccf
 
 ADMINISTRATOR = "mqm"
+"""The user who has all authorities."""
 EVERYBODY = "nobody"
 """The group that every user belongs to."""
 
 OBJECT_TYPES = ("QUEUE", "TOPIC", "QMGR")
 
 QUEUE_MANAGER_PROFILE = "self"
-"""The profile of records on the queue manager, as IBM MQ shows it."""
+"""The profile of authority records on the queue manager itself, as in IBM MQ."""
 
 _PROFILE = re.compile(r"[A-Za-z0-9._/%*?]+")
 _INTERFACE = {
@@ -46,8 +48,8 @@ class AuthorityRecord(Struct, frozen=True, kw_only=True):
     """The authorities of one user or group on the objects that a profile covers.
 
     Args:
-        profile: An object's name, or a generic one: ``?`` for one character, ``*`` within a qualifier, ``**`` for any
-            number of qualifiers.
+        profile: An object's name, or a generic profile: ``?`` matches one character, ``*`` any characters within a
+            qualifier (a part between periods), ``**`` any number of qualifiers.
         object_type: QUEUE, TOPIC or QMGR.
         entity: The user's or the group's name.
         group: Whether the entity is a group.
@@ -68,7 +70,7 @@ class Authorities:
     """All authority records of a queue manager.
 
     Args:
-        records: The records at the start.
+        records: The authority records of a new queue manager.
     """
 
     def __init__(self, records: Iterable[AuthorityRecord] = ()) -> None:
@@ -80,15 +82,15 @@ class Authorities:
             self.put(record)
 
     def __iter__(self) -> Iterator[AuthorityRecord]:
-        """All records, in the order in which they were first set."""
+        """Iterate over all records, in the order in which they were first set."""
         return iter(tuple(self._records.values()))
 
     def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
-        """Return the record of the same profile, object type and entity; None if there is none."""
+        """Return the present record with the profile, object type and entity of another; None if none is set."""
         return self._records.get(_key(record))
 
     def put(self, record: AuthorityRecord) -> None:
-        """Add a record, or replace the one of the same profile, object type and entity."""
+        """Add a record; it replaces a record with the same profile, object type and entity."""
         self._records[_key(record)] = record
         self._changed()
 
@@ -105,9 +107,9 @@ class Authorities:
         """Return whether a user has an authority on an object.
 
         Args:
-            user: The user; None for an anonymous one.
+            user: The user; None for an anonymous user.
             object_type: QUEUE, TOPIC or QMGR.
-            name: The object's name.
+            name: The object's name; ``self`` for the queue manager.
             authority: The authority, such as ``PUT``.
         """
         if user == ADMINISTRATOR:
@@ -170,13 +172,15 @@ def is_generic_profile(profile: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def specificity(profile: str) -> tuple[int, ...]:
-    """Return a key that sorts the profiles that cover one name; the lowest is the most specific.
+    """Return a sort key for the profiles that cover one name; the most specific profile has the lowest key.
 
     Profiles are compared from the left: a character is more specific than ``?``, which is more specific than ``*``,
     which is more specific than ``**``.
     """
     symbols = re.findall(r"\*\*|[*?]|[^*?]", profile)
-    end = _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1  # the longer one is more specific
+    end = (
+        _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1
+    )  # a longer profile is more specific than its beginning
     return (*(_GENERALITY.get(symbol, 0) for symbol in symbols), end)
 
 
@@ -184,14 +188,18 @@ _GENERALITY = {"?": 1, "*": 2, "**": 3}
 
 
 def plan_authority(authorities: Authorities, change: SetAuthority) -> tuple[AuthorityRecord, ...]:
-    """Return the records that SET AUTHREC would produce; nothing is changed.
+    """Return the records that a SET AUTHREC would set, without setting them.
 
     Args:
         authorities: The present records.
-        change: The command. An authority that it both adds and removes is removed.
+        change: The command. If it both adds and removes an authority, the authority is removed.
+
+    Returns:
+        One record for each user or group of the command.
 
     Raises:
-        RefusalError: An object type, profile, entity or authority is not valid.
+        RefusalError: An object type, profile or authority is not valid, or the command names neither users nor groups,
+            or both.
     """
     if change.object_type not in OBJECT_TYPES:
         raise object_refusal(
@@ -202,7 +210,7 @@ def plan_authority(authorities: Authorities, change: SetAuthority) -> tuple[Auth
     profile = _profile(change)
     if bool(change.principals) == bool(change.groups):
         raise object_refusal(
-            Mqrccf.PARM_MISSING, "Either PRINCIPAL or GROUP says for whom the record is.", keyword="PRINCIPAL"
+            Mqrccf.PARM_MISSING, "Name users in PRINCIPAL or groups in GROUP, not both.", keyword="PRINCIPAL"
         )
     added = expand(change.object_type, change.add, "AUTHADD")
     removed = expand(change.object_type, change.remove, "AUTHRMV")
@@ -229,26 +237,26 @@ def _profile(change: SetAuthority) -> str:
     if change.object_type == "QMGR":
         if change.profile.lower() not in {"", QUEUE_MANAGER_PROFILE}:
             raise object_refusal(
-                Mqrccf.PROFILE_NAME_ERROR, "A QMGR has no profile: there is one queue manager.", keyword="PROFILE"
+                Mqrccf.PROFILE_NAME_ERROR, "OBJTYPE(QMGR) takes no profile; leave PROFILE out.", keyword="PROFILE"
             )
         return QUEUE_MANAGER_PROFILE
     if not 0 < len(change.profile) <= LONGEST_NAME or not _PROFILE.fullmatch(change.profile):
         raise object_refusal(
             Mqrccf.PROFILE_NAME_ERROR,
-            f"{shortened(change.profile)} is no profile: that is a name of at most {LONGEST_NAME} characters, in which"
-            " ? * and ** stand for others.",
+            f"{shortened(change.profile)} is not a profile: it needs a name of at most {LONGEST_NAME} characters, in"
+            " which ? * and ** match others.",
             keyword="PROFILE",
         )
     return change.profile
 
 
 def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
-    """Return the single authorities for words such as ``ALLMQI``.
+    """Return single authorities, in place of words such as ``ALLMQI`` for several.
 
     Args:
         object_type: QUEUE, TOPIC or QMGR.
-        words: Authorities, and names of groups of authorities.
-        keyword: The parameter that gives them, for the refusal.
+        words: Authorities, and the words ``ALL``, ``ALLMQI``, ``ALLADM`` and ``NONE``.
+        keyword: The keyword of the command's parameter that gave the words, for the refusal.
 
     Raises:
         RefusalError: A word is not an authority on this type of object.
@@ -260,7 +268,7 @@ def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
         if word not in every and word not in groups:
             raise object_refusal(
                 Mqrccf.AUTH_VALUE_ERROR,
-                f"{shortened(word)} is no authority on a {object_type}; there are {', '.join((*every, *groups))}.",
+                f"{shortened(word)} is not an authority on a {object_type}; valid are {', '.join((*every, *groups))}.",
                 keyword=keyword,
             )
         result.update(groups.get(word, (word,)))
@@ -268,7 +276,7 @@ def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
 
 
 def shown_records(authorities: Authorities, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
-    """Return the records that DISPLAY AUTHREC shows."""
+    """Return the records that a DISPLAY AUTHREC shows."""
     return tuple(
         record
         for record in authorities

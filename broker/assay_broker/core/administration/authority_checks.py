@@ -1,7 +1,7 @@
-"""Authority checks, and the only place for them: at the open on the name that is used, and at each put (DD-30).
+"""Checks of the users' authority for destinations: at each open and put, on the name that the client uses (DD-30).
 
-The release of a delayed message is not checked (DD-31), nor the queue manager's own use of the staging queue (DD-32). A
-temporary destination needs no authority, because only its owner can tell its name.
+The core checks no authority at the release of a delayed message (DD-31), and for its own use of the staging queue
+(DD-32). A temporary destination needs no authority, because its name is known only to its owner's partners.
 """
 
 from __future__ import annotations
@@ -21,8 +21,12 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 def check_connect(state: State, user: str | None) -> None:
     """Refuse a user without authority to connect.
 
+    Args:
+        state: The queue manager.
+        user: The user; None for an anonymous user.
+
     Raises:
-        RefusalError: The user has no authority.
+        RefusalError: The user has no authority to connect.
     """
     if not state.authorities.allowed(user, "QMGR", QUEUE_MANAGER_PROFILE, "CONNECT"):
         raise not_authorised(user, "CONNECT", state.settings.name)
@@ -33,12 +37,13 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
 
     Args:
         state: The queue manager.
-        user: The user; None for an anonymous one.
+        user: The user; None for an anonymous user.
         address: The destination, under the name that the client uses: an alias, not its target.
-        authority: GET, BROWSE or PUT for a queue; PUB or SUB for a topic, which any topic object up the tree may grant.
+        authority: An authority such as GET, BROWSE or PUT for a queue, PUB or SUB for a topic. For a topic, the
+            authority on the topic object of any ancestor in the topic tree is enough.
 
     Raises:
-        RefusalError: The user has no authority.
+        RefusalError: The user has no such authority on the destination.
     """
     allowed = state.authorities.allowed
     if address.kind is AddressKind.QUEUE:
@@ -54,17 +59,17 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
 def check_cancel(state: State, user: str | None, sent_to: Address | None) -> None:
     """Refuse a user who may not cancel a delayed message.
 
-    An administrator of the staging queue may cancel it (DD-38). So may a user with authority for the message's
-    destination, because such a user could have sent the message, and its id cannot be guessed.
+    A user with GET authority on the staging queue may cancel it (DD-38). So may a user with authority to send to the
+    message's destination, because such a user could have sent the message, and the message's id cannot be guessed.
 
     Args:
         state: The queue manager.
-        user: The user; None for an anonymous one.
-        sent_to: The message's destination; None for a publication whose message does not name it, as all our drivers
-            and protocols do.
+        user: The user; None for an anonymous user.
+        sent_to: The message's destination; None for a publication whose message does not name its topic, which the
+            kit's own drivers never send.
 
     Raises:
-        RefusalError: The user has no authority.
+        RefusalError: The user has neither authority.
     """
     if state.authorities.allowed(user, "QUEUE", STAGING_QUEUE, "GET"):
         return
@@ -73,8 +78,14 @@ def check_cancel(state: State, user: str | None, sent_to: Address | None) -> Non
 
 
 def not_authorised(user: str | None, authority: str, name: str) -> RefusalError:
-    """Return the refusal for a missing authority."""
-    who = "A user who is not named" if user is None else f"User {user}"
+    """Return the refusal of a user without an authority.
+
+    Args:
+        user: The user; None for an anonymous user.
+        authority: The missing authority.
+        name: The name of the object.
+    """
+    who = "An anonymous user" if user is None else f"User {user}"
     return refusal(Mqrc.NOT_AUTHORIZED, f"{who} has no authority to {authority} {name}.", name)
 
 

@@ -1,6 +1,6 @@
-"""Administrators' commands. MQSC (`assay_broker.mqsc`) and the `Admin` port are two notations for them.
+"""The commands of administrators, from MQSC (`assay_broker.mqsc`) and from the `Admin` port.
 
-The result of a command is the `Answer` to `assay_broker.core.commands.Administer`.
+A command comes to the core in `assay_broker.core.commands.Administer`; the `Answer` has its result.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Comparison = Literal["LT", "GT", "EQ", "NE", "LE", "GE", "LK", "NL"]
 
 
 class DefineObject(Struct, frozen=True, tag=True, kw_only=True):
-    """DEFINE: create an object, or with `replace` redefine an existing one; a queue's messages stay.
+    """DEFINE: create an object, or redefine an existing one; a redefined queue keeps its messages.
 
     Args:
         kind: The object's kind.
-        name: Its name.
-        attributes: The given attributes; all others come from `like`, or from the SYSTEM.DEFAULT object of the kind.
-        like: An object of the kind to copy from; None for the SYSTEM.DEFAULT object.
-        replace: Whether an existing object is redefined.
+        name: The object's name.
+        attributes: The given attributes, by keyword; all other attributes come from `like`.
+        like: The name of an object of the same kind; None for the SYSTEM.DEFAULT object of the kind.
+        replace: Whether DEFINE may redefine an existing object.
     """
 
     kind: Kind
@@ -34,7 +34,7 @@ class DefineObject(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class AlterObject(Struct, frozen=True, tag=True):
-    """ALTER: change some attributes of an object."""
+    """ALTER: change the given attributes of an object."""
 
     kind: Kind
     name: str
@@ -42,7 +42,13 @@ class AlterObject(Struct, frozen=True, tag=True):
 
 
 class DeleteObject(Struct, frozen=True, tag=True):
-    """DELETE: delete an object; with `purge` also a queue that holds messages."""
+    """DELETE: delete an object.
+
+    Args:
+        kind: The object's kind.
+        name: The object's name.
+        purge: Whether DELETE may delete a queue that holds messages.
+    """
 
     kind: Kind
     name: str
@@ -62,15 +68,15 @@ class ClearRetained(Struct, frozen=True, tag=True):
 
 
 class SetAuthority(Struct, frozen=True, tag=True, kw_only=True):
-    """SET AUTHREC: add authorities to a profile's records for principals or groups, or remove some.
+    """SET AUTHREC: grant users or groups authorities on the objects that a profile covers, or revoke authorities.
 
     Args:
-        profile: An object's name, or a generic one.
+        profile: An object's name, or a generic profile.
         object_type: QUEUE, TOPIC or QMGR.
-        principals: Users.
-        groups: Groups; every user belongs to ``nobody``.
-        add: Authorities to grant.
-        remove: Authorities to take away.
+        principals: The users; empty if groups are given.
+        groups: The groups; empty if users are given. Every user belongs to the group ``nobody``.
+        add: The authorities to grant.
+        remove: The authorities to revoke.
     """
 
     profile: str
@@ -82,7 +88,7 @@ class SetAuthority(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Condition(Struct, frozen=True):
-    """WHERE: one condition on one attribute."""
+    """The condition of WHERE: an attribute's keyword, a comparison, and the value to compare with."""
 
     keyword: str
     comparison: Comparison
@@ -90,14 +96,14 @@ class Condition(Struct, frozen=True):
 
 
 class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
-    """DISPLAY: show the objects whose name matches, with definition and state (such as CURDEPTH).
+    """DISPLAY: show the objects whose name matches, with definition and present state (such as CURDEPTH).
 
     Args:
-        kinds: The kinds to show; QUEUE stands for all three kinds of queues.
-        name: A name, or a generic one that ends in ``*``.
-        where: A condition; None for none.
-        on_use: Whether an undefined local queue of exactly this name is shown as it would be created on use, if it
-            would.
+        kinds: The kinds to show.
+        name: A name, or a generic name that ends in ``*``.
+        where: The condition that shown objects meet; None for none.
+        on_use: Whether to show an undefined local queue of exactly this name, if the queue manager would create it on
+            use.
     """
 
     kinds: tuple[Kind, ...]
@@ -107,7 +113,12 @@ class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class DisplayAuthority(Struct, frozen=True, tag=True):
-    """DISPLAY AUTHREC: show authority records."""
+    """DISPLAY AUTHREC: show authority records.
+
+    Args:
+        profile: The profile of the records to show, or the beginning of profiles with ``*`` at its end.
+        object_type: QUEUE, TOPIC or QMGR; None for all.
+    """
 
     profile: str = "*"
     object_type: str | None = None
@@ -123,8 +134,8 @@ class DisplayThreads(Struct, frozen=True, tag=True):
     """DISPLAY THREAD: show branches of global units of work.
 
     Args:
-        name: The branch's xid in hexadecimal digits; ``*`` for all.
-        indoubt: True for branches in doubt or completed by an operator, False for all others, None for both.
+        name: The xid of the branch in hexadecimal digits; ``*`` for all branches.
+        indoubt: True for branches that are in doubt or completed by an operator, False for all others, None for all.
     """
 
     name: str = "*"
@@ -135,8 +146,8 @@ class ResolveIndoubt(Struct, frozen=True, tag=True):
     """RESOLVE INDOUBT: commit or back out a branch in doubt whose transaction manager does not return.
 
     Args:
-        name: The branch's xid in hexadecimal digits.
-        committed: True to commit it, False to back it out.
+        name: The xid of the branch in hexadecimal digits.
+        committed: True to commit the branch, False to back it out.
     """
 
     name: str
@@ -144,7 +155,13 @@ class ResolveIndoubt(Struct, frozen=True, tag=True):
 
 
 class NativePut(Struct, frozen=True, tag=True):
-    """Put a message through the queue manager's own interface, not as a JMS client (DD-20)."""
+    """Put a message through the queue manager's own interface, not as a JMS client (DD-20).
+
+    Args:
+        queue: The queue's name.
+        message: The message.
+        delay_ms: The delivery delay in milliseconds, which is refused; None for none.
+    """
 
     queue: str
     message: Message
@@ -152,12 +169,12 @@ class NativePut(Struct, frozen=True, tag=True):
 
 
 class NativeBrowse(Struct, frozen=True, tag=True):
-    """Browse a queue's messages with descriptor and headers; the staging queue can be browsed, too.
+    """Browse the messages of a queue with their descriptors and headers, also those of the staging queue.
 
     Args:
         queue: The queue's name.
-        correlation_id: Only messages with this MQMD CorrelId, 24 bytes; None for any.
-        message_id: Only messages with this MQMD MsgId, 24 bytes; None for any.
+        correlation_id: The MQMD CorrelId of the messages to browse, 24 bytes; None for any.
+        message_id: The MQMD MsgId of the messages to browse, 24 bytes; None for any.
         limit: The highest number of messages; None for all.
     """
 
@@ -168,12 +185,12 @@ class NativeBrowse(Struct, frozen=True, tag=True):
 
 
 class NativeTake(Struct, frozen=True, tag=True):
-    """Get the first message with these ids from a queue; the staging queue is allowed, too (DD-38).
+    """Get the first message with these ids from a queue, also from the staging queue (DD-38).
 
     Args:
         queue: The queue's name.
-        correlation_id: MQMD CorrelId, 24 bytes; None for any.
-        message_id: MQMD MsgId, 24 bytes; None for any.
+        correlation_id: The MQMD CorrelId of the message, 24 bytes; None for any.
+        message_id: The MQMD MsgId of the message, 24 bytes; None for any.
     """
 
     queue: str

@@ -1,8 +1,8 @@
-"""The authority that each administrative command needs, for users whose authority is checked.
+"""The authority that a user needs for each administrator's command.
 
-The authorities are those of IBM MQ: CRT, CHG, DLT, CLR and DSP on the object, or on the queue manager if the command
-concerns no object of a type with profiles. A native put or get needs the same authority as an application's. The user
-mqm needs none.
+The authorities are those of IBM MQ: CRT, CHG, DLT, CLR or DSP on the object. If the command concerns no queue or topic,
+the user needs an authority on the queue manager. A native put or get needs the same authority as that of an
+application. The user mqm may carry out all commands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay_broker.core.state import State
 from assay_sdk.model.message import Address, AddressKind
 
 Need = tuple[str, str, str]
-"""Object type, name or profile, authority."""
+"""The authority that a command needs: the object type, the object's name (``self`` for the queue manager), a word."""
 
 _TYPES = {Namespace.QUEUE: "QUEUE", Namespace.TOPIC: "TOPIC"}
 
@@ -29,8 +29,13 @@ _TYPES = {Namespace.QUEUE: "QUEUE", Namespace.TOPIC: "TOPIC"}
 def check_administration(state: State, user: str | None, change: Change) -> None:
     """Refuse a command for which a user has no authority.
 
+    Args:
+        state: The queue manager.
+        user: The user; None for an anonymous user.
+        change: The command.
+
     Raises:
-        RefusalError: The user has no authority.
+        RefusalError: The user has no authority for the command.
     """
     if user == ADMINISTRATOR:
         return
@@ -45,13 +50,15 @@ def check_administration(state: State, user: str | None, change: Change) -> None
 
 
 def shown_to(state: State, user: str | None, change: Change, value: Value) -> Value:
-    """Return the part of a DISPLAY result that a user may see: the objects on which the user has DSP authority.
+    """Return the part of a command's result that a user may see.
+
+    DISPLAY shows the objects on which the user has DSP authority. The results of other commands are unchanged.
 
     Args:
         state: The queue manager.
         user: The user who sent the command.
         change: The command.
-        value: Its whole result.
+        value: The whole result of the command.
     """
     if user == ADMINISTRATOR or not isinstance(change, changes.DisplayObjects):
         return value
@@ -65,7 +72,10 @@ def _granted(state: State, user: str | None, found: tuple[Definition, ...]) -> I
 
 
 def _on(kind: Kind, name: str, authority: str) -> Need:
-    """Return the authority needed on an object; subscriptions have no profiles, so theirs is on the queue manager."""
+    """Return the authority that a command needs on an object.
+
+    Subscriptions have no profiles, so a command about one needs an authority on the queue manager.
+    """
     object_type = _TYPES.get(NAMESPACES[kind])
     if object_type is None:
         return _on_manager(authority if authority == "DSP" else "CHG")
@@ -90,7 +100,7 @@ def _delete(_state: State, change: changes.DeleteObject) -> Need:
 
 
 def _display(_state: State, change: changes.DisplayObjects) -> Need | None:
-    """Return the authority for one object; None for a generic name, because `shown_to` filters the result."""
+    """Return the authority for DISPLAY of one object; None for a generic name, whose result `shown_to` filters."""
     if change.name.endswith("*"):
         return None
     return _on(change.kinds[0], change.name, "DSP")

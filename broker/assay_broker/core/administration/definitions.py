@@ -1,4 +1,4 @@
-"""DEFINE, ALTER, DELETE, CLEAR and SET AUTHREC."""
+"""The commands DEFINE, ALTER, DELETE, CLEAR and SET AUTHREC."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def define_object(state: State, turn: Turn, change: DefineObject) -> None:
-    """Carry out DEFINE; a queue's messages stay.
+    """Carry out DEFINE; a redefined queue keeps its messages.
 
     Raises:
-        RefusalError: The object cannot be defined.
+        RefusalError: The definition is not valid, or contradicts existing objects or queues.
     """
     planned = plan_define(state.objects, change, state.settings.host)
     if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.named(planned.name) is not None:
         raise object_refusal(
-            Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
+            Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} is a local queue already, created on use.", planned.name
         )
     new = state.objects.find(planned.namespace, planned.name) is None
     if planned.kind is Kind.SUB and new:
@@ -56,10 +56,10 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
 
 
 def alter_object(state: State, turn: Turn, change: AlterObject) -> None:
-    """Carry out ALTER; the change holds at once, also for clients that have the object open.
+    """Carry out ALTER; the change applies at once, also for clients that have the object open.
 
     Raises:
-        RefusalError: The object cannot be altered like this.
+        RefusalError: The object does not exist, or the new definition is not valid or contradicts other objects.
     """
     define(state, turn, plan_alter(state.objects, change, state.settings.host))
 
@@ -86,7 +86,7 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
 
 
 def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
-    """Return the clients' subscriptions that a DELETE SUB names; none if a SUB object has the name.
+    """Return the subscriptions of clients that a DELETE SUB names; empty if a SUB object has the name.
 
     Raises:
         RefusalError: Several clients have a durable subscription of this name.
@@ -98,7 +98,9 @@ def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
     durable = [one for one in found if one.durable]
     if len(durable) > 1:
         raise object_refusal(
-            Mqrc.SUB_NAME_ERROR, f"Several clients have a subscription {change.name}: let them remove it.", change.name
+            Mqrc.SUB_NAME_ERROR,
+            f"Several clients have a subscription {change.name}; each has to remove it.",
+            change.name,
         )
     return durable or found
 
@@ -137,10 +139,11 @@ def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
 
 
 def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
-    """Carry out SET AUTHREC; the change holds at once.
+    """Carry out SET AUTHREC; the change applies at once.
 
     Raises:
-        RefusalError: An object type, profile, entity or authority is not valid.
+        RefusalError: An object type, profile or authority is not valid, or the command names neither users nor groups,
+            or both.
     """
     for record in plan_authority(state.authorities, change):
         before = state.authorities.like(record)
@@ -149,7 +152,7 @@ def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
 
 
 def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityRecord | None, _turn: Turn) -> None:
-    """Undo one record of `set_authority`."""
+    """Undo one record of `set_authority`: restore the record from before, or remove a new record."""
     if before is None:
         state.authorities.remove(record)
     else:
@@ -160,7 +163,11 @@ def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityR
 
 
 def _check_not_open(state: State, definition: Definition) -> None:
-    """Refuse a definition that is open under its own name, or whose local queue is open through an alias."""
+    """Refuse a command on an object that a client has open under its name, or on a queue that is open through an alias.
+
+    Raises:
+        RefusalError: A client has the object open.
+    """
     queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
     everybody = state.connections.everywhere() if definition.shared else state.connections
     for connection in everybody:
@@ -172,7 +179,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 
 def _uncommitted(state: State, name: str) -> bool:
-    """Return whether an open unit of work has put messages to a queue or got messages from it."""
+    """Return whether a queue has messages that do not wait: uncommitted, or held by a receiver or unit of work."""
     queue = state.queues.named(name)
     if queue is None:
         return False
@@ -185,11 +192,11 @@ def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:
             Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages of units of work that are open.", queue.name
         )
     if not purge and depth(state, queue.name):
-        raise object_refusal(Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages; PURGE deletes them with it.", queue.name)
+        raise object_refusal(Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages; PURGE deletes them, too.", queue.name)
 
 
 def _empty(state: State, turn: Turn, name: str) -> None:
-    """Remove all messages of a queue, and of the staging queue also the staged ones."""
+    """Remove all waiting messages of a queue; of the staging queue also the staged messages."""
     if name == STAGING_QUEUE:
         for entry in tuple(state.staging):
             unstage(state, turn, entry)

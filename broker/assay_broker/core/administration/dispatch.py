@@ -1,4 +1,4 @@
-"""The table of handlers for administrators' commands."""
+"""The table of the handlers of administrators' commands."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ CHANGES: dict[type[Change], Handler] = cast(
 
 
 def administer(state: State, turn: Turn, change: Change) -> Value:
-    """Carry out an administrator's command. The caller checks the authority for it.
+    """Carry out an administrator's command; the caller has checked the user's authority.
 
     Returns:
-        The value of the answer.
+        The result of the command, for the answer.
 
     Raises:
-        RefusalError: The command cannot be carried out; nothing is changed.
+        RefusalError: The command is not valid or not possible now, and has changed nothing.
     """
     return CHANGES[type(change)](state, turn, change)

@@ -1,4 +1,4 @@
-"""DISPLAY: objects with their present state, authority records, and topic status."""
+"""The commands DISPLAY: objects with their present state, authority records, and topic status."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ from assay_sdk.model.message import Address, AddressKind
 
 
 def display_objects(state: State, _turn: Turn, change: DisplayObjects) -> tuple[Definition, ...]:
-    """Return the matching objects, sorted by name.
+    """Carry out DISPLAY of objects.
+
+    Returns:
+        The matching objects with their present state, sorted by name.
 
     Raises:
-        RefusalError: No object of these kinds has the attribute of the condition.
+        RefusalError: No kind of the command has the condition's attribute, or the attribute does not allow the
+            condition's comparison or value.
     """
     host = state.settings.host
     if change.where is not None:
@@ -40,12 +44,12 @@ def display_objects(state: State, _turn: Turn, change: DisplayObjects) -> tuple[
 
 
 def display_authority(state: State, _turn: Turn, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
-    """Return the matching authority records, in the order in which they were first set."""
+    """Carry out DISPLAY AUTHREC: return the matching records, in the order in which they were first set."""
     return shown_records(state.authorities, change)
 
 
 def display_topic_status(state: State, turn: Turn, change: DisplayTopicStatus) -> tuple[TopicStatus, ...]:
-    """Return the attributes that apply to a topic string; inherited values replace ASPARENT."""
+    """Carry out DISPLAY TPSTATUS: return the attributes that apply to a topic string, with inherited values."""
     settings = topic_settings(state.objects, change.topic)
     topic = Address(AddressKind.TOPIC, change.topic)
     nearest = next(iter(state.objects.topics.above(change.topic)), None)
@@ -101,7 +105,10 @@ def _live(state: State, definition: Definition) -> dict[str, Value]:
 
 
 def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
-    """Return local queues without definition: those in use, and the named one if it would be created on use."""
+    """Return local queues without a definition, as definitions for DISPLAY.
+
+    They are the undefined queues in use, and the queue of the command if the queue manager would create it on use.
+    """
     shown: set[str] = set()
     for queue in state.queues:
         name = name_at(queue.home)
@@ -115,7 +122,7 @@ def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
 
 
 def _subscription(state: State, subscription: Subscription) -> Definition:
-    """Return a client's subscription as a SUB definition; the name of an anonymous one is empty."""
+    """Return a client's subscription as a SUB definition; an anonymous subscription has an empty name."""
     terms = subscription.terms
     given: dict[str, Value] = {
         "TOPICSTR": terms.topic.name,

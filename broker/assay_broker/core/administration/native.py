@@ -1,4 +1,4 @@
-"""Puts and gets through the queue manager's own interface, for administrators."""
+"""Puts, gets and browses of administrators, through the queue manager's own interface."""
 
 from __future__ import annotations
 
@@ -26,27 +26,35 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def native_put(state: State, turn: Turn, put: NativePut) -> None:
-    """Put a message, not as a JMS client: delivery delay is refused (DD-20).
+    """Put a message for an administrator; only a JMS client can delay messages (DD-20).
 
     Raises:
-        RefusalError: The message has a delay, or the queue cannot take it.
+        RefusalError: The message has a delay, or the queue does not exist or cannot take it.
     """
     if put.delay_ms or put.message.delivery_time_ms is not None:
-        raise refusal(Mqrc.OPTIONS_ERROR, "Delivery delay is for JMS clients only; put without it.", put.queue)
+        raise refusal(Mqrc.OPTIONS_ERROR, "Only JMS clients can put with a delivery delay; put without one.", put.queue)
     target, message = check_put(state, put.queue, put.message)
     entry = new_entry(state, target.home, message, now_ms=turn.now_ms, expires_ms=expiry(message, turn.now_ms))
     enter(state, turn, target, entry)
 
 
 def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Described, ...]:
-    """Return the waiting messages of a queue; for the staging queue also the staged ones, by due time."""
+    """Return the waiting messages of a queue that have the command's ids.
+
+    The staged messages of the staging queue are included, in the order of their due times.
+
+    Raises:
+        RefusalError: The queue does not exist.
+    """
     manager = state.settings.name
     found = islice(_matching(state, turn, browse), browse.limit)
     return tuple(describe(entry, manager, turn.now_ms) for entry in found)
 
 
 def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, ...]:
-    """Remove and return the first matching message; a staged one is then never delivered (DD-38).
+    """Remove and return the first message of a queue that has the command's ids; empty if no message has them.
+
+    A staged message that is removed is never delivered (DD-38).
 
     Raises:
         RefusalError: The queue does not exist, or is disabled for gets.
@@ -66,7 +74,7 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
 
 
 def _check_get(state: State, name: str) -> None:
-    """Refuse a get if the queue, or an alias that names it, is disabled for gets."""
+    """Refuse a get if the named queue, or the queue behind a named alias, is disabled for gets."""
     named = state.objects.queue(name)
     base = None if named is None else state.objects.queue(named.text("TARGET")) if named.kind is Kind.QALIAS else named
     for one in (named, base):
@@ -75,7 +83,7 @@ def _check_get(state: State, name: str) -> None:
 
 
 def _matching(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Iterator[Entry]:
-    """Return the messages that match the ids and have not expired."""
+    """Return the messages of the command's queue that have the command's ids and have not expired."""
     manager = state.settings.name
     anything = asked.correlation_id is None and asked.message_id is None
     for entry in _gettable(state, asked.queue):
@@ -89,9 +97,11 @@ def _matching(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Ite
 
 
 def _gettable(state: State, name: str) -> list[Entry]:
-    """Return the messages of a queue that can be got; of the staging queue also the staged ones.
+    """Return the messages of a queue that an administrator can get; of the staging queue also the staged messages.
 
-    The name may be that of a subscription's queue.
+    Args:
+        state: The queue manager.
+        name: The name of a queue; the name of a subscription's queue is valid, too.
 
     Raises:
         RefusalError: The queue does not exist.

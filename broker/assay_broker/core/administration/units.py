@@ -1,4 +1,4 @@
-"""Display of global units of work, and an operator's decision about a branch in doubt."""
+"""The commands DISPLAY THREAD and RESOLVE INDOUBT, about branches of global units of work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay_sdk.model.stepper import words
 
 
 def display_threads(state: State, _turn: Turn, change: DisplayThreads) -> tuple[ThreadStatus, ...]:
-    """Return the matching branches, in the order in which they began."""
+    """Carry out DISPLAY THREAD: return the matching branches, in the order in which they began."""
     return tuple(
         _shown(branch)
         for branch in state.branches
@@ -24,7 +24,7 @@ def display_threads(state: State, _turn: Turn, change: DisplayThreads) -> tuple[
 
 
 def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[()]:
-    """Commit or back out a branch in doubt in place of its transaction manager.
+    """Carry out RESOLVE INDOUBT: commit or back out a branch in doubt in place of its transaction manager.
 
     Raises:
         RefusalError: The branch does not exist, or is not in doubt.
@@ -32,12 +32,14 @@ def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[(
     branch = next((one for one in state.branches if one.name == change.name), None)
     if branch is None:
         raise object_refusal(
-            Mqrccf.UNKNOWN_OBJECT_NAME, f"There is no branch {change.name}; DISPLAY THREAD(*) shows them.", change.name
+            Mqrccf.UNKNOWN_OBJECT_NAME,
+            f"There is no branch {change.name}; DISPLAY THREAD(*) shows all branches.",
+            change.name,
         )
     if branch.state is not BranchState.PREPARED:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE,
-            f"The branch {branch.name} is {words(branch.state)}: there is nothing to resolve.",
+            f"The branch {branch.name} is {words(branch.state)}, not in doubt.",
             branch.name,
         )
     resolve_branch(state, turn, branch, committed=change.committed)
@@ -45,7 +47,7 @@ def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[(
 
 
 def _as_indoubt(branch: Branch) -> bool:
-    """Return whether DISPLAY THREAD shows a branch as in doubt: it is, or an operator has completed it."""
+    """Return whether DISPLAY THREAD shows a branch as INDOUBT: it is in doubt, or an operator has completed it."""
     return branch.state in IN_DOUBT | REMEMBERED
 
 

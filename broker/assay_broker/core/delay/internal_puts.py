@@ -1,4 +1,4 @@
-"""Puts that the queue manager makes by itself: all are tried first, then carried out together."""
+"""Puts that the queue manager makes itself, such as reports: it plans all of them before it carries them out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,15 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Placement(Struct, frozen=True, eq=False):
-    """One copy to put on a queue; the message is as it was sent (DD-39)."""
+    """One planned copy on a queue.
+
+    Args:
+        queue: The queue.
+        message: The message, as its application sent it (DD-39).
+        expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
+        dead: The dead-letter header; None on any queue but the dead-letter queue.
+        via: The names of the queue managers through which the message has passed.
+    """
 
     queue: Queue
     message: Message
@@ -33,12 +41,14 @@ class Placement(Struct, frozen=True, eq=False):
 
 
 class Puts:
-    """Puts that happen together. Each try returns the reason code of the first obstacle, or None.
+    """A plan of puts that the queue manager carries out together.
 
-    No authority is checked, because the queue manager itself puts (DD-31).
+    The methods ``to_...`` add a put to the plan and return None. If the queue cannot take the message, they return the
+    reason code of the first obstacle, and the plan stays as it was. They check no authority, because the queue manager
+    itself puts the messages (DD-31).
 
     Args:
-        state: The queue manager, unchanged before `carry_out`.
+        state: The queue manager, which does not change before `carry_out`.
         now_ms: The time, in milliseconds since the epoch.
     """
 
@@ -51,30 +61,52 @@ class Puts:
     def to_queue(
         self, name: str, message: Message, expires_ms: int | None, dead: DeadLetterHeader | None = None
     ) -> int | None:
-        """Try to put to a queue by its name, which is resolved now (DD-50)."""
+        """Plan a put to a queue.
+
+        Args:
+            name: The queue's name, which is resolved now (DD-50); an alias of a topic publishes the message.
+            message: The message.
+            expires_ms: When the message expires, in milliseconds since the epoch; None for never.
+            dead: The dead-letter header, if the queue is the dead-letter queue; else None.
+
+        Returns:
+            The reason code of the first obstacle; None if the put is planned.
+        """
         try:
             target = resolve(self._state, Address(AddressKind.QUEUE, name))
         except RefusalError as error:
             return error.refused.mqrc or Mqrc.UNEXPECTED_ERROR
         if target.topic is not None:
-            if dead is not None:  # a publication may reach no subscriber, and is then lost
+            if dead is not None:  # a publication without subscribers would be lost
                 return Mqrc.ALIAS_BASE_Q_TYPE_ERROR
             self.publish(target.topic, message, expires_ms)
             return None
         return self._to(target, message, expires_ms, dead)
 
     def to_own_queue(self, queue: Queue, message: Message, expires_ms: int | None) -> int | None:
-        """Try to put to a queue that the queue manager created: a subscription's, or a temporary one."""
+        """Plan a put to a queue that is not found by a name: a subscription's, a temporary or a transmission queue.
+
+        Args:
+            queue: The queue.
+            message: The message.
+            expires_ms: When the message expires, in milliseconds since the epoch; None for never.
+
+        Returns:
+            The reason code of the first obstacle; None if the put is planned.
+        """
         return self._to(Target((queue.definition,), queue), message, expires_ms)
 
     def to_dead_letter_queue(self, message: Message, expires_ms: int | None, *, reason: int, target: str) -> int | None:
-        """Try to put to the dead-letter queue.
+        """Plan a put to the dead-letter queue.
 
         Args:
             message: The message that its target could not take.
-            expires_ms: When it expires.
-            reason: Why the target could not take it.
+            expires_ms: When the message expires, in milliseconds since the epoch; None for never.
+            reason: The reason code (MQRC) of the target's refusal.
             target: The target's name.
+
+        Returns:
+            The reason code of the first obstacle; None if the put is planned.
         """
         name = self._state.objects.dead_letter_queue
         if not name:
@@ -84,7 +116,14 @@ class Puts:
         return self.to_queue(name, message, expires_ms, dead)
 
     def to_reply_queue(self, message: Message) -> int | None:
-        """Try to put a report to its destination."""
+        """Plan a put of a report to its reply-to queue.
+
+        Args:
+            message: The report; its `Message.to` is the reply-to queue.
+
+        Returns:
+            The reason code of the first obstacle; None if the put is planned.
+        """
         to = message.to
         if to is None:
             return Mqrc.MISSING_REPLY_TO_Q
@@ -96,13 +135,13 @@ class Puts:
         return self._to(Target((queue.definition,), queue), message, message.expiry_ms)
 
     def publish(self, topic: Address, message: Message, expires_ms: int | None, via: tuple[str, ...] = ()) -> None:
-        """Put copies for all present subscribers that can take one, and for neighbours with such subscribers.
+        """Plan a put of a publication to each present subscriber that can take it, and to neighbours that want it.
 
         Args:
             topic: The topic.
             message: The publication.
-            expires_ms: When it expires.
-            via: The queue managers that it has passed through.
+            expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
+            via: The names of the queue managers through which the publication has passed.
         """
         for subscriber in self._state.topics.matching(topic, message, 0, None):
             with suppress(RefusalError):

@@ -8,10 +8,10 @@ from assay_sdk.model.stepper import Stepper
 
 
 def condition(staging_queue: Definition | None) -> ProcessorInput:
-    """Return the processor's input for the condition of the staging queue.
+    """Return the condition of the staging queue as an input of the processor's state table.
 
     Args:
-        staging_queue: Its definition; None if it is not defined.
+        staging_queue: The definition of the staging queue; None if the queue is not defined.
     """
     if staging_queue is None or staging_queue.says("GET", "DISABLED"):
         return ProcessorInput.UNAVAILABLE
@@ -19,27 +19,27 @@ def condition(staging_queue: Definition | None) -> ProcessorInput:
 
 
 class Processor(Stepper[ProcessorState, ProcessorInput, ProcessorAction]):
-    """The state of the processor.
+    """The state of the delivery delay processor.
 
     Args:
-        table: The transitions of its platform.
+        table: The state table of the queue manager's platform.
     """
 
     def __init__(self, table: ProcessorTable) -> None:
         super().__init__(table, ProcessorState.DOWN)
         self.restart_ms: int | None = None
-        """When it restarts by itself, in milliseconds since the epoch; None if it does not."""
+        """When the failed processor restarts, in milliseconds since the epoch; None if no restart is due."""
 
     @property
     def watching(self) -> bool:
-        """Whether it releases due messages."""
+        """Whether the processor releases due messages."""
         return self.state is ProcessorState.WATCHING
 
     def step(self, happened: ProcessorInput) -> ProcessorAction:
-        """Go to the next state. Only a failed processor keeps its restart time.
+        """Go to the next state, and cancel the restart unless that state is `FAILED`.
 
         Raises:
-            ImpossibleError: The table has no such row: a fault of the core, not of a client.
+            ImpossibleError: The table has no row for the state and the input; this is an error in the core.
         """
         action = super().step(happened)
         if self.state is not ProcessorState.FAILED:

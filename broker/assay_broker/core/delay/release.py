@@ -1,7 +1,8 @@
 """The release of a staged message when its delay is over or it expires, by the table in `states.release`.
 
-The table is the same for messages to queues and for copies of publications (DD-83). A release is planned first and then
-carried out in one turn: it happens as a whole, or the message stays staged unchanged and is tried again later.
+The table is the same for messages to queues and for copies of publications (DD-83). The queue manager first plans all
+puts of a release, and then carries them out in one turn. If no release is possible, the message stays staged, and the
+queue manager tries again later.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from assay_sdk.model.stepper import Stepper
 
 
 class Plan:
-    """The plan of one staged message's release.
+    """The plan of the release of one staged message.
 
     Args:
-        state: The queue manager, which is not changed.
+        state: The queue manager, which the plan does not change.
         entry: The staged copy.
         now_ms: The time, in milliseconds since the epoch.
     """
@@ -52,7 +53,11 @@ class Plan:
         self._given_up = False
         self._report: Message | None = None
         self.lost: tuple[str, int, int | None] | None = None
-        """A report that its reply-to refused: the reply-to, the reason, the dead-letter queue's reason or None."""
+        """The names and reason codes for a report that did not reach its reply-to queue; None without such a report.
+
+        They are the name of the reply-to queue, the reason code of its refusal, and the reason code of the dead-letter
+        queue's refusal, which is None if the report goes to the dead-letter queue.
+        """
         steps = {
             Step.PUT: self._put,
             Step.DEAD_LETTER: self._dead_letter,
@@ -124,18 +129,18 @@ class Plan:
         self.lost = message.to.name, self._feedback, refused
         if refused is None:
             return Result.DONE
-        again = self._entry.message.durable and not self._given_up  # DD-77 goes before DD-74
+        again = self._entry.message.durable and not self._given_up  # DD-77 takes precedence over DD-74
         return Result.REFUSED_PERSISTENT if again else Result.REFUSED
 
 
 def release_due(state: State, turn: Turn) -> None:
-    """Release every due staged copy, while the processor runs and the targets can take them (DD-06)."""
+    """Release every staged copy whose delay is over, as long as the delay processor runs (DD-06)."""
     while state.processor.watching and (entry := state.staging.due(turn.now_ms)) is not None:
         release(state, turn, entry)
 
 
 def release(state: State, turn: Turn, entry: Entry) -> None:
-    """Release a copy that is due or has expired, or keep it for later, as the processor's table says."""
+    """Release a staged copy whose delay is over or that has expired; or keep it for later, by the release table."""
     plan = Plan(state, entry, turn.now_ms)
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
@@ -151,13 +156,13 @@ Undo = Callable[[State, Entry, Turn], None]
 
 
 def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) -> None:
-    """Remove a copy from the staging queue: released, cancelled, got or expired.
+    """Remove a copy from the staging queue, because it was released, cancelled, got by an administrator, or expired.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         entry: The copy.
-        undo: Undoes the removal if the store refuses it; None to stage the copy again.
+        undo: A function that undoes the removal if the store refuses it; None for one that stages the copy again.
     """
     state.staging.unstage(entry)
     entry.place = Place.GONE
@@ -170,19 +175,22 @@ def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) ->
 
 
 def _restage(state: State, entry: Entry, _turn: Turn) -> None:
-    """Undo `unstage`."""
+    """Undo `unstage`: stage the copy again."""
     if entry.due_ms is not None:
         stage_again(state, entry, entry.due_ms)
 
 
 def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
-    """Undo `release`, and note a failure of the processor, because the store has failed (DD-65)."""
+    """Undo `release`: stage the copy again, and let the processor fail, because the store has failed (DD-65)."""
     _restage(state, entry, turn)
     fail(state, turn)
 
 
 def fail(state: State, turn: Turn) -> None:
-    """Note a failure of the processor that is not its queue's, unless this level has no processor (DD-43)."""
+    """Let the delay processor fail for another reason than the state of the staging queue.
+
+    A queue manager whose level has no delivery delay has no processor (DD-43).
+    """
     if not state.settings.delays:
         return
     if state.processor.step(ProcessorInput.FAILURE) is ProcessorAction.RESTART_LATER:
@@ -190,7 +198,7 @@ def fail(state: State, turn: Turn) -> None:
 
 
 def restart(state: State, turn: Turn) -> None:
-    """Restart the failed processor when its time has come (DD-65)."""
+    """Restart the failed delay processor, if its restart is due (DD-65)."""
     due_ms = state.processor.restart_ms
     if due_ms is not None and due_ms <= turn.now_ms:
         state.processor.step(ProcessorInput.RESTART)
@@ -198,9 +206,10 @@ def restart(state: State, turn: Turn) -> None:
 
 
 def check_staging_queue(state: State, turn: Turn) -> None:
-    """Check the staging queue's condition, at the start and whenever its definition changes.
+    """Start or stop the delay processor by the condition of the staging queue.
 
-    A queue manager of a level without delivery delay has no processor, so staged messages stay staged (DD-43).
+    The core calls this at the start and whenever the definition of the queue changes. A queue manager whose level has
+    no delivery delay has no processor, so staged messages stay staged (DD-43).
     """
     if not state.settings.delays:
         return

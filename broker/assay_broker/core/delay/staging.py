@@ -1,4 +1,4 @@
-"""The staging queue: copies whose delay is not over, or whose target could not take them yet."""
+"""The staging queue, with message copies whose delay is not over or whose target could not take them yet."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ class Staging:
 
     def __init__(self) -> None:
         self.reserved = 0
-        """Places reserved for the commits of open units of work."""
+        """The number of places that open units of work and branches in doubt have reserved for their commits."""
         self._weights: dict[int, int] = {}
         self.schedule: Schedule[Entry] = Schedule()
-        """The copies by due time."""
+        """The copies, by the times at which they are due."""
         self._by_id: defaultdict[bytes, dict[int, Entry]] = defaultdict(dict)
-        """For each CorrelId on the staging queue (DD-37), the copies with it by key."""
+        """The copies by CorrelId on the staging queue (DD-37), and then by key."""
 
     @property
     def octets(self) -> int:
-        """The memory of the staged messages, in octets, approximately."""
+        """The memory that the staged messages take, in octets, approximately."""
         return sum(self._weights.values())
 
     def __len__(self) -> int:
         return len(self.schedule)
 
     def __iter__(self) -> Iterator[Entry]:
-        """The staged copies, in the order of their due times."""
+        """Iterate over the staged copies, in the order of their due times."""
         return iter(self.schedule)
 
     def stage(self, entry: Entry, due_ms: int) -> None:
-        """Keep a copy until its due time."""
+        """Add a copy until its due time, in milliseconds since the epoch."""
         entry.place = Place.STAGED
         self._weights[entry.key] = weight(entry)
         self.schedule.add(entry.key, due_ms, entry)
@@ -56,12 +56,13 @@ class Staging:
         """Return all staged copies of one message.
 
         Args:
-            message_id: The id that its sender knows, or ``ID:`` and the 48 digits of the staged copies' CorrelId.
+            message_id: The message id that the sender knows; or ``ID:`` and the 48 hexadecimal digits of the CorrelId
+                that the copies have on the staging queue.
         """
         return tuple(self._by_id.get(native_id(message_id), {}).values())
 
     def due(self, now_ms: int) -> Entry | None:
-        """Return the next copy whose delay is over (DD-02), without removing it; None if there is none."""
+        """Return the next copy whose delay is over (DD-02), without removing it; None if no copy is due."""
         return self.schedule.peek_due(now_ms)
 
     def later(self, entry: Entry, due_ms: int) -> None:

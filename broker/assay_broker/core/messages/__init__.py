@@ -1,1 +1,1 @@
-"""Messages in the broker: copies, descriptors, headers, groups, reports."""
+"""Messages in the broker: their copies, descriptors, headers, groups and reports."""

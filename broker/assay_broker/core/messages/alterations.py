@@ -1,8 +1,8 @@
 """Changes that the queue manager makes to a message, in its fields and in its AMQP encoding.
 
-AMQP's bare message is immutable (3.2), so the results are new messages: a retained publication with its mark, and a
-staged message for a browser. All other octets stay as they were sent. Only annotations may change: a receiver adds some
-with the outcome *modified* (3.4.5).
+The bare message of AMQP is immutable (3.2). So the results are new messages: a retained publication with its mark, or a
+staged message for a browser. Only annotations of the original message may change, when a receiver adds some with the
+outcome *modified* (3.4.5).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from assay_sdk.amqp.sections import (
 from assay_sdk.model.message import Message
 
 MAX_ANNOTATIONS = 4_096
-"""Octets of annotations that a message may get by outcomes, because each receiver may add some."""
+"""The highest number of octets of a message's annotations section after outcomes; each receiver may add some."""
 _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (3.2.4)
 
 
 def with_number(message: Message, name: str, value: int) -> Message:
-    """Return a message with an application property that is a 32-bit number.
+    """Return a message with an application property that is a 32-bit number, set or replaced.
 
     Args:
         message: The message.
-        name: The property's name.
-        value: Its value.
+        name: The name of the property.
+        value: The value of the property.
     """
     octets = message.encoded
     if octets is not None:
@@ -42,7 +42,7 @@ def with_number(message: Message, name: str, value: int) -> Message:
 
 
 def without_property(message: Message, name: str) -> Message:
-    """Return a message without an application property."""
+    """Return a message without the application property of this name."""
     octets = message.encoded
     if octets is not None:
         octets = with_entries(octets, APPLICATION_PROPERTIES, {}, (name,), name=types.string)
@@ -58,8 +58,8 @@ def with_annotations(message: Message, annotations: bytes) -> Message:
         annotations: An encoded map; its entries replace those of the same keys.
 
     Returns:
-        The message; unchanged if its annotations would be longer than `MAX_ANNOTATIONS`, or if it did not come over
-            AMQP.
+        The message with the annotations. If they would be longer than `MAX_ANNOTATIONS`, or if the message did not come
+            over AMQP, the unchanged message.
     """
     octets = message.encoded
     if octets is None:
@@ -70,12 +70,12 @@ def with_annotations(message: Message, annotations: bytes) -> Message:
 
 
 def with_ids(message: Message, message_id: str, correlation_id: str | None) -> Message:
-    """Return a message with other ids.
+    """Return a message with another message id and correlation id.
 
     Args:
         message: The message.
-        message_id: Its new id.
-        correlation_id: Its new correlation id; None for none.
+        message_id: The new message id.
+        correlation_id: The new correlation id; None for none.
     """
     octets = message.encoded
     if octets is not None:

@@ -13,33 +13,33 @@ from assay_sdk.model.message import Body, Message
 
 
 def body_of(message: Message) -> Body:
-    """Return a message's body, decoded if necessary; None for one that is neither text nor octets."""
+    """Return a message's body, decoded if necessary; None for a body that is neither text nor octets."""
     if message.body is not None or message.encoded is None:
         return message.body
     try:
         return bodies.body(message.encoded)
-    except DecodeError:  # at arrival only the sections were checked
+    except DecodeError:  # possible, because the broker checks only the sections at arrival
         return None
 
 
 def opened(message: Message) -> Message:
-    """Return a message with its body in `Message.body`, for code that does not know AMQP.
+    """Return a message whose body is in `Message.body` instead of an AMQP encoding, for code that does not know AMQP.
 
-    It has no AMQP encoding any more, so that its fields are what is sent. A message whose body is neither text nor
-    octets stays as it is.
+    Without an encoding, a driver or protocol sends the fields. A message whose body is neither text nor octets stays as
+    it is.
     """
     if message.encoded is None:
         return message
     try:
         if bodies.is_plain(message.encoded):
             return replace(message, body=bodies.body(message.encoded), encoded=None)
-    except DecodeError:  # not valid text, or an encoding that nothing has checked yet
+    except DecodeError:  # the text is not valid, or the encoding was not checked before
         pass
     return message
 
 
 def body_size(message: Message) -> int:
-    """Return the octets of a message's body; of the whole encoding if its body cannot be found."""
+    """Return the number of octets of a message's body; of the whole encoding if the body cannot be found."""
     if message.body is None and message.encoded is not None:
         try:
             return bodies.body_size(message.encoded)
@@ -49,11 +49,11 @@ def body_size(message: Message) -> int:
 
 
 _SLICE = 65_536
-"""Characters that are encoded at once."""
+"""The number of characters that `octets_of` encodes at a time."""
 
 
 def octets_of(value: str | bytes | None) -> int:
-    """Return the octets of a text in UTF-8, or of octets."""
+    """Return the number of octets of a text in UTF-8, or of a bytes object; 0 for None."""
     if value is None:
         return 0
     if isinstance(value, bytes) or value.isascii():

@@ -1,7 +1,7 @@
-"""A message for an administrator: its descriptor (MQMD) and the headers in front of its body.
+"""The form in which an administrator gets a message: its descriptor (MQMD), headers and body.
 
-Layout and numbers are IBM MQ's (``cmqc.h``); ids are shown as 48 hexadecimal digits. IBM does not document the header
-of a staged message, so its fields here are ours.
+Names of fields and numbers are those of IBM MQ (``cmqc.h``); ids are 48 hexadecimal digits. IBM does not document the
+header of a staged message (MQDDH), so its fields are an invention of this broker.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Described(Struct, frozen=True, kw_only=True):
 
     Args:
         descriptor: The MQMD fields by name.
-        headers: The headers in front of the body, the outermost first.
-        message: The message itself.
+        headers: The fields of each header in front of the body, the outermost header first.
+        message: The message.
     """
 
     descriptor: dict[str, Value]
@@ -59,12 +59,12 @@ def native_id(text: str | None) -> bytes:
 
 
 def made_id(manager: str, moment_ms: int, number: int) -> str:
-    """Return a new message id of the queue manager, built like IBM MQ's: ``AMQ``, its name, and eight unique bytes.
+    """Return a new message id in IBM MQ's form: ``AMQ``, the queue manager's name, and eight unique bytes.
 
     Args:
         manager: The queue manager's name.
         moment_ms: The time, in milliseconds since the epoch.
-        number: A number that is unique between two starts.
+        number: A number that the queue manager uses only once between two starts.
     """
     differing = (moment_ms << _NUMBER_BITS | number % (1 << _NUMBER_BITS)) % (1 << 64)
     octets = b"AMQ " + manager.encode(errors="replace")[:12].ljust(12) + differing.to_bytes(8, "big")
@@ -72,17 +72,20 @@ def made_id(manager: str, moment_ms: int, number: int) -> str:
 
 
 def own_id(message: Message, manager: str, entry: Entry) -> str:
-    """Return a copy's message id: the sender's, or without one the id that the queue manager gives the copy."""
+    """Return a copy's message id: that of the sender, or a new one if the sender gave none."""
     return message.message_id or made_id(manager, entry.arrived_ms, entry.key)
 
 
 def staged_id(manager: str, entry: Entry) -> str:
-    """Return the new message id of a staged copy (DD-37)."""
+    """Return the new message id that a staged copy has on the staging queue (DD-37)."""
     return made_id(manager, entry.arrived_ms, entry.key)
 
 
 def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
-    """Return MsgId and CorrelId of a message on its queue; a staged one has a new MsgId (DD-37)."""
+    """Return MsgId and CorrelId of a message on its queue, 24 bytes each.
+
+    On the staging queue, a message has a new MsgId, and its own id as its CorrelId (DD-37).
+    """
     message = entry.message
     if entry.due_ms is None:
         return native_id(own_id(message, manager, entry)), native_id(message.correlation_id)
@@ -90,7 +93,16 @@ def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
 
 
 def describe(entry: Entry, manager: str, now_ms: int) -> Described:
-    """Describe a message on its queue; a staged one has a header (DD-05) and a new id (DD-37)."""
+    """Return a message on its queue with its descriptor and headers.
+
+    A staged message has a delay header (DD-05) and a new id (DD-37); a message on the dead-letter queue has a
+    dead-letter header.
+
+    Args:
+        entry: The copy of the message.
+        manager: The queue manager's name.
+        now_ms: The time, in milliseconds since the epoch.
+    """
     message = opened(entry.message)
     fields = _descriptor(message, entry, now_ms)
     headers: list[dict[str, Value]] = []

@@ -1,4 +1,4 @@
-"""One copy of a message in the broker."""
+"""Copies of messages in the broker, one for each queue that holds the message."""
 
 from __future__ import annotations
 
@@ -11,51 +11,56 @@ from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_sdk.model.message import Message
 
 Owner = tuple[int, int | None]
-"""A connection and one of its sessions: the owner of a unit of work, and the receiver of its messages (DD-25)."""
+"""The numbers of a connection and of one of its sessions: the owner of a unit of work, or of a receiver (DD-25)."""
 
 
 class UnitOfWork(Protocol):
-    """The part of a unit of work that its copies and deliveries use."""
+    """The part of a unit of work that message copies and deliveries use."""
 
     @property
     def owner(self) -> Owner:
-        """The connection and the session that began it."""
+        """The connection and the session that began the unit of work."""
         ...
 
 
 class Place(Enum):
-    """Where a copy is."""
+    """The place of a message copy."""
 
     STAGED = auto()
+    """On the staging queue."""
     UNCOMMITTED = auto()
-    """On its queue; only the session of its unit of work can get it (DD-25)."""
+    """On its queue; only the session of its unit of work can get the copy (DD-25)."""
     WAITING = auto()
+    """On its queue, for any receiver."""
     HELD = auto()
+    """On its queue, but sent to a receiver or another queue manager, or held by a unit of work that settled it."""
     GONE = auto()
+    """Removed."""
 
 
 class Entry(Struct, eq=False, kw_only=True):
     """One copy of a message.
 
     Args:
-        key: Its number, unique for ever, and higher than those of all earlier copies on its queue.
-        home: The home of its queue, or of a staged copy's target under the name that the sender used, so that an alias
-            is resolved again when the delay is over (DD-50).
-        message: The message, as it was sent.
-        priority: 0 to 9, the default filled in.
-        recorded: Whether the store holds it.
-        arrived_ms: When it arrived, in milliseconds since the epoch.
-        expires_ms: When it expires; None never.
-        due_ms: When its delay is over; None without a delay, and after it.
-        dead: Why it is on the dead-letter queue; None elsewhere.
-        via: The queue managers that it has passed through.
-        unit: The unit of work that put it, open or in doubt; None once that is committed.
-        batch: The batch that stores it; 0 for none.
-        order: Its position among copies of the same priority; set when it enters its queue, kept when it comes back.
+        key: The copy's number, unique for ever, and higher than those of all earlier copies on its queue.
+        home: The home of the copy's queue. For a staged copy, the home of its target under the name that the sender
+            used, so that the queue manager resolves an alias again when the delay is over (DD-50).
+        message: The message, as its application sent it.
+        priority: The priority, 0 to 9, with the default filled in.
+        recorded: Whether the store holds the copy.
+        arrived_ms: When the copy arrived, in milliseconds since the epoch.
+        expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
+        due_ms: When the copy's delay is over, in milliseconds since the epoch; None for a copy without delay.
+        dead: The dead-letter header; None for a copy that is not on the dead-letter queue.
+        via: The names of the queue managers through which the copy has passed.
+        unit: The unit of work that put the copy, while it is open or in doubt; None afterwards or without one.
+        batch: The number of the batch that stores the copy; 0 for none.
+        order: The copy's position among copies of the same priority, set when it enters its queue. The copy keeps it
+            when a delivery fails.
         count: The number of failed deliveries.
-        redelivered: Whether a delivery failed.
-        place: Where it is.
-        octets: The memory that it takes on its queue, approximately.
+        redelivered: Whether a delivery has failed.
+        place: The copy's place.
+        octets: The memory that the copy takes on its queue, in octets, approximately.
     """
 
     key: int
@@ -77,5 +82,5 @@ class Entry(Struct, eq=False, kw_only=True):
     octets: int = 0
 
     def expired(self, now_ms: int) -> bool:
-        """Return whether its time to live is over; it counts from the send and includes the delay (DD-56)."""
+        """Return whether the copy has expired; its time to live begins at the send and includes the delay (DD-56)."""
         return self.expires_ms is not None and self.expires_ms <= now_ms

@@ -1,21 +1,22 @@
 """Message groups: members in the order of their sequence numbers, to one consumer at a time.
 
-The documents leave details open: in IBM MQ logical order is an option of the getter, and JMS leaves groups to the
-provider. This broker does what applications rely on, for queues and subscriptions alike:
+The documents leave details open: in IBM MQ an application asks for logical order in its get, and JMS leaves groups to
+the provider. This broker does what applications rely on, for queues and subscriptions alike:
 
-1. A message with a group id (JMSXGroupID, not empty) is a member of a group. JMSXGroupSeq is its sequence number, 0
-   without one; equal numbers are ordered by arrival. Priority does not change the order in a group.
-2. Of the waiting members that a receiver's selector lets through, the first in sequence comes first. Missing members
-   are not waited for: an incomplete group is delivered as it comes.
-3. A group takes its next member's place on the queue, by priority and arrival.
-4. The receiver of a member holds the group: further members go to it alone, even while it has no credit, until it is
-   closed or the group's last member (JMS_IBM_Last_Msg_In_Group) is consumed. Members that its selector does not let
-   through go to others. So an application can get one member by a selector and the rest without.
-5. A member that comes back waits again, at its place in the sequence.
-6. Uncommitted members (DD-25) do not wait yet. They have a sequence of their own, and come before or after the waiting
-   members by priority and arrival.
+1. A message with a group id (JMSXGroupID, not empty) is a member of a group. JMSXGroupSeq is its sequence number; the
+   number is 0 without that property. Members with equal numbers are ordered by arrival. Priority does not change the
+   order in a group.
+2. A receiver gets the waiting members that its selector lets through in the order of their sequence numbers. The queue
+   does not wait for missing members.
+3. Among the other messages of the queue, a group has the position of its next member, by priority and arrival.
+4. The receiver that gets a member becomes the holder of the group. The queue delivers further members to the holder
+   only, even while the holder has no credit, until the holder is closed or has consumed the group's last member
+   (JMS_IBM_Last_Msg_In_Group). Members that the holder's selector does not let through go to other receivers.
+5. A member whose delivery fails waits again, at its position in the sequence.
+6. Uncommitted members (DD-25) have a sequence of their own. They come before or after the waiting members by priority
+   and arrival.
 
-A queue remembers a limited number of groups without an end; beyond that, the one served longest ago loses its holder.
+A queue remembers `MOST_HELD` holders. Above that number, the group whose last delivery is oldest loses its holder.
 """
 
 from __future__ import annotations
@@ -30,19 +31,20 @@ from assay_sdk.model.message import Message
 
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 MOST_HELD = 10_000
+"""The highest number of groups of one queue whose holder is remembered."""
 
-_SLACK = 64  # outdated items in a heap before it is rebuilt
+_SLACK = 64  # outdated items that a heap may have before it is rebuilt
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
-"""Negative priority, order, key and group of the next member of a group."""
+"""The negated priority, the order, the key and the group id of the next member of a group."""
 
 
 class Selecting(Protocol):
     """The part of a waiting line that message groups use."""
 
     def lets_through(self, entry: Entry) -> bool:
-        """Return whether the line's selector lets a message through."""
+        """Return whether the selector of the waiting line selects a message."""
         ...
 
 
@@ -51,17 +53,17 @@ class Ready(Protocol):
 
     @property
     def key(self) -> tuple[int, int]:
-        """Its connection, and its number there."""
+        """The number of the receiver's connection, and the receiver's number on that connection."""
         ...
 
     @property
     def served(self) -> int:
-        """The queue's turn of its last delivery."""
+        """The number of the last delivery to the receiver, in one sequence for all deliveries of the queue."""
         ...
 
     @property
     def line(self) -> Selecting:
-        """The line in which it waits."""
+        """The waiting line to which the receiver belongs."""
         ...
 
 
@@ -79,7 +81,7 @@ def is_last(message: Message) -> bool:
 
 
 def heads(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Return the messages outside groups, and the first member of each group."""
+    """Return the messages outside groups, and then the first member of each group."""
     first: dict[str, Entry] = {}
     for entry in entries:
         group = entry.message.group_id
@@ -91,7 +93,7 @@ def heads(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def place_in_group(entry: Entry) -> tuple[int, int]:
-    """Return a member's position in its group."""
+    """Return a member's position in its group: sequence number and order of arrival."""
     return entry.message.group_sequence or 0, entry.order
 
 
@@ -102,11 +104,11 @@ class Holders(Generic[ReceiverT]):
         self._holders: OrderedDict[str, ReceiverT] = OrderedDict()
 
     def of(self, group: str) -> ReceiverT | None:
-        """Return the holder of a group; None if it has none."""
+        """Return the holder of a group; None if the group has none."""
         return self._holders.get(group)
 
     def allow(self, entry: Entry, receiver: ReceiverT) -> bool:
-        """Return whether the message's group has no other holder."""
+        """Return whether a receiver may get a message: no other receiver that selects it holds its group."""
         holder = self._holders.get(entry.message.group_id or "")
         return holder is None or holder is receiver or not holder.line.lets_through(entry)
 
@@ -114,7 +116,7 @@ class Holders(Generic[ReceiverT]):
         """Make a receiver the holder of a group.
 
         Returns:
-            The groups whose holder has changed.
+            The ids of the groups whose holder has changed.
         """
         changed = () if self._holders.get(group) is receiver else (group,)
         self._holders[group] = receiver
@@ -125,15 +127,15 @@ class Holders(Generic[ReceiverT]):
         return changed
 
     def end(self, group: str) -> bool:
-        """End a group; returns whether it had a holder."""
+        """Forget the holder of a group; return whether the group had one."""
         return self._holders.pop(group, None) is not None
 
     def had_by(self, receiver: ReceiverT) -> tuple[str, ...]:
-        """Return the groups that a receiver holds."""
+        """Return the ids of the groups that a receiver holds."""
         return tuple(group for group, holder in self._holders.items() if holder is receiver)
 
     def leave(self, receiver: ReceiverT) -> tuple[str, ...]:
-        """Free the groups of a receiver that has gone, and return them."""
+        """Forget a closed receiver as the holder of its groups, and return the ids of these groups."""
         left = self.had_by(receiver)
         for group in left:
             del self._holders[group]
@@ -141,7 +143,7 @@ class Holders(Generic[ReceiverT]):
 
 
 class _Members:
-    """The waiting members of one group in one line, and which of them is offered to which receiver."""
+    """The waiting members of one group in one waiting line, and the member that is offered to a receiver now."""
 
     __slots__ = ("heap", "offered", "present")
 
@@ -149,19 +151,22 @@ class _Members:
         self.heap: list[tuple[int, int, int]] = []
         self.present: set[int] = set()
         self.offered: tuple[int, _Key | None] | None = None
-        """The key of the next member, and the receiver of the line that it is for; None for all receivers."""
+        """The key of the next member, and the key of the receiver that it is offered to (None for all receivers).
+
+        None if the member is offered to no receiver of the line.
+        """
 
 
 class Groups(Generic[ReceiverT]):
-    """The message groups in one waiting line: the next member of each, and the receiver that it is for.
+    """The message groups in one waiting line, with the next member of each group.
 
-    The next members are in heaps, one for all receivers and one for each receiver that holds groups, so that members
-    for a receiver without credit do not block others.
+    The next members are in heaps: one for all receivers, and one for each receiver that holds groups. So members that
+    wait for a receiver without credit do not block the members for other receivers.
 
     Args:
         waiting: The queue's waiting messages by key.
-        holders: The holders of the groups.
-        line: The waiting line of these groups.
+        holders: The holders of the queue's groups.
+        line: The waiting line.
     """
 
     def __init__(self, waiting: dict[int, Entry], holders: Holders[ReceiverT], line: Selecting) -> None:
@@ -172,7 +177,7 @@ class Groups(Generic[ReceiverT]):
         self._heaps: dict[_Key | None, list[_Item]] = {}
 
     def offer(self, entry: Entry) -> None:
-        """Add a member that waits, or waits again."""
+        """Add a member that waits now, or waits again after a failed delivery."""
         group = str(entry.message.group_id)
         members = self._groups.setdefault(group, _Members())
         if entry.key not in members.present:
@@ -184,14 +189,14 @@ class Groups(Generic[ReceiverT]):
         self.look(group)
 
     def leave_out(self, entry: Entry) -> None:
-        """Remove a member from this line; the caller then checks its group."""
+        """Remove a member from this waiting line; the caller then calls `look` for its group."""
         members = self._groups.get(str(entry.message.group_id))
         if members is not None and entry.key in members.present:
             members.present.discard(entry.key)
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """Check a group for a new next member or holder, and offer the member to its receiver."""
+        """Find the next member of a group after a change, and offer it to the group's holder or to all receivers."""
         members = self._groups.get(group)
         if members is None:
             return
@@ -203,7 +208,7 @@ class Groups(Generic[ReceiverT]):
         entry = self._waiting[members.heap[0][2]]
         holder = self._holders.of(group)
         if holder is not None and holder.line is not self._line and holder.line.lets_through(entry):
-            members.offered = None  # it is for a receiver of another line
+            members.offered = None  # the holder is a receiver of another waiting line
             return
         offered = (entry.key, holder.key if holder is not None and holder.line is self._line else None)
         if offered != members.offered:
@@ -211,12 +216,12 @@ class Groups(Generic[ReceiverT]):
             self._post(offered[1], (-entry.priority, entry.order, entry.key, group))
 
     def first(self, receiver: ReceiverT) -> Entry | None:
-        """Return the next member for a receiver; it stays."""
+        """Return the next member for a receiver, without removing it; None if no member is for the receiver."""
         tops = [top for top in (self._top(None), self._top(receiver.key)) if top is not None]
         return self._waiting[min(tops)[2]] if tops else None
 
     def leave(self, receiver: ReceiverT) -> None:
-        """Forget a receiver that has gone."""
+        """Remove the heap of a receiver that is closed."""
         self._heaps.pop(receiver.key, None)
 
     def _post(self, whose: _Key | None, item: _Item) -> None:

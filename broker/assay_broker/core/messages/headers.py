@@ -1,4 +1,4 @@
-"""The dead-letter header: why a message is on the dead-letter queue."""
+"""The dead-letter header, with the reason why a message is on the dead-letter queue."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class DeadLetterHeader(Struct, frozen=True, kw_only=True):
     """The fields of MQDLH that carry information (DD-70).
 
     Args:
-        reason: Why the target could not take the message: MQRC, or MQFB of a report.
-        queue: The target.
-        manager: The target's queue manager.
-        put_ms: When it was put on the dead-letter queue, in milliseconds since the epoch.
+        reason: The reason code (MQRC) of the target's refusal.
+        queue: The name of the target queue.
+        manager: The name of the target's queue manager.
+        put_ms: When the message was put on the dead-letter queue, in milliseconds since the epoch.
     """
 
     reason: int

@@ -1,4 +1,7 @@
-"""Puts of reports outside the delivery delay processor: expired on a queue, arrived, or consumed."""
+"""Puts of reports on messages that have expired on a queue, have arrived, or were consumed.
+
+Reports on staged messages are in `assay_broker.core.delay.release`.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,15 @@ from assay_sdk.model.report_options import Mqro
 
 
 def send_report(state: State, turn: Turn, entry: Entry, kind: Mqro) -> None:
-    """Put a report on a message, if it asks for one, to its reply-to queue, or else to the dead-letter queue.
+    """Put a report on a message to its reply-to queue, if the message asks for this kind of report.
+
+    If the reply-to queue cannot take the report, it goes to the dead-letter queue, or is lost.
 
     Args:
         state: The queue manager.
         turn: The present turn.
-        entry: The message.
-        kind: ``Mqro.EXPIRATION``, ``COA`` or ``COD``.
+        entry: The copy of the message.
+        kind: The kind of report: ``Mqro.EXPIRATION``, ``COA`` or ``COD``.
     """
     original = entry.message
     if not wants(original, kind):

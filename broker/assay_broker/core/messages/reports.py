@@ -11,7 +11,7 @@ from assay_sdk.model.message import Body, Message, Property
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.report_options import MQMT_REPORT, REPORT_PROPERTIES, WHOLE_REPORT, Mqfb, Mqro
 
-_EXCERPT = 100  # bytes of the original's body in a report "with data"
+_EXCERPT = 100  # the number of bytes of the original message's body in a report "with data"
 
 
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION | Mqro.COA | Mqro.COD | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY
@@ -33,7 +33,7 @@ _NONE = Mqro(0)
 FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
     {Mqro.EXPIRATION: Mqfb.EXPIRATION, Mqro.COA: Mqfb.COA, Mqro.COD: Mqfb.COD}
 )
-"""MQFB for each kind of report; for exception reports it is the reason code."""
+"""MQFB for each kind of report; an exception report has the reason code instead."""
 
 
 def options(message: Message) -> Mqro:
@@ -49,10 +49,11 @@ def options(message: Message) -> Mqro:
 
 
 def check_options(message: Message) -> None:
-    """Refuse report options without meaning, and reports without a destination.
+    """Refuse report options that are not valid, and reports without a reply-to queue.
 
     Raises:
-        RefusalError: An option is unknown, a data option stands without its report, or a report has no reply-to queue.
+        RefusalError: The message has an unknown option, or an option for data without the report itself. Or it asks for
+            a report and names no reply-to queue.
     """
     if _NAMES.isdisjoint(message.properties):
         return
@@ -65,9 +66,9 @@ def check_options(message: Message) -> None:
         if bits and plain not in bits:
             wrong |= int(bits)
     if wrong:
-        raise refusal(Mqrc.REPORT_OPTIONS_ERROR, f"0x{wrong:08X} of the report options means nothing by itself.")
+        raise refusal(Mqrc.REPORT_OPTIONS_ERROR, f"0x{wrong:08X} of the report options is not valid.")
     if asked & _ASKED and message.reply_to is None:
-        raise refusal(Mqrc.MISSING_REPLY_TO_Q, "A report is asked for, and the message names no reply-to queue.")
+        raise refusal(Mqrc.MISSING_REPLY_TO_Q, "The message asks for a report, but names no reply-to queue.")
 
 
 def wants(message: Message, kind: Mqro) -> bool:
@@ -82,11 +83,14 @@ def report(
 
     Args:
         original: The message as its application sent it.
-        kind: ``Mqro.EXCEPTION``, ``EXPIRATION``, ``COA`` or ``COD``.
+        kind: The kind of report: ``Mqro.EXCEPTION``, ``EXPIRATION``, ``COA`` or ``COD``.
         feedback: MQMD.Feedback: a reason code, or MQFB.
-        message_id: A new message id, used unless the original's is to be passed on.
+        message_id: A new message id, for a report that does not get the original's id (MQRO_PASS_MSG_ID).
         now_ms: The time, in milliseconds since the epoch.
-        expires_ms: When the original expires; None never.
+        expires_ms: When the original expires, in milliseconds since the epoch; None for never.
+
+    Returns:
+        The report, addressed to the original's reply-to queue.
     """
     asked = options(original)
     inherits = Mqro.PASS_DISCARD_AND_EXPIRY in asked
@@ -117,7 +121,7 @@ _WITH: Mapping[Mqro, tuple[Mqro, Mqro]] = MappingProxyType(
         Mqro.COD: (Mqro.COD_WITH_DATA, Mqro.COD_WITH_FULL_DATA),
     }
 )
-"""For each kind of report: the option for the first 100 bytes of data, and the one for all data."""
+"""For each kind of report: the option for the first 100 bytes of the body, and the option for the whole body."""
 
 
 def _data(body: Body, asked: Mqro, kind: Mqro) -> Body:

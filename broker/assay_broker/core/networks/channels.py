@@ -1,9 +1,10 @@
-"""Channels: messages from queue manager to queue manager, each persistent one exactly once.
+"""Channels: transfer of messages between queue managers, of each persistent message exactly once.
 
-The sender keeps a copy until the receiver answers `Taken`, which it does once the message is as safe there as it was at
-the sender. A queue manager that starts greets the others. Outstanding messages are then sent again, and the receiver
-recognises those that it has had by the numbers that it remembers. A non-persistent message may be lost with either
-queue manager, and never comes twice.
+- The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers once it has put the
+  message, and a persistent message is on disk.
+- A queue manager that starts greets the others, and each sends its outstanding messages again. The receiver remembers
+  the numbers of messages that it has taken, and so recognises them.
+- A non-persistent message may be lost at the end of either queue manager, but is never put twice.
 """
 
 from __future__ import annotations
@@ -38,12 +39,18 @@ from assay_sdk.model.message import AddressKind
 
 
 def from_member(state: State, turn: Turn, command: FromMember) -> None:
-    """Handle a parcel of another queue manager."""
+    """Handle a parcel from another queue manager."""
     _PARCELS[type(command.parcel)](state, turn, command.member, command.parcel)
 
 
 def greet(state: State, turn: Turn, member: str | None = None) -> None:
-    """Tell others which numbers are outstanding: all of them at the start, one in answer to its greeting."""
+    """Send a greeting with the numbers of the outstanding messages.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        member: The queue manager whose greeting this one answers; None to greet all others at the start.
+    """
     numbers = tuple(
         sorted(entry.key for queue in state.queues if queue.onward is not None for entry in queue.entries.values())
     )
@@ -51,7 +58,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
 
 
 def try_again(state: State, turn: Turn) -> None:
-    """Send messages again that a receiver could not put anywhere, once their retry is due."""
+    """Send messages again that another queue manager could not take, once their retry is due."""
     while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
         queue, entry = found
         if entry.place is Place.HELD:
@@ -63,7 +70,7 @@ def try_again(state: State, turn: Turn) -> None:
 
 
 def _waiting_for(state: State, member: str) -> list[tuple[Queue, Entry]]:
-    """Return the messages that were sent to a queue manager and not taken yet, in the order of sending."""
+    """Return the messages that a queue manager has been sent but has not taken yet, in the order of sending."""
     found = [
         (queue, entry)
         for queue in state.queues
@@ -112,13 +119,16 @@ def _carried(state: State, turn: Turn, member: str, parcel: Carry) -> None:
 
 
 def _untaken(state: State, turn: Turn, *, member: str, number: int) -> None:
-    """Undo the taking of a message: the store refused it, so the sender has to try again."""
+    """Undo the taking of a message, because the store refused it, and ask the sender to try again."""
     state.members.neighbour(member).taken.discard(number)
     turn.to_member(member, NotTaken(number))
 
 
 def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
-    """Plan the put of a message for a queue: to the target, or by the report options (DD-70 to DD-75)."""
+    """Plan the put of a message for a queue; None if no put is possible now.
+
+    If the target cannot take the message, the rules for a staged message apply (DD-70 to DD-75).
+    """
     home = home_of(parcel.target.name)
     entry = new_entry(state, home, parcel.message, now_ms=turn.now_ms, expires_ms=parcel.expires_ms)
     plan = Plan(state, entry, turn.now_ms)
@@ -146,7 +156,7 @@ def _forget_number(state: State, turn: Turn, member: str, number: int) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing: the next greeting forgets a number that is remembered for too long."""
+    """Undo nothing: if the store refuses the record, the next greeting lets this queue manager forget the number."""
 
 
 # greetings ------------------------------------------------------------------------------------------------------------
@@ -168,16 +178,16 @@ def _greeted(state: State, turn: Turn, member: str, parcel: Outstanding) -> None
         turn.touch(queue)
 
 
-def _told(state: State, turn: Turn, member: str, parcel: Bulletin) -> None:
+def _announced(state: State, turn: Turn, member: str, parcel: Bulletin) -> None:
     neighbour = state.members.neighbour(member)
     neighbour.up = True
     if parcel != neighbour.bulletin:
         before, neighbour.bulletin = neighbour.bulletin, parcel
-        turn.record(MemberTold(member, parcel), partial(_tell_again, state, member=member, before=before))
+        turn.record(MemberTold(member, parcel), partial(_not_announced, state, member=member, before=before))
 
 
-def _tell_again(state: State, _turn: Turn, *, member: str, before: Bulletin) -> None:
-    """Undo `_told`; the next greeting brings the bulletin again."""
+def _not_announced(state: State, _turn: Turn, *, member: str, before: Bulletin) -> None:
+    """Undo `_announced`; the other queue manager sends its bulletin again after the next greeting."""
     state.members.neighbour(member).bulletin = before
 
 
@@ -196,7 +206,7 @@ _PARCELS: dict[type[Parcel], _Handler] = cast(
         NotTaken: _not_taken,
         Forget: _forget,
         Outstanding: _greeted,
-        Bulletin: _told,
+        Bulletin: _announced,
         Gone: _gone,
     },
 )

@@ -1,4 +1,4 @@
-"""Clusters: whether a destination is clustered, and the checks that follow from it."""
+"""Clusters: the properties of clustered destinations, and the checks that they need."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def binding(target: Target) -> PeerProperties:
-    """Return the properties of a destination for a client that sends to it (I-6).
+    """Return the cluster properties of a destination for a client that sends to it (I-6).
 
-    A destination is clustered if any object on its path is. DEFBIND is that of the object that was named first.
+    A destination is clustered if any object on its path is in a cluster. DEFBIND comes from the object that the client
+    named.
     """
     clustered = any(one.attributes.get("CLUSTER") or one.attributes.get("CLUSNL") for one in target.path)
     first = target.path[0].attributes.get("DEFBIND") if target.path else None
@@ -21,15 +22,17 @@ def binding(target: Target) -> PeerProperties:
 
 
 def check_here(queue: Queue) -> None:
-    """Refuse to get from or browse a queue of another queue manager.
+    """Refuse a receiver or a browse on a queue of another queue manager.
 
     Raises:
-        RefusalError: The queue is another queue manager's.
+        RefusalError: The queue belongs to another queue manager.
     """
     if queue.onward is not None:
         member, address = queue.onward
         raise refusal(
-            Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is a queue of {member}; only there it can be read.", address.name
+            Mqrc.UNKNOWN_OBJECT_NAME,
+            f"{address.name} is a queue of {member}; receive or browse it there.",
+            address.name,
         )
 
 
@@ -37,7 +40,7 @@ def check_bound(target: Target, address: Address) -> None:
     """Refuse a delayed message to a clustered destination unless DEFBIND is NOTFIXED.
 
     Raises:
-        RefusalError: DEFBIND is OPEN or GROUP (DD-11).
+        RefusalError: The destination is clustered, and its DEFBIND is OPEN or GROUP (DD-11).
     """
     known = binding(target)
     if known[CLUSTERED_PROPERTY] and known[DEFBIND_PROPERTY] != "NOTFIXED":

@@ -1,8 +1,9 @@
-"""A publish/subscribe hierarchy: the subscriptions of neighbours, and the announcement of our own.
+"""Publish/subscribe hierarchies: publications for neighbours, and announcements of subscriptions to them.
 
-A neighbour's interest in a topic is a proxy subscription. A publication is matched with it at the send, and a delayed
-one has a staged copy for it (DD-81). The other queue manager publishes the copy anew when it arrives, so later
-subscribers there may receive it too (DD-84). A publication never returns to a queue manager that it has passed through.
+A neighbour announces its interest in a topic, which acts as a proxy subscription. A publication is matched with proxy
+subscriptions at the send, and a delayed publication has a staged copy for each (DD-81). When the copy arrives at the
+neighbour, the neighbour publishes it to its own present subscribers, later ones included (DD-84). A publication never
+returns to a queue manager through which it has passed.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from assay_sdk.model.message import Address, AddressKind
 
 
 def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> list[str]:
-    """Return the homes of the transmission queues to neighbours that want a publication.
+    """Return the homes of the transmission queues to the neighbours that want a publication.
 
     Args:
         state: The queue manager.
-        topic: The topic.
-        via: The queue managers that it has passed through.
+        topic: The topic of the publication.
+        via: The names of the queue managers through which the publication has passed.
     """
     if not state.members.connected or topic.kind is not AddressKind.TOPIC or not _in_scope(state, topic, "PUBSCOPE"):
         return []
@@ -38,7 +39,7 @@ def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> 
 
 
 def announce(state: State, turn: Turn) -> None:
-    """Tell the other queue managers about changes of the parent, subscriptions or clustered queues."""
+    """Send a bulletin to the other queue managers if the parent, a subscription or a clustered queue has changed."""
     bulletin = Bulletin(
         state.objects.queue_manager().text("PARENT"),
         tuple(sorted(_interests(state))),
@@ -50,7 +51,7 @@ def announce(state: State, turn: Turn) -> None:
 
 
 def _neighbours(state: State) -> Iterator[tuple[str, Bulletin]]:
-    """Return the parent and the children."""
+    """Return the names and bulletins of the parent and the children."""
     parent = state.objects.queue_manager().text("PARENT")
     for member, neighbour in state.members:
         if member == parent or neighbour.bulletin.parent == state.settings.name:
@@ -66,7 +67,7 @@ def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
 
 
 def _interests(state: State) -> set[Interest]:
-    """Return the topics of our own subscriptions, and of those that neighbours have announced, with their path."""
+    """Return the interests to announce: of own subscriptions, and those that neighbours have announced."""
     name = state.settings.name
     own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
     relayed = {
@@ -86,7 +87,7 @@ def _instances(state: State) -> Iterator[Definition]:
 
 
 def _is_for_all(state: State, subscriber: Subscriber) -> bool:
-    """Return whether a subscription is announced to neighbours: by a SUB object's own SUBSCOPE and the topic's."""
+    """Return whether neighbours learn of a subscription, by SUBSCOPE of the SUB object, if any, and of the topic."""
     if isinstance(subscriber, Administered):
         definition = state.objects.find(Namespace.SUB, subscriber.sub)
         if definition is not None and definition.says("SUBSCOPE", "QMGR"):
@@ -95,7 +96,7 @@ def _is_for_all(state: State, subscriber: Subscriber) -> bool:
 
 
 def _in_scope(state: State, topic: Address, keyword: str) -> bool:
-    """Return whether PUBSCOPE or SUBSCOPE of a topic is ALL, which is also the factory setting."""
+    """Return whether PUBSCOPE or SUBSCOPE (the keyword) of a topic is ALL, its own or an inherited value."""
     base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*state.objects.topics.above(topic.name), *((base,) if base is not None else ()))
     said = (node.attributes.get(keyword, "ASPARENT") for node in nodes)

@@ -1,4 +1,4 @@
-"""A queue manager's knowledge of the others in its network."""
+"""The knowledge that a queue manager has of the other queue managers in its network."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Instance(Struct, frozen=True):
     """A clustered queue on another queue manager.
 
     Args:
-        member: The queue manager.
-        definition: The queue.
-        up: Whether the queue manager runs.
+        member: The name of the other queue manager.
+        definition: The definition of the queue.
+        up: Whether the other queue manager runs, as far as is known.
     """
 
     member: str
@@ -30,19 +30,19 @@ class Instance(Struct, frozen=True):
 
 
 class Neighbour:
-    """One other queue manager."""
+    """Another queue manager of the network."""
 
     def __init__(self) -> None:
         self.up = False
-        """Whether it runs, as far as is known."""
+        """Whether the other queue manager runs, as far as is known."""
         self.bulletin = _SILENT
-        """Its last bulletin; kept while it is down, and over our own restart."""
+        """The last bulletin from the other queue manager; kept while it is down, and over a restart of this one."""
         self.taken: set[int] = set()
-        """The numbers of messages from it that it may send again."""
+        """The numbers of messages that were taken from the other queue manager, and that it may send again."""
 
 
 class Members:
-    """The other queue managers.
+    """The other queue managers of the network.
 
     Args:
         connected: Whether this queue manager is in a network.
@@ -51,22 +51,22 @@ class Members:
     def __init__(self, *, connected: bool) -> None:
         self.connected = connected
         self.told: Bulletin | None = None
-        """The last bulletin to the others."""
+        """The last bulletin that this queue manager sent; None before the first."""
         self.retries: Schedule[tuple[Queue, Entry]] = Schedule()
-        """Messages that a receiver could not put anywhere, until they are sent again."""
+        """The messages that another queue manager could not take, by the time at which they are sent again."""
         self._neighbours: dict[str, Neighbour] = {}
         self._turn = 0
 
     def __iter__(self) -> Iterator[tuple[str, Neighbour]]:
-        """All others, sorted by name."""
+        """Iterate over the names and states of all others, sorted by name."""
         return iter(sorted(self._neighbours.items(), key=lambda one: one[0]))
 
     def neighbour(self, name: str) -> Neighbour:
-        """Return another queue manager by its name, added if it is new."""
+        """Return another queue manager by its name; add it if the name is new."""
         return self._neighbours.setdefault(name, Neighbour())
 
     def instances(self, name: str) -> list[Instance]:
-        """Return the clustered queues of this name on other queue managers."""
+        """Return the clustered queues with a name on other queue managers."""
         if not self._neighbours:
             return []
         return [
@@ -77,6 +77,6 @@ class Members:
         ]
 
     def next_turn(self) -> int:
-        """Return the next number for the choice between cluster instances in turn."""
+        """Return the next number of a counter, with which the instances of a clustered queue take turns."""
         self._turn += 1
         return self._turn

@@ -1,4 +1,4 @@
-"""Parcels, which the queue managers of one network send each other."""
+"""Parcels: messages, confirmations and announcements from one queue manager of a network to another."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from assay_sdk.model.message import Address, Message
 
 
 class Carry(Struct, frozen=True, tag=True, kw_only=True):
-    """A message on its way.
+    """A message for the receiving queue manager.
 
     Args:
-        number: The sender's number of its copy, which it keeps until `Taken` with this number.
-        target: A queue of the receiver's, or a topic.
+        number: The number of the sender's copy, which the sender keeps until `Taken` with this number.
+        target: A queue of the receiving queue manager, or a topic.
         message: The message.
-        expires_ms: When it expires; None never.
-        via: The queue managers that it has passed through, the sender included: a publication goes to none of them
-            again.
+        expires_ms: When the message expires, in milliseconds since the epoch; None for never.
+        via: The names of the queue managers through which the message has passed, the sender included. A publication
+            does not return to them.
     """
 
     number: int
@@ -28,29 +28,33 @@ class Carry(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Taken(Struct, frozen=True, tag=True):
-    """The receiver of a message is responsible for it; sent once a persistent message is on disk."""
+    """The confirmation that the receiving queue manager is responsible for a message from now on.
+
+    For a persistent message, it is sent when the message is on disk.
+    """
 
     number: int
 
 
 class NotTaken(Struct, frozen=True, tag=True):
-    """The receiver of a message could not put it anywhere; the sender tries again later."""
+    """The news that the receiving queue manager could not take a message; the sender tries again later."""
 
     number: int
 
 
 class Forget(Struct, frozen=True, tag=True):
-    """The sender of a message has removed its copy and will not use the number for this message again."""
+    """The news that the sender of a message has removed its copy, and will not send that number again."""
 
     number: int
 
 
 class Outstanding(Struct, frozen=True, tag=True):
-    """A greeting, at the start or in answer to one: the numbers of all messages without answer.
+    """The greeting of a queue manager that has started, or the answer to such a greeting.
 
     Args:
-        numbers: The copies' numbers; the receiver can forget all others.
-        answer: Whether the sender has just started and wants a greeting in answer.
+        numbers: The numbers of all messages that the sender keeps for a confirmation; the receiver can forget all other
+            numbers of this sender.
+        answer: Whether the sender has just started and wants a greeting as an answer.
     """
 
     numbers: tuple[int, ...]
@@ -62,7 +66,7 @@ class Interest(Struct, frozen=True, order=True):
 
     Args:
         topic: The topic string, with or without wildcards.
-        via: The queue managers that have announced it, that of the subscription first.
+        via: The names of the queue managers that have announced the interest, that of the subscription first.
     """
 
     topic: str
@@ -70,12 +74,13 @@ class Interest(Struct, frozen=True, order=True):
 
 
 class Bulletin(Struct, frozen=True, tag=True):
-    """A queue manager's announcement about itself, which replaces the one before.
+    """A queue manager's announcement about itself, which replaces its last one.
 
     Args:
-        parent: Its parent in a publish/subscribe hierarchy; empty for none.
-        interests: Its subscriptions and those behind it, for which its neighbours have proxy subscriptions.
-        instances: Its clustered queues.
+        parent: The name of its parent in a publish/subscribe hierarchy; empty for none.
+        interests: The topics on which its neighbours should send it publications: for its own subscriptions, and for
+            those that its other neighbours have announced.
+        instances: The definitions of its clustered queues.
     """
 
     parent: str
@@ -84,7 +89,7 @@ class Bulletin(Struct, frozen=True, tag=True):
 
 
 class Gone(Struct, frozen=True, tag=True):
-    """The sender has stopped."""
+    """The news that the sending queue manager has stopped."""
 
 
 Parcel = Carry | Taken | NotTaken | Forget | Outstanding | Bulletin | Gone

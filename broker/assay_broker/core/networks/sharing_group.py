@@ -1,9 +1,9 @@
-"""The coupling facility: the state that the queue managers of a sharing group share and that outlives each of them.
+"""The coupling facility: the state that the queue managers of a sharing group share, and that outlives each of them.
 
-All members work directly on it: on the shared queues with their messages, and on the definitions of those queues. So a
-shared queue behaves as any other for units of work, checks at the send and the delay processor. Its messages survive a
-member's end, persistent or not (DD-47). The facility also holds the numbers that must be unique in the group. A queue
-manager outside a group has a facility of its own.
+The facility holds the shared queues with their messages, the definitions of these queues, and the counters for numbers
+that must be unique in the group. All members work on it directly. So a shared queue behaves as any other for units of
+work, checks at the send and the delay processor. Its messages survive the end of a member, persistent or not (DD-47). A
+queue manager outside a group has a facility of its own.
 """
 
 from __future__ import annotations
@@ -21,40 +21,48 @@ from assay_broker.core.turn import Batch
 
 
 class Ledger:
-    """The batches of records: the newest one, and those that are not stored yet."""
+    """The numbers of the newest and the newest stored batch of records, and the batches that are not stored yet."""
 
     def __init__(self) -> None:
         self.newest = 0
         self.stored = 0
-        """The newest durable batch; no earlier one is pending."""
+        """The number of the newest stored batch; no earlier batch is pending."""
         self.pending: dict[int, Batch] = {}
         """The batches that are not stored yet, by number."""
         self.refusal = ""
-        """Why the store refused the last batch; empty if it took it."""
+        """The reason why the store refused the last batch; empty if the store took it."""
 
     def gate(self, batch: int) -> int:
-        """Return the batch to wait for: this one, or after its failure the newest before it; 0 if none is pending."""
+        """Return the number of the batch for which an effect has to wait.
+
+        Args:
+            batch: The number of the batch with the records that the effect needs; 0 for none.
+
+        Returns:
+            This batch while it is pending; 0 once it is stored. If it has failed, the newest pending batch before it,
+            or 0 without one.
+        """
         if batch <= self.stored or batch in self.pending:
             return batch if batch > self.stored else 0
         return max((number for number in self.pending if number < batch), default=0)
 
 
 class Group:
-    """The shared state.
+    """The state that the members of a queue-sharing group share.
 
     Args:
-        several: Whether it has several members; False for a queue manager outside a group.
+        several: Whether the group has several members; False for a queue manager outside a group.
     """
 
     def __init__(self, *, several: bool = False) -> None:
         self.several = several
         self.ledger = Ledger()
         self.queues: dict[str, Queue] = {}
-        """The shared queues by their homes."""
+        """The shared queues, by their homes."""
         self.objects: dict[tuple[Namespace, str], Definition] = {}
-        """The definitions of shared queues, which every member sees."""
+        """The definitions of the shared queues."""
         self.connections: dict[int, Connection] = {}
-        """The connections of all members, because a receiver on a shared queue may be another member's client."""
+        """The connections of all members, because receivers on a shared queue may be clients of any member."""
         self.expiry: Schedule[Entry] = Schedule()
         """The expiry times of messages on shared queues."""
         self.keys = 0
@@ -62,20 +70,22 @@ class Group:
 
 
 class Expiry:
-    """The expiry times of a queue manager's own messages, and of those on shared queues, which every member checks.
+    """The expiry times of a queue manager's own messages, and of the messages on shared queues.
+
+    Every member of a sharing group removes expired messages from the shared queues.
 
     Args:
-        shared: The group's schedule.
+        shared: The group's schedule of messages on shared queues.
     """
 
     def __init__(self, shared: Schedule[Entry]) -> None:
         self._own: Schedule[Entry] = Schedule()
         self._shared = shared
         self.schedules = self._own, self._shared
-        """Both schedules, which tell when the next copy expires."""
+        """Both schedules, to find out when the next copy expires."""
 
     def __iter__(self) -> Iterator[Entry]:
-        """The copies with an expiry time."""
+        """Iterate over the copies with an expiry time."""
         return chain(self._own, self._shared)
 
     def add(self, key: int, due_ms: int, entry: Entry) -> None:
@@ -83,10 +93,10 @@ class Expiry:
         (self._shared if is_shared(entry.home) else self._own).add(key, due_ms, entry)
 
     def discard(self, key: int) -> None:
-        """Remove a copy, if it is scheduled."""
+        """Cancel the expiry of a copy, if it is scheduled."""
         self._own.discard(key)
         self._shared.discard(key)
 
     def pop_due(self, now_ms: int) -> Entry | None:
-        """Remove and return a copy whose time to live is over; None if there is none."""
+        """Remove and return a copy that has expired by this time; None if no copy has expired."""
         return self._own.pop_due(now_ms) or self._shared.pop_due(now_ms)

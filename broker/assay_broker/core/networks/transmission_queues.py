@@ -1,4 +1,4 @@
-"""Transmission queues: one for each destination on another queue manager, for messages on their way there."""
+"""Transmission queues, one for each destination on another queue manager, for the messages to send there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from assay_broker.core.objects.model import Definition, Kind
 from assay_sdk.model.message import Address, AddressKind
 
 _HOME = "member://"
-_PART = "?"  # no queue manager's name has one
+_PART = "?"  # not valid in a queue manager's name
 
 TRANSMISSION = Definition(
     Kind.QLOCAL,
     "SYSTEM.CLUSTER.TRANSMIT.QUEUE",
     defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600},
 )
-"""The definition of these queues. Together they stand for IBM MQ's one transmission queue; none is an object."""
+"""The definition of all transmission queues. IBM MQ has one queue object of this name; here they are not objects."""
 
 
 def onward_home(member: str, target: Address) -> str:

@@ -1,1 +1,1 @@
-"""The objects of a queue manager: kinds, attributes, definitions."""
+"""The objects of a queue manager: their kinds, attributes and definitions."""

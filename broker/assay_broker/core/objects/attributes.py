@@ -1,4 +1,4 @@
-"""The attributes of each kind of object, one row each, with IBM MQ's keyword, values and factory setting."""
+"""The table of attributes of each kind of object, with IBM MQ's keywords, values and factory settings."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay_broker.core.objects.model import Kind, Value
 
 
 class Choice(Struct, frozen=True):
-    """One of several words."""
+    """The values of an attribute that is one of several words."""
 
     words: tuple[str, ...]
 
 
 class Number(Struct, frozen=True):
-    """A whole number, or a word that stands for one (``NOLIMIT``)."""
+    """The values of an attribute that is a whole number, or a word for a special number (``NOLIMIT``)."""
 
     lowest: int
     highest: int
@@ -25,19 +25,19 @@ class Number(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """A text of limited length in bytes of UTF-8; blank is allowed."""
+    """The values of an attribute that is a text, possibly blank; its length is limited in bytes of UTF-8."""
 
     longest: int
 
 
 class Name(Struct, frozen=True):
-    """An object's name, or blank."""
+    """The values of an attribute that is an object's name, or blank; its length is limited in characters."""
 
     longest: int = 48
 
 
 class Flag(Struct, frozen=True):
-    """A bare keyword, or the keyword with NO in front; kept as ``YES`` and ``NO``."""
+    """The values of an attribute that MQSC writes as SHARE or NOSHARE; definitions hold ``YES`` or ``NO``."""
 
 
 Values = Choice | Number | Text | Name | Flag
@@ -48,12 +48,12 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
     Args:
         keyword: IBM MQ's keyword.
-        values: The values that it can have.
+        values: The values that the attribute can have.
         default: The factory setting, which SYSTEM.DEFAULT objects have.
-        fixed: Whether it can be given at DEFINE only.
-        shown: Whether it is only shown: the queue manager sets it, and no definition holds it.
-        zos: Whether only a queue manager on z/OS has it.
-        since: The first command level with it.
+        fixed: Whether only DEFINE can set the attribute, not ALTER.
+        shown: Whether the attribute is read-only: DISPLAY shows it, the queue manager sets it, no definition holds it.
+        zos: Whether only a queue manager on z/OS has the attribute.
+        since: The first command level with the attribute, such as 940.
     """
 
     keyword: str
@@ -66,13 +66,16 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
 
 SYNONYMS: Mapping[str, str] = MappingProxyType({"TARGQ": "TARGET"})
-"""Older keywords that are still accepted."""
+"""The present keyword for each older keyword that is still accepted."""
 
 NO_LIMIT = -1
-"""The value of NOLIMIT and UNLIMITED."""
+"""The number for NOLIMIT and UNLIMITED in a definition."""
 AS_PARENT = -2
+"""The number for ASPARENT."""
 AS_PUBLISHED = -3
+"""The number for ASPUB."""
 AS_QUEUE_DEFINES = -4
+"""The number for ASQDEF."""
 
 _SWITCH = Choice(("ENABLED", "DISABLED"))
 _INHERITED_SWITCH = Choice(("ASPARENT", "ENABLED", "DISABLED"))
@@ -193,7 +196,7 @@ ATTRIBUTES: Mapping[Kind, tuple[Attribute, ...]] = MappingProxyType(
         Kind.QMGR: _QMGR,
     }
 )
-"""All attributes by kind; DISPLAY sorts them by keyword."""
+"""All attributes of each kind of object."""
 
 _BY_KEYWORD = {kind: {row.keyword: row for row in rows} for kind, rows in ATTRIBUTES.items()}
 
@@ -204,20 +207,26 @@ def defaults(kind: Kind) -> dict[str, Value]:
 
 
 def attribute(kind: Kind, keyword: str, *, zos: bool, level: int) -> Attribute | None:
-    """Return an attribute by its keyword or a synonym; None if the queue manager does not have it.
+    """Return an attribute by its keyword or a synonym; None if objects of this kind have no such attribute here.
 
     Args:
         kind: The object's kind.
         keyword: The keyword, in upper case.
         zos: Whether the queue manager is on z/OS.
-        level: Its command level, such as 800.
+        level: The queue manager's command level, such as 800.
     """
     row = _BY_KEYWORD[kind].get(SYNONYMS.get(keyword, keyword))
     return row if row is not None and _known(row, zos=zos, level=level) else None
 
 
 def attributes(kind: Kind, *, zos: bool, level: int) -> tuple[Attribute, ...]:
-    """Return the attributes of a kind that the queue manager has, sorted by keyword."""
+    """Return the attributes that objects of a kind have on a queue manager, sorted by keyword.
+
+    Args:
+        kind: The objects' kind.
+        zos: Whether the queue manager is on z/OS.
+        level: The queue manager's command level, such as 800.
+    """
     rows = (row for row in ATTRIBUTES[kind] if _known(row, zos=zos, level=level))
     return tuple(sorted(rows, key=lambda row: row.keyword))
 

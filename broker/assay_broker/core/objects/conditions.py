@@ -1,4 +1,4 @@
-"""The condition of WHERE in DISPLAY."""
+"""Conditions of DISPLAY (WHERE): their validity, and the objects that meet them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _ORDER: dict[Comparison, Callable[[Any, Any], bool]] = {
 
 
 def selected(definition: Definition, condition: Condition, host: Host) -> bool:
-    """Return whether an object meets a condition; one without the attribute does not.
+    """Return whether an object meets a condition; an object without the attribute does not.
 
     Args:
-        definition: The object, with the attributes that are only shown.
+        definition: The object, with all attributes that DISPLAY shows.
         condition: The condition.
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: The attribute cannot be compared like this.
+        RefusalError: The attribute does not allow this comparison or value.
     """
     row = attribute(definition.kind, condition.keyword, zos=host.zos, level=host.level)
     if row is None:
@@ -42,7 +42,7 @@ def selected(definition: Definition, condition: Condition, host: Host) -> bool:
     value = definition.attributes[row.keyword]
     if condition.comparison in {"LK", "NL"}:
         if not isinstance(value, str):
-            raise _cannot(condition, "is a number and has no generic value")
+            raise _cannot(condition, "is a number; LK and NL compare only texts")
         return fits(value, str(condition.value)) is (condition.comparison == "LK")
     return _ORDER[condition.comparison](value, _comparable(row, condition))
 
@@ -56,7 +56,7 @@ def check_condition(kinds: tuple[Kind, ...], condition: Condition, host: Host) -
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: None of these kinds has the attribute, or it cannot be compared like this.
+        RefusalError: None of these kinds has the attribute, or the attribute does not allow this comparison or value.
     """
     rows = [attribute(kind, condition.keyword, zos=host.zos, level=host.level) for kind in kinds]
     known = [row for row in rows if row is not None]
@@ -65,9 +65,9 @@ def check_condition(kinds: tuple[Kind, ...], condition: Condition, host: Host) -
     for row in known:
         generic = condition.comparison in {"LK", "NL"}
         if isinstance(row.values, Choice | Flag) and condition.comparison not in {"EQ", "NE"}:
-            raise _cannot(condition, "has words for values, which are compared with EQ and NE only")
+            raise _cannot(condition, "has words as values; compare them with EQ or NE")
         if isinstance(row.values, Number) and generic:
-            raise _cannot(condition, "is a number and has no generic value")
+            raise _cannot(condition, "is a number; LK and NL compare only texts")
         if not generic:
             _comparable(row, condition)
 

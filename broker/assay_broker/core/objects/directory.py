@@ -1,4 +1,4 @@
-"""The directory: every defined object by namespace and name."""
+"""The directory of all defined objects of a queue manager, by namespace and name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Directory:
     """All objects of one queue manager.
 
     Args:
-        definitions: The objects at the start.
-        shared: The sharing group's objects; None for none.
+        definitions: The objects of the new queue manager.
+        shared: The objects of its sharing group; None outside a group.
     """
 
     def __init__(
@@ -24,33 +24,33 @@ class Directory:
         self._shared = {} if shared is None else shared
         self._manager: Definition | None = None
         self.changes = 0
-        """The number of definitions, changes and removals so far."""
+        """The number of definitions, changes and removals of objects so far."""
         self.topics = TopicObjects()
-        """The topic objects by their topic strings."""
+        """The topic objects, by their topic strings."""
         for definition in definitions:
             self.put(definition)
 
     def __iter__(self) -> Iterator[Definition]:
-        """All objects, in the order of their definition."""
+        """Iterate over all objects: the queue manager's own, then shared ones, in the order of their definition."""
         return iter((*self._own.values(), *self._shared.values()))
 
     def find(self, namespace: Namespace, name: str) -> Definition | None:
-        """Return an object by its name; None if there is none."""
+        """Return an object by its name; None if it does not exist."""
         return self._own.get((namespace, name)) or self._shared.get((namespace, name))
 
     def queue(self, name: str) -> Definition | None:
-        """Return a queue of any type by its name, an own one before a shared one; None if there is none."""
+        """Return a queue of any type by its name, an own queue before a shared one; None if it does not exist."""
         return self.find(Namespace.QUEUE, name)
 
     def ambiguous(self, name: str) -> bool:
-        """Return whether both an own and a shared queue have this name."""
+        """Return whether both a queue of this queue manager and a shared queue have this name."""
         return (Namespace.QUEUE, name) in self._own and (Namespace.QUEUE, name) in self._shared
 
     def queue_manager(self) -> Definition:
-        """Return the queue manager's own attributes.
+        """Return the definition with the attributes of the queue manager itself.
 
         Raises:
-            LookupError: They are not defined; the factory settings always define them.
+            LookupError: The directory has no such definition; the factory settings always have one.
         """
         if self._manager is None:
             raise LookupError("the queue manager has no attributes of its own")
@@ -58,7 +58,7 @@ class Directory:
 
     @property
     def on_use(self) -> bool:
-        """Whether undefined queues are created on use."""
+        """Whether the queue manager creates undefined queues on use (CUSTOM of the queue manager)."""
         return ON_USE in self.queue_manager().text("CUSTOM")
 
     @property
@@ -86,11 +86,11 @@ class Directory:
             self.topics.remove(found)
 
     def replay(self, definition: Definition) -> None:
-        """Define an object from a record at a start, unless the sharing group has kept it."""
+        """Define an object from a record at a start; the sharing group has kept shared objects."""
         if not definition.shared:
             self.put(definition)
 
     def replay_removed(self, namespace: Namespace, name: str) -> None:
-        """Remove an object by a record at a start, unless the sharing group has kept it."""
+        """Remove an object by a record at a start; the sharing group has kept shared objects."""
         if (namespace, name) in self._own:
             self.remove(namespace, name)

@@ -6,19 +6,19 @@ from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.model import Definition, Kind, Value
 
 STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
-"""The name of the staging queue of delayed messages in IBM MQ (DELAY:30)."""
+"""The name of IBM MQ's staging queue for delayed messages (DELAY:30)."""
 
 DEAD_LETTER_QUEUE = "SYSTEM.DEAD.LETTER.QUEUE"
 BASE_TOPIC = "SYSTEM.BASE.TOPIC"
-"""Its DEFPSIST, NO by default, applies where no other topic object sets it (QS-34)."""
+"""The topic object whose attributes apply where no other topic object sets them, such as DEFPSIST(NO) (QS-34)."""
 RETAINED_QUEUE = "SYSTEM.RETAINED.PUB.QUEUE"
-"""Its attributes limit retained publications; these are kept beside it, one for each topic string."""
+"""The queue whose attributes limit retained publications; the publications themselves are not on the queue."""
 LOCAL_DEFAULT = "SYSTEM.DEFAULT.LOCAL.QUEUE"
 MODEL_DEFAULT = "SYSTEM.DEFAULT.MODEL.QUEUE"
 DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
 NON_DURABLE_MODEL = "SYSTEM.NDURABLE.MODEL.QUEUE"
 ON_USE = "ONUSE(YES)"
-"""In CUSTOM of the queue manager: destinations are created on use; our extension, where IBM MQ keeps extensions."""
+"""The word in CUSTOM of the queue manager that lets it create undefined queues on use; not part of IBM MQ."""
 
 _BASE_TOPIC: dict[str, Value] = {
     "DEFPSIST": "NO",
@@ -43,7 +43,8 @@ def factory(name: str, *, zos: bool) -> tuple[Definition, ...]:
 
     Args:
         name: The queue manager's name.
-        zos: Whether it is on z/OS, where an administrator has to define the staging queue (DD-35, DD-40).
+        zos: Whether the queue manager is on z/OS, where an administrator has to define the staging queue (DD-35,
+            DD-40).
     """
     staging = () if zos else (_of(Kind.QLOCAL, STAGING_QUEUE, MAXDEPTH=100_000, MSGDLVSQ="FIFO"),)
     return (

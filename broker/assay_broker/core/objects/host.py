@@ -1,4 +1,4 @@
-"""Platform and command level of a queue manager, on which its objects depend."""
+"""The platform and command level of a queue manager, which decide the attributes of its objects."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """Platform and command level of a queue manager.
+    """The platform and command level of a queue manager.
 
     Args:
-        zos: Whether it is on z/OS.
-        level: Its command level, such as 800.
+        zos: Whether the queue manager is on z/OS.
+        level: The command level, such as 800.
     """
 
     zos: bool = False

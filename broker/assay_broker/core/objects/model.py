@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 Value = str | int
-"""An attribute's value: a number, an upper-case word of a choice, or text (``""`` for blank)."""
+"""The value of an attribute: a number, a word in upper case, or a text (``""`` for blank)."""
 
 
 class Kind(StrEnum):
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Namespace(StrEnum):
-    """The scope in which a name is unique: all types of queues share one."""
+    """The scope in which an object's name is unique: all types of queues share one."""
 
     QUEUE = "QUEUE"
     TOPIC = "TOPIC"
@@ -44,9 +44,9 @@ class Definition(Struct, frozen=True):
     """The definition of one object.
 
     Args:
-        kind: Its kind.
-        name: Its name, case-sensitive, 1 to 48 characters; a subscription's up to 10,240 bytes.
-        attributes: All attributes of its kind by keyword.
+        kind: The object's kind.
+        name: The object's name, case-sensitive, 1 to 48 characters; for a subscription up to 10,240 bytes.
+        attributes: All attributes of the object's kind, by keyword.
     """
 
     kind: Kind
@@ -55,14 +55,14 @@ class Definition(Struct, frozen=True):
 
     @property
     def namespace(self) -> Namespace:
-        """The scope in which its name is unique."""
+        """The scope in which the object's name is unique."""
         return NAMESPACES[self.kind]
 
     def number(self, keyword: str) -> int:
         """Return a numeric attribute.
 
         Raises:
-            KeyError: Its kind has no such attribute.
+            KeyError: Objects of this kind have no such attribute.
             TypeError: The attribute is not a number.
         """
         value = self.attributes[keyword]
@@ -74,7 +74,7 @@ class Definition(Struct, frozen=True):
         """Return an attribute that is a word or a text.
 
         Raises:
-            KeyError: Its kind has no such attribute.
+            KeyError: Objects of this kind have no such attribute.
             TypeError: The attribute is a number.
         """
         value = self.attributes[keyword]
@@ -83,10 +83,10 @@ class Definition(Struct, frozen=True):
         return value
 
     def says(self, keyword: str, word: str) -> bool:
-        """Return whether an attribute has this word; False also if its kind has no such attribute."""
+        """Return whether an attribute has this word as its value; False for an attribute that the object lacks."""
         return self.attributes.get(keyword) == word
 
     @property
     def shared(self) -> bool:
-        """Whether it is defined for a whole sharing group."""
+        """Whether the object is defined for a whole sharing group (QSGDISP(SHARED))."""
         return self.says("QSGDISP", "SHARED")

@@ -1,4 +1,4 @@
-"""Names of objects: validity, and match with generic names."""
+"""Names of objects: their validity, and generic names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
     AddressKind.TEMPORARY_QUEUE: "AMQ.TEMPORARY.QUEUE.",
     AddressKind.TEMPORARY_TOPIC: "AMQ.TEMPORARY.TOPIC.",
 }
-"""The prefixes of temporary destinations' names, which identify them wherever they occur."""
+"""The prefixes by which a name is recognised as that of a temporary destination."""
 
 
 def by_name(address: Address) -> Address:
-    """Return a temporary destination with its own kind; a client that replies may know only its name (JMS 6.2.2).
+    """Return the address of a temporary destination with its right kind; return any other address unchanged.
+
+    A client that replies may know only the name of a temporary queue (JMS 6.2.2).
 
     Args:
-        address: As a client wrote it, such as a queue with a temporary queue's name.
+        address: The address that the client gave, such as a queue with the name of a temporary queue.
     """
     for kind, prefix in TEMPORARY_PREFIXES.items():
         if address.kind is not kind and address.name.startswith(prefix):
@@ -40,7 +42,7 @@ _RULE = "letters, digits, period, slash, underscore and per cent sign"
 
 
 def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
-    """Return what is wrong with an object's name, as the end of a sentence; None if it is valid.
+    """Return the fault of an object's name, as the end of a sentence; None if the name is valid.
 
     Args:
         name: The name, case-sensitive.
@@ -49,10 +51,10 @@ def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
     if not name:
         return "is empty"
     if len(name) > longest:
-        return f"has {len(name)} characters, and a name has at most {longest}"
+        return f"has {len(name)} characters; a name has at most {longest}"
     if _VALID.fullmatch(name) is None:
         odd = next(letter for letter in name if _VALID.match(letter) is None)
-        return f"holds {odd!a}, and a name is made of {_RULE}"
+        return f"contains {odd!a}; a name consists of {_RULE}"
     return None
 
 
@@ -75,20 +77,21 @@ def _subscription_fault(name: str) -> str | None:
     if not name.strip():
         return "is blank"
     if _UNPRINTABLE.search(name) is not None:
-        return "holds a control character"
+        return "contains a control character"
     size = len(name.encode())
-    return f"has {size} bytes, and at most {LONGEST_SUBSCRIPTION} are allowed" if size > LONGEST_SUBSCRIPTION else None
+    return f"has {size} bytes; at most {LONGEST_SUBSCRIPTION} are allowed" if size > LONGEST_SUBSCRIPTION else None
 
 
 def check_queue_manager_name(name: str, *, zos: bool) -> None:
-    """Refuse a queue manager's name: at most 48 characters, on z/OS at most 4 in upper case.
+    """Refuse a queue manager's name that is not valid.
 
     Raises:
-        RefusalError: The name is not valid.
+        RefusalError: The name is empty, has a character that is not allowed, or has more than 48 characters. Or, on
+            z/OS, it has more than 4 characters, is not in upper case, or does not begin with a letter.
     """
     fault = name_fault(name, LONGEST_ZOS_QUEUE_MANAGER if zos else LONGEST_NAME)
     if fault is None and zos and (name != name.upper() or not name[0].isalpha()):
-        fault = "is not in upper case with a letter in front, as on z/OS it must be"
+        fault = "must be in upper case and begin with a letter on z/OS"
     if fault is not None:
         raise object_refusal(
             Mqrccf.OBJECT_NAME_ERROR, f"The queue manager's name {shortened(name)} {fault}.", name[:48]
@@ -96,21 +99,21 @@ def check_queue_manager_name(name: str, *, zos: bool) -> None:
 
 
 def shortened(text: str) -> str:
-    """Return a text in quotes for a sentence, cut if it is long."""
+    """Return a text in quotes for a sentence, cut after 60 characters."""
     longest = 60
     return f'"{text}"' if len(text) <= longest else f'"{text[:longest]}..."'
 
 
 def is_generic(name: str) -> bool:
-    """Return whether a name stands for all names with this beginning."""
+    """Return whether a name is generic: it ends in ``*``, and matches all names with its beginning."""
     return name.endswith("*")
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Return whether a name equals a pattern, or begins as a generic one.
+    """Return whether a name matches a pattern.
 
     Args:
         name: The name.
-        pattern: A name, or a generic one with ``*`` at its end.
+        pattern: A name, or a generic name with ``*`` at its end.
     """
     return name.startswith(pattern[:-1]) if is_generic(pattern) else name == pattern

@@ -1,4 +1,4 @@
-"""The results of DEFINE, ALTER and DELETE, checked against the directory before anything changes."""
+"""Plans of DEFINE, ALTER and DELETE: their results, checked against the directory before anything changes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DEFAULT_OBJECTS: dict[Kind, str] = {
     Kind.TOPIC: "SYSTEM.DEFAULT.TOPIC",
     Kind.SUB: "SYSTEM.DEFAULT.SUB",
 }
-"""The objects from which DEFINE takes attributes that are not given."""
+"""The objects from which DEFINE copies the attributes that the command does not give."""
 
 _OWN = {Kind.TOPIC: ("TOPICSTR",), Kind.SUB: ("TOPICSTR", "TOPICOBJ", "DEST", "SELECTOR")}
-"""Attributes that DEFINE does not copy from another object, because they distinguish it from others."""
+"""The attributes that DEFINE never copies from another object, because they distinguish objects."""
 
 
 def plan_define(directory: Directory, change: DefineObject, host: Host) -> Definition:
@@ -36,20 +36,19 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: It cannot be created.
+        RefusalError: The name or an attribute is not valid, an object of the name exists already, or the object to copy
+            from does not exist.
     """
     kind, name = change.kind, change.name
     if kind is Kind.QMGR:
-        raise object_refusal(
-            Mqrccf.PARM_SYNTAX_ERROR, "A queue manager's attributes are altered; it is not defined.", name
-        )
+        raise object_refusal(Mqrccf.PARM_SYNTAX_ERROR, "A queue manager cannot be defined; alter its attributes.", name)
     check_name(kind, name)
     old = directory.find(NAMESPACES[kind], name)
     if old is not None and old.kind is not kind:
-        raise object_refusal(Mqrccf.OBJECT_WRONG_TYPE, f"{name} is there already, as a {old.kind}.", name)
+        raise object_refusal(Mqrccf.OBJECT_WRONG_TYPE, f"{name} exists already, as a {old.kind}.", name)
     if old is not None and not change.replace:
         raise object_refusal(
-            Mqrccf.OBJECT_ALREADY_EXISTS, f"The {kind} {shortened(name)} is there already; REPLACE redefines it.", name
+            Mqrccf.OBJECT_ALREADY_EXISTS, f"The {kind} {shortened(name)} exists already; REPLACE redefines it.", name
         )
     begin = _pattern(directory, change) | dict.fromkeys(_OWN.get(kind, ()), "")
     planned = Definition(kind, name, begin | _accepted(kind, name, change.attributes, host))
@@ -64,11 +63,12 @@ def plan_alter(directory: Directory, change: AlterObject, host: Host) -> Definit
 
     Args:
         directory: The present objects.
-        change: The command; for a queue manager with its own name or none.
+        change: The command; its name may be empty for the queue manager itself.
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: It cannot be altered like this.
+        RefusalError: The object does not exist or is of another kind, an attribute is not valid, or an attribute cannot
+            be altered.
     """
     old = existing(directory, change.kind, change.name)
     given = _accepted(old.kind, old.name, change.attributes, host)
@@ -86,10 +86,10 @@ def plan_delete(directory: Directory, change: DeleteObject) -> Definition:
         change: The command.
 
     Raises:
-        RefusalError: The object does not exist, or cannot be deleted.
+        RefusalError: The object does not exist, is of another kind, or is the queue manager itself.
     """
     if change.kind is Kind.QMGR:
-        raise object_refusal(Mqrccf.PARM_SYNTAX_ERROR, "A queue manager is not deleted by a command.", change.name)
+        raise object_refusal(Mqrccf.PARM_SYNTAX_ERROR, "A queue manager cannot be deleted by a command.", change.name)
     return existing(directory, change.kind, change.name)
 
 
@@ -98,11 +98,11 @@ def existing(directory: Directory, kind: Kind, name: str) -> Definition:
 
     Args:
         directory: The present objects.
-        kind: The kind that it has to be.
-        name: Its name.
+        kind: The kind that the object has to be.
+        name: The object's name; may be empty for the queue manager itself.
 
     Raises:
-        RefusalError: It does not exist, or is of another kind.
+        RefusalError: The object does not exist, or is of another kind.
     """
     if kind is Kind.QMGR:
         own = directory.queue_manager()
@@ -120,7 +120,7 @@ def existing(directory: Directory, kind: Kind, name: str) -> Definition:
 
 
 def _pattern(directory: Directory, change: DefineObject) -> dict[str, Value]:
-    """Return the attributes for those that are not given."""
+    """Return the attributes of the object from which a DEFINE copies: that of LIKE, or the default object."""
     kind = change.kind
     if change.like is None:
         found = directory.find(NAMESPACES[kind], DEFAULT_OBJECTS[kind])
@@ -131,7 +131,7 @@ def _pattern(directory: Directory, change: DefineObject) -> dict[str, Value]:
     if found is None:
         raise object_refusal(
             Mqrc.UNKNOWN_OBJECT_NAME,
-            f"There is no {kind} {shortened(change.like)} to be like.",
+            f"There is no {kind} {shortened(change.like)} to copy from.",
             change.like,
             keyword="LIKE",
         )
@@ -155,7 +155,7 @@ def _accepted(kind: Kind, name: str, given: dict[str, Value], host: Host) -> dic
             )
         if row.shown:
             raise object_refusal(
-                Mqrccf.PARM_SYNTAX_ERROR, f"{row.keyword} is shown only; it cannot be set.", name, keyword=row.keyword
+                Mqrccf.PARM_SYNTAX_ERROR, f"{row.keyword} is read-only; it cannot be set.", name, keyword=row.keyword
             )
         if row.keyword in result:
             raise object_refusal(Mqrccf.PARM_SYNTAX_ERROR, f"{row.keyword} is given twice.", name, keyword=row.keyword)
@@ -214,7 +214,10 @@ def _missing(planned: Definition, keyword: str, why: str) -> Exception:
 
 
 def _check_alias(directory: Directory, planned: Definition) -> None:
-    """Refuse an alias that leads back to itself. An alias of a missing queue is legal; its open fails (2082)."""
+    """Refuse an alias that leads back to itself.
+
+    An alias of a missing queue may be defined; only an open of it is refused (2082).
+    """
     seen = [planned.name]
     found: Definition | None = planned
     while found is not None and found.kind is Kind.QALIAS and found.says("TARGTYPE", "QUEUE"):
@@ -237,7 +240,7 @@ def _check_topic(directory: Directory, planned: Definition) -> None:
         if other.kind is Kind.TOPIC and other.name != planned.name and other.says("TOPICSTR", topic):
             raise object_refusal(
                 Mqrccf.OBJECT_ALREADY_EXISTS,
-                f"The topic string {shortened(topic)} has the object {other.name} already.",
+                f"The topic string {shortened(topic)} belongs to the object {other.name} already.",
                 planned.name,
                 keyword="TOPICSTR",
             )
@@ -262,9 +265,9 @@ def _check_queue_manager(planned: Definition) -> None:
     if planned.says("DEADQ", STAGING_QUEUE):
         raise _fault(planned, "DEADQ", f"The staging queue {STAGING_QUEUE} cannot be the dead-letter queue.")
     if planned.says("DEADQ", planned.name):
-        raise _fault(planned, "DEADQ", f"{planned.name} is the queue manager; DEADQ names a local queue.")
+        raise _fault(planned, "DEADQ", f"{planned.name} is the queue manager itself; DEADQ must name a local queue.")
     if planned.says("PARENT", planned.name):
-        raise _fault(planned, "PARENT", "A queue manager is not its own parent.")
+        raise _fault(planned, "PARENT", "A queue manager cannot be its own parent.")
 
 
 _STAGING_ON_ZOS = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
@@ -272,10 +275,10 @@ _STAGING_ON_ZOS = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
 
 def _check_local(planned: Definition, host: Host) -> None:
     if planned.name == planned.attributes["BOQNAME"]:
-        raise _fault(planned, "BOQNAME", f"BOQNAME names another queue, not {planned.name} itself.")
+        raise _fault(planned, "BOQNAME", f"BOQNAME must name another queue than {planned.name} itself.")
     if host.zos and planned.name == STAGING_QUEUE:  # DD-41
         for keyword, word in _STAGING_ON_ZOS.items():
             if not planned.says(keyword, word):
-                raise _fault(planned, keyword, f"The staging queue is to be defined with {keyword}({word}).")
+                raise _fault(planned, keyword, f"The staging queue must be defined with {keyword}({word}).")
         if not planned.says("QSGDISP", "QMGR"):  # DD-45: each member of a sharing group has its own
             raise _fault(planned, "QSGDISP", "The staging queue is private to its queue manager: QSGDISP(QMGR).")

@@ -1,4 +1,4 @@
-"""Refusals of commands about objects: a reason code and the attribute at fault."""
+"""Refusals of commands about objects, with a reason code and the attribute at fault."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ class ObjectRefused(Refused, frozen=True):
     """The refusal of a command about an object.
 
     Args:
-        keyword: The attribute at fault; empty for none in particular.
+        keyword: The keyword of the attribute at fault; empty if no single attribute is.
     """
 
     keyword: str = ""
 
 
 def object_refusal(reason: Mqrccf | Mqrc, why: str, *objects: str, keyword: str = "") -> RefusalError:
-    """Return a refusal with a reason code; IBM's name of the code precedes the sentence.
+    """Return a refusal of a command about an object.
 
     Args:
-        reason: The reason code.
-        why: One sentence: what is wrong, and what to do.
-        objects: Names of the objects at fault.
-        keyword: The attribute at fault; empty for none in particular.
+        reason: The reason code; its IBM name precedes the sentence.
+        why: One sentence: the fault, and what the administrator can do.
+        objects: The names of the objects at fault.
+        keyword: The keyword of the attribute at fault; empty if no single attribute is.
     """
     return RefusalError(
         ObjectRefused(

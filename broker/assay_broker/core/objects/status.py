@@ -1,4 +1,4 @@
-"""State that DISPLAY shows beside an object's definition."""
+"""The present state that DISPLAY shows in addition to definitions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ThreadStatus(Struct, frozen=True):
     """The state of a branch of a global unit of work.
 
     Args:
-        name: Its xid in hexadecimal digits.
+        name: The branch's xid in hexadecimal digits.
         attributes: The values by keyword.
     """
 
@@ -44,7 +44,7 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
     Args:
         definition: The object.
         host: The queue manager's platform and level.
-        live: Its present state, such as CURDEPTH; missing values are those of an unused object.
+        live: The values of the object's present state, such as CURDEPTH; missing ones are those of an unused object.
     """
     shown = {row.keyword: row.default for row in ATTRIBUTES[definition.kind] if row.shown}
     if definition.namespace is Namespace.QUEUE:
@@ -58,5 +58,5 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
 
 
 def subscription_id(name: str) -> str:
-    """Return the identifier of a subscription, derived from its name: 24 bytes in hexadecimal digits."""
+    """Return the identifier (SUBID) of a subscription, derived from its name: 24 bytes in hexadecimal digits."""
     return sha256(name.encode()).hexdigest()[:_SUBSCRIPTION_ID_DIGITS].upper()

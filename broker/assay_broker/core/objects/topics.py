@@ -1,4 +1,4 @@
-"""The administered nodes of the topic tree: topic objects by their topic strings."""
+"""Topic objects by their topic strings: the administered nodes of the topic tree."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _SEPARATOR = "/"
 
 
 class TopicObjects:
-    """Topic objects by topic string, kept beside the directory for fast access to a topic string's ancestors.
+    """The topic objects with a topic string, for fast access to the ancestors of a topic string.
 
-    Objects without a topic string are not nodes: SYSTEM.DEFAULT.TOPIC is a pattern for definitions, and
-    SYSTEM.BASE.TOPIC, above every node, is found by its name.
+    Two topic objects have no topic string. DEFINE copies from SYSTEM.DEFAULT.TOPIC, and SYSTEM.BASE.TOPIC, the ancestor
+    of all others, is found by its name.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class TopicObjects:
         self._depths: Counter[int] = Counter()
 
     def put(self, definition: Definition) -> None:
-        """Add or replace a topic object; other kinds of objects are ignored."""
+        """Add or replace a topic object; without effect for an object of another kind."""
         if definition.kind is not Kind.TOPIC:
             return
         self.remove(definition)
@@ -32,7 +32,7 @@ class TopicObjects:
             self._nodes[topic] = definition
 
     def remove(self, definition: Definition) -> None:
-        """Remove a topic object, if it is a node."""
+        """Remove a topic object, if it is present."""
         if definition.kind is not Kind.TOPIC:
             return
         topic = definition.text("TOPICSTR")
@@ -45,7 +45,7 @@ class TopicObjects:
                 del self._depths[depth]
 
     def at(self, topic: str) -> Definition | None:
-        """Return the topic object of exactly this topic string; None if there is none."""
+        """Return the topic object with exactly this topic string; None if no topic object has it."""
         return self._nodes.get(topic)
 
     def above(self, topic: str) -> tuple[Definition, ...]:

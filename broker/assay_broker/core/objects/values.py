@@ -1,4 +1,4 @@
-"""Valid values of attributes, for MQSC and the `Admin` port alike."""
+"""Checks of the values of attributes, for MQSC and the `Admin` port."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class ValueFaultError(ValueError):
-    """A value that is not valid for its attribute; the text is a sentence."""
+    """The error for a value that is not valid for its attribute; its text is a sentence for the administrator."""
 
 
 class OutOfRangeError(ValueFaultError):
-    """A number below the lowest or above the highest."""
+    """The error for a number below the lowest or above the highest valid value."""
 
 
 class TooLongError(ValueFaultError):
-    """A text or a name that is too long."""
+    """The error for a text or a name that is too long."""
 
 
 def accepted(row: Attribute, value: Value) -> Value:
-    """Return a value as it is kept: numbers as numbers, words in upper case, a blank text as the empty one.
+    """Return a given value in the form that definitions hold: a number, a word in upper case, or a text.
 
     Args:
         row: The attribute.
-        value: The given value; a word or a number may be a text.
+        value: The given value. A number may be given as digits, and a blank text becomes the empty text.
 
     Raises:
         ValueFaultError: The value is not valid for the attribute.
@@ -40,7 +40,7 @@ def accepted(row: Attribute, value: Value) -> Value:
 
 
 def shown(row: Attribute, value: Value) -> str:
-    """Return a value as it is displayed: a word for a number that has one, empty for blank."""
+    """Return a value as DISPLAY shows it: a special number such as -1 as its word, a blank value as an empty text."""
     if isinstance(row.values, Number):
         words = {number: word for word, number in row.values.words.items()}
         return words.get(int(value), str(value))
@@ -48,7 +48,7 @@ def shown(row: Attribute, value: Value) -> str:
 
 
 def words_of(row: Attribute) -> tuple[str, ...]:
-    """Return the words that an attribute can have; empty if it has only names, texts or numbers."""
+    """Return the words that an attribute can have as its value; empty for an attribute without such words."""
     if isinstance(row.values, Choice):
         return row.values.words
     if isinstance(row.values, Number):
@@ -86,7 +86,7 @@ def _number(keyword: str, values: Number, value: Value) -> Value:
             allowed = " or ".join(("a whole number", *values.words))
             raise ValueFaultError(f"{keyword} is {allowed}, not {shortened(value)}.")
         value = int(value)
-    elif value in values.words.values():  # the number of a word, as it is kept
+    elif value in values.words.values():  # the number for a word, as definitions hold it
         return value
     if not values.lowest <= value <= values.highest:
         raise OutOfRangeError(f"{keyword} is {values.lowest} to {values.highest}, not {value}.")
@@ -96,10 +96,10 @@ def _number(keyword: str, values: Number, value: Value) -> Value:
 def _text(keyword: str, values: Text, value: Value) -> Value:
     text = str(value)
     if _UNPRINTABLE.search(text) is not None:
-        raise ValueFaultError(f"{keyword} holds a control character, and no text may.")
+        raise ValueFaultError(f"{keyword} contains a control character, which is not allowed.")
     size = len(text.encode())
     if size > values.longest:
-        raise TooLongError(f"{keyword} has {size} bytes, and at most {values.longest} are allowed.")
+        raise TooLongError(f"{keyword} has {size} bytes; at most {values.longest} are allowed.")
     return text if text.strip(" ") else ""
 
 

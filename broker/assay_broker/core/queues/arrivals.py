@@ -1,4 +1,4 @@
-"""Arrival of messages: at once outside a unit of work, at its commit inside one."""
+"""Arrival of messages: at the send outside a unit of work, or at the commit of a unit of work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ _COA = Mqro.COA
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:
-    """Reserve places for a message of an open unit of work (1), or release them (-1)."""
+    """Reserve places on its queues for a message of an open unit of work, or give them up.
+
+    Args:
+        state: The queue manager.
+        pending: The message.
+        places: 1 to reserve a place for each copy, -1 to give the places up.
+    """
     state.staging.reserved += places * pending.staged
     for queue in pending.queues:
         queue.reserved += places
@@ -32,8 +38,9 @@ def reserve(state: State, pending: Pending, places: int) -> None:
 def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     """Add a message to an open unit of work.
 
-    A message for a queue is put there at once, but only the unit's own session, if known, can get it (DD-25). A delayed
-    message is not staged before the commit (DD-26), and a publication reaches no subscriber before it.
+    If the unit's session is known, a message for a queue enters the queue at once, and only that session can get it
+    (DD-25). Any other message only reserves places: a delayed message is staged at the commit (DD-26), and a
+    publication reaches its subscribers at the commit.
     """
     if (
         len(pending.queues) == 1
@@ -51,7 +58,7 @@ def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 
 
 def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """Make a message of a unit of work available to all."""
+    """Make a message of a unit of work available to all receivers, at the commit."""
     entry = pending.entry
     if entry is None:
         reserve(state, pending, -1)
@@ -62,15 +69,15 @@ def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     entry.unit = None
     turn.touch(queue)
     if entry.place is Place.GONE:
-        return  # the unit itself has consumed it already
-    # It arrives now, after messages that came since its send, and keeps that place after a restart.
+        return  # the unit itself has consumed the copy already
+    # The copy arrives now, behind messages that arrived since its send. The new number keeps that order over a restart.
     queue.renumber(entry, state.next_key())
     entry.arrived_ms = turn.now_ms
     _arrive(state, turn, queue, entry)
 
 
 def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """Remove a message of a unit of work as if it had never been sent."""
+    """Remove a message of a unit of work, at the backout."""
     entry = pending.entry
     if entry is None:
         reserve(state, pending, -1)
@@ -83,13 +90,13 @@ def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 
 
 def place(state: State, turn: Turn, pending: Pending) -> None:
-    """Put a message on the queues that it is for, or stage it.
+    """Put the copies of a message on their queues, or stage them.
 
-    Queues removed since the send, such as that of a subscription that has ended, are left out.
+    Queues that were removed since the send, such as that of a subscription that has ended, get no copy.
     """
     due_ms = pending.message.delivery_time_ms
     if pending.staged and due_ms is not None:
-        # DD-27: a commit after the delay stages it all the same, and the processor moves it at once.
+        # DD-27: a commit after the end of the delay stages the message, too; the processor releases it at once.
         with turn.together():
             _stage(state, turn, pending, due_ms)
         return
@@ -108,7 +115,7 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
 
 
 def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None:
-    """Put a message on its only queue: the usual case, without a `together` block unless it asks for a report."""
+    """Put a message on its only queue: the fast path for most messages, which need no `together` block."""
     if queue.gone:
         return
     entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
@@ -120,7 +127,7 @@ def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None
 
 
 def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
-    """Stage one copy for each home."""
+    """Stage one copy of a message for each target."""
     for home in pending.homes:
         entry = new_entry(
             state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
@@ -132,7 +139,7 @@ def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Put a message on its queue, and only then send a confirmation of arrival, if asked for (DD-86)."""
+    """Put a message on its queue, and then send the confirmation of arrival that it asks for, if any (DD-86)."""
     enter(state, turn, queue, entry)
     if queue.onward is None:
         send_report(state, turn, entry, Mqro.COA)

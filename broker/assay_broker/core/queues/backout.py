@@ -1,4 +1,4 @@
-"""The back-out threshold of a queue, which IBM MQ's clients act on, not the queue manager."""
+"""The back-out threshold of a queue: the queue manager only tells it to the client, which acts on it (IBM MQ)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, DEADQ_PROPERTY
 
 
 def backout(state: State, queue: Queue) -> PeerProperties:
-    """Return BOTHRESH and BOQNAME of a queue, and the dead-letter queue, for a client; empty if BOTHRESH is 0."""
+    """Return BOTHRESH and BOQNAME of a queue and the name of the dead-letter queue; empty if BOTHRESH is 0."""
     threshold = queue.definition.number("BOTHRESH")
     if threshold == 0:
         return {}

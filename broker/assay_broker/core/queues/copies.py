@@ -1,33 +1,37 @@
-"""The message copies of a queue, with the memory that they take, by which senders are slowed down."""
+"""The message copies of a queue, and the memory that they take. The broker slows senders down by that memory."""
 
 from __future__ import annotations
 
 from assay_broker.core.messages.entries import Entry
 
 _OVERHEAD = 768
-"""Octets of a copy besides its body: the copy, its message, its places in tables; 540 without ids (measured)."""
+"""The memory of a copy without its body and properties, in octets (measured; 540 for a message without ids)."""
 _PROPERTY = 96
-"""Octets that each property of a copy takes (measured)."""
+"""The memory of each property of a copy, in octets (measured)."""
 
 
 def weight(entry: Entry) -> int:
-    """Return the memory of a copy in octets, approximately. Copies of one publication each count the shared body."""
+    """Return the memory that a copy takes, in octets, approximately.
+
+    Copies of one publication share its body, but the result counts the body for each copy.
+    """
     message = entry.message
     body = message.body if message.encoded is None else message.encoded
     return _OVERHEAD + _PROPERTY * len(message.properties) + len(body or b"")
 
 
 class Copies(dict[int, Entry]):
-    """Copies by key, added by `add` and removed by `discard` or `clear`.
+    """The message copies of a queue by key, with their memory.
 
-    A copy's weight must not change while it is here, unless `weigh` is called.
+    The caller adds copies with `add`, and removes them with `discard` or `clear`. After a change of a copy's message
+    the caller calls `weigh`.
     """
 
     octets = 0
-    """The memory of all copies, approximately."""
+    """The memory of all copies, in octets, approximately."""
 
     def add(self, entry: Entry) -> None:
-        """Add a copy, unless it is here already."""
+        """Add a copy, unless a copy with its key is present."""
         key = entry.key
         if key not in self:
             entry.octets = octets = weight(entry)
@@ -35,14 +39,14 @@ class Copies(dict[int, Entry]):
             self[key] = entry
 
     def weigh(self, entry: Entry) -> None:
-        """Update the weight of a changed copy, if it is here."""
+        """Update the memory of a copy whose message has changed, if the copy is present."""
         if entry.key in self:
             self.octets -= entry.octets
             entry.octets = weight(entry)
             self.octets += entry.octets
 
     def discard(self, key: int) -> None:
-        """Remove a copy, if it is here."""
+        """Remove the copy with this key, if it is present."""
         entry = self.pop(key, None)
         if entry is not None:
             self.octets -= entry.octets

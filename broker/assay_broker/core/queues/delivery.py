@@ -1,4 +1,4 @@
-"""Deliveries: to receivers, back to the queue, consumed, expired."""
+"""Deliveries to receivers and other queue managers, and their end: consumed, returned to the queue, or expired."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ _HELD, _COD = Place.HELD, Mqro.COD
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
-    """Deliver everything that has a receiver with credit (PD-21), or is on its way to another queue manager."""
+    """Deliver messages of a queue while a receiver with credit can get one (PD-21).
+
+    The messages of a transmission queue are sent to the other queue manager.
+    """
     if queue.onward is not None:
         _send_on(state, turn, queue, queue.onward)
     while (pair := queue.next_pair()) is not None:
         receiver, entry = pair
-        if entry.unit is not None and entry.expired(turn.now_ms):  # its end, and a report, are for after the commit
+        if entry.unit is not None and entry.expired(turn.now_ms):  # it expires, with a report, only after the commit
             queue.disown(entry, entry.unit.owner)
         elif entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
             discard_expired(state, turn, queue, entry)
@@ -41,7 +44,14 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) -> None:
-    """Send all waiting messages to another queue manager; they stay, held, until it has taken them."""
+    """Send all waiting messages to another queue manager, and hold them until it has taken them.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        queue: The transmission queue.
+        to: The name of the other queue manager, and the destination there.
+    """
     member, target = to
     for entry in queue.waiting():
         if entry.expired(turn.now_ms):
@@ -61,13 +71,13 @@ def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) ->
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
     number = state.connections.anywhere(receiver.connection).next_delivery()
     gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  a call for each message
-    if receiver.settled:  # at most once: the copy goes as it leaves (QS-06)
+    if receiver.settled:  # at most once: the queue manager removes the copy when it sends it (QS-06)
         remove(state, turn, queue, entry, failed=False)
-        if entry.recorded:  # at most once, a kill included: its removal is on disk before it leaves
+        if entry.recorded:  # the removal is on disk before the copy is sent, so that no kill causes a second delivery
             gate = turn.number
     else:
         queue.take(entry)
-    receiver.gate = gate  # PD-24: a copy leaves when it is on disk, and none overtakes it on the link
+    receiver.gate = gate  # PD-24: a copy is sent once it is on disk, and later copies on the link wait for it
     delivery = Delivery(number, entry, queue, receiver, gate)
     if not receiver.settled:
         receiver.unsettled[number] = delivery
@@ -92,9 +102,9 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
     Args:
         state: The queue manager.
         turn: The present turn.
-        queue: Its queue.
+        queue: The copy's queue.
         entry: The copy.
-        failed: Whether it counts as a failed delivery if the store refuses the removal and the copy comes back.
+        failed: Whether the delivery counts as failed if the store refuses the removal, so that the copy stays.
     """
     queue.remove(entry)
     if entry.expires_ms is not None:
@@ -107,17 +117,17 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
 
 
 def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Remove an expired copy, with a report if it asks for one."""
+    """Remove an expired copy, and send the report that it asks for, if any."""
     with turn.together():
         send_report(state, turn, entry, Mqro.EXPIRATION)
         remove(state, turn, queue, entry, failed=False)
 
 
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
-    """Remove the message of an accepted delivery, which is kept until now (QS-08), and send a report if asked for."""
+    """Remove the message of an accepted or rejected delivery, and send the report that it asks for, if any (QS-08)."""
     entry = delivery.entry
     if entry.place is not _HELD:
-        return  # its queue, or the unit of work that put it, has gone
+        return  # its queue was removed, or the unit of work that put it was backed out
     if wants(entry.message, _COD):
         with turn.together():
             send_report(state, turn, entry, Mqro.COD)
@@ -128,7 +138,7 @@ def consume(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def _restore(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
-    """Undo `remove`."""
+    """Undo `remove`: add the copy to its queue again."""
     if queue.gone and queue.on_use:
         queue = state.queues.restored(queue)
     if queue.gone:
@@ -140,36 +150,44 @@ def _restore(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
 
 
 def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
-    """Undo `remove`, as a failed delivery."""
+    """Undo `remove`: add the copy to its queue again, as after a failed delivery."""
     entry.count += 1
     entry.redelivered = True
     _restore(state, queue, entry, turn)
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove` of a copy of an open unit of work, unless the unit is over and took the copy with it."""
+    """Undo `remove`, unless the unit of work that put the copy has ended since, which ended the copy, too.
+
+    Args:
+        unit: The unit of work that put the copy, as it was at the removal; None for none.
+        entry: The copy.
+        restore: The function that undoes the removal.
+        turn: The turn that handles the store's refusal.
+    """
     if entry.unit is unit:
         restore(turn)
 
 
 def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:
-    """End a delivery without consumption: the message waits again at its original place.
+    """End a delivery without consumption: the message waits again at its original position.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         delivery: The delivery.
-        failed: Whether the delivery counts (JMS 3.4.7, 3.5.11).  A delivery that never left the broker does not.
+        failed: Whether the delivery counts as failed (JMS 3.4.7, 3.5.11). A delivery that the broker has not sent yet
+            never counts.
     """
     entry, queue = delivery.entry, delivery.queue
     if entry.place is not Place.HELD:
-        return  # its queue has gone
+        return  # its queue was removed
     if failed and not state.gate(delivery.gate):
         entry.count += 1
         entry.redelivered = True
         if entry.recorded:
             turn.record(MessageMarked(entry.key, entry.count), _nothing)
-    if entry.unit is None and entry.expired(turn.now_ms):  # DD-56: its Tick came while it was held
+    if entry.unit is None and entry.expired(turn.now_ms):  # DD-56: it expired while it was held
         discard_expired(state, turn, queue, entry)
     else:
         queue.put_back(entry)
@@ -177,33 +195,33 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
 
 
 def annotate(delivery: Delivery, annotations: bytes) -> None:
-    """Change the annotations of a delivery's message until a restart.
+    """Change the annotations of a delivery's message; the change is lost at a restart.
 
-    They are not stored, because storing the message anew would need room on a disk that may be full.
+    The change is not recorded, because a new record of the message needs room on a disk that may be full.
 
     Args:
         delivery: The delivery.
         annotations: Annotations to add or replace, as an encoded map.
     """
     entry = delivery.entry
-    if entry.place is _HELD:  # else its queue has gone
+    if entry.place is _HELD:  # otherwise its queue was removed
         entry.message = with_annotations(entry.message, annotations)
         delivery.queue.entries.weigh(entry)
 
 
 def _nothing(_turn: Turn) -> None:
-    """Undo nothing: a mark that was not stored stands in memory, and a restart may forget it."""
+    """Undo nothing: the mark stays in memory, and JMS allows that a restart loses it (`MessageMarked`)."""
 
 
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     """Take back a delivery whose batch failed: the message waits again, and the receiver gets its credit back.
 
-    If the receiver left before, the message was given back then and may be another receiver's by now.
+    If the receiver was closed before, its message was returned at that time, and may have gone to another receiver.
     """
     receiver, entry = delivery.link, delivery.entry
     if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:
         delivery.queue.put_back(entry)
-        if entry.expired(turn.now_ms):  # its Tick came while it was held, and another one is to come
+        if entry.expired(turn.now_ms):  # it expired while it was held, so the next Tick has to remove it
             watch_expiry(state, entry)
     if receiver.state is LinkState.RECEIVING:
         receiver.grant(1)
@@ -211,7 +229,10 @@ def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def expire_due(state: State, turn: Turn) -> None:
-    """Remove all expired messages, staged or waiting (DD-56); held ones are left to their holders."""
+    """Remove all expired messages that are staged or waiting (DD-56).
+
+    A held message expires only if its delivery fails or its branch is backed out.
+    """
     while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
         if entry.place is Place.STAGED:
             release(state, turn, entry)

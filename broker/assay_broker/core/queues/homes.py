@@ -1,4 +1,4 @@
-"""Homes: the unique names of queues in records, derived from their kinds and names."""
+"""Homes: the unique names of queues in the store's records, with the kinds of the queues."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ def shared_home(name: str) -> str:
 
 
 def is_shared(home: str) -> bool:
-    """Return whether a home is a shared queue's."""
+    """Return whether a home is that of a shared queue."""
     return home.startswith(_SHARED_HOME)
 
 
 def homes_named(name: str) -> frozenset[str]:
-    """Return all possible homes of a queue's name: a subscription's, or an application's, shared or not."""
+    """Return all homes that a queue of this name may have.
+
+    The name is that of a subscription's queue, which has one possible home, or of an application's queue, which may be
+    shared or not.
+    """
     if name.startswith(MANAGED_QUEUES):
         return frozenset({SUBSCRIPTION_HOME + name.rpartition(".")[2]})
     return frozenset({home_of(name), shared_home(name)})

@@ -1,4 +1,4 @@
-"""A waiting line: the messages of one queue that one selector lets through, and the receivers that take them."""
+"""Waiting lines: the messages of a queue that one selector selects, with the receivers that use this selector."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.groups import Groups, Holders, ReceiverT, is_member
 from assay_sdk.model.selectors import Selector
 
-_SLACK = 64  # dead heap items tolerated before the heap is rebuilt
+_SLACK = 64  # outdated items that the heap may have before it is rebuilt
 
 
 class Line(Generic[ReceiverT]):
-    """Orders messages by priority, then arrival (JMS 3.4.10), and receivers by their last delivery, oldest first.
+    """One waiting line of a queue.
 
-    All receivers with the same selector share one line, so a message costs as many selector evaluations as there are
-    different selectors, however many receivers and messages there are.
-
-    `Groups` keeps the members of message groups, because the next member depends on the receiver.
+    Messages are ordered by priority, then arrival (JMS 3.4.10), receivers by their last delivery, oldest first. All
+    receivers with the same selector share a line, so each message is matched once for each selector, not for each
+    receiver. `Groups` keeps the members of message groups, because their next member depends on the receiver.
 
     Args:
-        waiting: The queue's waiting messages by key; other messages are skipped.
-        selector: Selects messages; None selects all.
-        holders: The receivers that hold message groups.
+        waiting: The queue's waiting messages by key. The line skips messages that no longer wait.
+        selector: The selector of the line; None selects all messages.
+        holders: The receivers that hold the queue's message groups.
     """
 
     def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders[ReceiverT]) -> None:
         self.selector = selector
         self.receivers = 0
         self.ready: OrderedDict[tuple[int, int], ReceiverT] = OrderedDict()
-        """The receivers with credit; the one with the oldest delivery, or attach, comes first."""
+        """The receivers with credit by their keys, in the order of their last delivery or their attach."""
         self._waiting = waiting
         self._heap: list[tuple[int, int, int]] = []
         self._present: set[int] = set()
@@ -42,11 +41,11 @@ class Line(Generic[ReceiverT]):
             self.offer(entry)
 
     def lets_through(self, entry: Entry) -> bool:
-        """Return whether the selector lets a message through."""
+        """Return whether the line's selector selects a message."""
         return self.selector is None or self.selector.matches(entry.message)
 
     def offer(self, entry: Entry) -> None:
-        """Add a message that waits, or waits again at its old place."""
+        """Add a message that waits now, or waits again at its original position."""
         if entry.key in self._present or not self.lets_through(entry):
             return
         if is_member(entry.message):
@@ -67,7 +66,7 @@ class Line(Generic[ReceiverT]):
             self._groups.look(group)
 
     def line_up(self, receiver: ReceiverT) -> None:
-        """Add a receiver that has credit now, before those with newer deliveries."""
+        """Add a receiver that has got credit, before all receivers with a newer last delivery."""
         after: list[ReceiverT] = []
         for other in reversed(self.ready.values()):
             if other.served <= receiver.served:
@@ -85,7 +84,10 @@ class Line(Generic[ReceiverT]):
             self._groups.leave(receiver)
 
     def next_pair(self) -> tuple[ReceiverT, Entry] | None:
-        """Return the first ready receiver that has a message, with the message, which stays."""
+        """Return the first receiver with credit that can get a message, and the message; None without such a pair.
+
+        The caller removes the message.
+        """
         for receiver in self.ready.values():
             entry = self.first(receiver)
             if entry is not None:
@@ -95,7 +97,7 @@ class Line(Generic[ReceiverT]):
         return None
 
     def first(self, receiver: ReceiverT) -> Entry | None:
-        """Return the next message for a receiver of the line; it stays."""
+        """Return the next message for a receiver of the line, without removing it; None without one."""
         plain = self._first_plain()
         member = None if self._groups is None else self._groups.first(receiver)
         if plain is None or member is None:
@@ -114,18 +116,18 @@ class Line(Generic[ReceiverT]):
 
 
 class OwnLine(Line[ReceiverT]):
-    """The line of one receiver that gave messages back as undeliverable to it."""
+    """The waiting line of a receiver that returned messages with the mark undeliverable-here (AMQP 1.0, 3.4.5)."""
 
     def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders[ReceiverT]) -> None:
         self._left_out: set[int] = set()
         super().__init__(waiting, selector, holders)
 
     def leave_out(self, entry: Entry, present: Mapping[int, Entry]) -> None:
-        """Leave out one more message.
+        """Never offer a message to the line's receiver again.
 
         Args:
             entry: The message, which does not wait now.
-            present: The messages of the queue; only these need to be remembered.
+            present: All messages of the queue. The line forgets left-out messages that are no longer among them.
         """
         self._left_out.add(entry.key)
         if len(self._left_out) > 2 * len(present) + _SLACK:
@@ -134,17 +136,17 @@ class OwnLine(Line[ReceiverT]):
             self._groups.leave_out(entry)
 
     def renumbered(self, before: int, now: int) -> None:
-        """Note a message's new number."""
+        """Note that a message has another key now."""
         if before in self._left_out:
             self._left_out.remove(before)
             self._left_out.add(now)
 
     def lets_through(self, entry: Entry) -> bool:
-        """Return whether the selector lets a message through that the receiver has not given back as undeliverable."""
+        """Return whether the selector selects a message, and the receiver did not return it as undeliverable."""
         return entry.key not in self._left_out and super().lets_through(entry)
 
     def _first_plain(self) -> Entry | None:
         while (entry := super()._first_plain()) is not None and entry.key in self._left_out:
-            heappop(self._heap)  # from when it was still for this receiver
+            heappop(self._heap)  # added before the receiver returned the message
             self._present.discard(entry.key)
         return entry

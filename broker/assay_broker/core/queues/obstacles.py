@@ -1,4 +1,4 @@
-"""The reasons why a queue cannot take a message."""
+"""Obstacles: the reasons why a queue cannot take a message."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Obstacle(Struct, frozen=True):
-    """The reason why a queue cannot take a message.
+    """One reason why a queue cannot take a message.
 
     Args:
-        name: The object at fault.
-        why: The rest of a sentence that begins with the name.
+        mqrc: The reason code.
+        name: The name of the object at fault.
+        why: The reason, as the rest of a sentence that begins with the name.
     """
 
     mqrc: Mqrc
@@ -25,16 +26,16 @@ class Obstacle(Struct, frozen=True):
 
 
 def length(message: Message) -> int:
-    """Return the bytes of the body, which MAXMSGL of a queue limits (DD-36, DD-78).
+    """Return the number of bytes of a message's body, which MAXMSGL of a queue limits (DD-36, DD-78).
 
-    In IBM MQ another limit applies to properties (developing applications, "Message properties and message length").
-    Here the queue manager's limit includes them, since everything that a client sends must have a limit.
+    In IBM MQ properties have a limit of their own (developing applications, "Message properties and message length").
+    Here MAXMSGL of the queue manager limits body and properties together (`size`).
     """
     return body_size(message)
 
 
 def size(message: Message) -> int:
-    """Return the bytes of body and properties, which MAXMSGL of the queue manager limits."""
+    """Return the number of bytes of a message's body and properties, which MAXMSGL of the queue manager limits."""
     if message.encoded is not None:
         return len(message.encoded)
     total = octets_of(message.body)
@@ -44,13 +45,22 @@ def size(message: Message) -> int:
 
 
 def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstacle]:
-    """Return why a queue could not take this many further messages like this one; empty if it could (DD-78)."""
+    """Return the obstacles to a put (DD-78).
+
+    Args:
+        target: The resolved queue.
+        message: The message.
+        further: The number of messages of this kind to put.
+
+    Returns:
+        All obstacles; empty if the queue can take the messages.
+    """
     found: list[Obstacle] = []
     queue = target.queue
     if target.inhibited is not None:
         found.append(Obstacle(Mqrc.PUT_INHIBITED, target.inhibited, "is disabled for puts"))
     if queue is not None:
-        if size(message) > queue.definition.number("MAXMSGL"):  # no body is longer than all of its message
+        if size(message) > queue.definition.number("MAXMSGL"):  # cheap: only then the body itself may be too long
             found += limits(queue.definition, queue.name, length(message))
         if queue.fills(further):
             found.append(full(queue.name))
@@ -58,7 +68,16 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
 
 
 def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
-    """Return the obstacle for a message that is longer than an object takes (MAXMSGL); empty if it is not."""
+    """Return the obstacle of a message that is longer than MAXMSGL of a queue.
+
+    Args:
+        definition: The queue's definition.
+        name: The queue's name.
+        octets: The length of the message.
+
+    Returns:
+        One obstacle; empty if the message is not too long.
+    """
     longest = definition.number("MAXMSGL")
     if octets <= longest:
         return []
@@ -67,5 +86,5 @@ def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
 
 
 def full(name: str) -> Obstacle:
-    """Return the obstacle for a queue with as many messages as it takes (MAXDEPTH)."""
+    """Return the obstacle of a queue that is full (MAXDEPTH)."""
     return Obstacle(Mqrc.Q_FULL, name, "cannot take another message")

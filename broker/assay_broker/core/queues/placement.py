@@ -1,4 +1,4 @@
-"""Placement of message copies: on a queue, uncommitted on a queue, or staged."""
+"""Placement of message copies on a queue, uncommitted on a queue, or on the staging queue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def new_entry(
     dead: DeadLetterHeader | None = None,
     via: tuple[str, ...] = (),
 ) -> Entry:
-    """Return a new copy that is not on a queue yet."""
+    """Return a new copy of a message, not on a queue yet; `Entry` explains the arguments."""
     return Entry(
         key=state.next_key(),
         home=home,
@@ -47,9 +47,10 @@ def new_entry(
 
 
 def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Put a copy on a queue; it is recorded if it is persistent and the queue is recorded (PD-20, PD-23).
+    """Put a copy on a queue.
 
-    No other copy reaches the store (PD-22, PD-31).
+    The copy is recorded if its message is persistent and the queue is recorded (PD-20, PD-23), and only then (PD-22,
+    PD-31).
     """
     settle_persistence(queue, entry)
     if entry.recorded:
@@ -57,7 +58,7 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     elif turn.is_together:
         turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
     entry.order = state.next_order()
-    if entry.place is _HELD:  # the unit itself got it before its commit (DD-25)
+    if entry.place is _HELD:  # a receiver of the unit's own session got the copy before the commit (DD-25)
         queue.entries.add(entry)
     else:
         queue.enter(entry)
@@ -67,14 +68,14 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
 
 
 def settle_persistence(queue: Queue, entry: Entry) -> None:
-    """Decide whether a copy is persistent on its queue, and so whether the store holds it."""
+    """Decide whether a copy is persistent on its queue, and whether the store holds it."""
     if queue.lossy and entry.message.durable:
         entry.message = replace(entry.message, durable=False)
     entry.recorded = queue.recorded and entry.message.durable is True
 
 
 def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Work) -> None:
-    """Put a copy of an open unit of work on a queue; only the unit's own session can get it (DD-25)."""
+    """Put a copy of an open unit of work on a queue, where only the unit's own session can get it (DD-25)."""
     entry.unit = unit
     entry.order = state.next_order()
     queue.enter_uncommitted(entry, unit.owner)
@@ -82,7 +83,16 @@ def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit
 
 
 def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool) -> None:
-    """Stage a copy until its delay is over (DD-05), recorded if it is persistent (DD-03; otherwise DD-48)."""
+    """Stage a copy until its delay is over (DD-05).
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        entry: The copy.
+        due_ms: When the delay is over, in milliseconds since the epoch.
+        recorded: Whether the copy is recorded if its message is persistent (DD-03); a non-persistent one never is
+            (DD-48).
+    """
     entry.recorded = recorded and entry.message.durable is True
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_unstage, state, entry))
@@ -92,19 +102,24 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
 
 
 def stage_again(state: State, entry: Entry, due_ms: int) -> None:
-    """Stage a copy without recording it."""
+    """Stage a copy; the caller records it, unless the store holds the copy already."""
     state.staging.stage(entry, due_ms + state.settings.release_after_ms)
     watch_expiry(state, entry)
 
 
 def watch_expiry(state: State, entry: Entry) -> None:
-    """Schedule the expiry of a copy, if it has one."""
+    """Schedule the expiry of a copy that has a time to live."""
     if entry.expires_ms is not None:
         state.expiry.add(entry.key, entry.expires_ms, entry)
 
 
 def stored(entry: Entry, unit: int | None = None) -> MessageStored:
-    """Return the record of a copy; with the number of its branch if that is in doubt."""
+    """Return the record of a copy.
+
+    Args:
+        entry: The copy.
+        unit: The number of the prepared branch that put the copy; None for none.
+    """
     return MessageStored(
         key=entry.key,
         home=entry.home,
@@ -119,16 +134,16 @@ def stored(entry: Entry, unit: int | None = None) -> MessageStored:
 
 
 def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
-    """Undo `enter`: the store could not take the copy.
+    """Undo `enter`: remove the copy from its queue.
 
-    If the copy expired meanwhile and its queue was dropped as unused, another undo has created the queue anew.
+    If the copy has expired since and its queue was dropped as unused, the undo of the expiry has restored the queue.
     """
     (state.queues.find(queue.home) or queue).withdraw(entry)
     state.expiry.discard(entry.key)
 
 
 def _unstage(state: State, entry: Entry, _turn: Turn) -> None:
-    """Undo `stage`."""
+    """Undo `stage`: remove the copy from the staging queue."""
     state.staging.unstage(entry)
     state.expiry.discard(entry.key)
     entry.place = Place.GONE

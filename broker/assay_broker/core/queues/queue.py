@@ -1,6 +1,6 @@
-"""A queue with its receivers, and the deliveries to them.
+"""Queues with their receivers, and the deliveries to the receivers.
 
-Applications have queues, and behind each subscription is one (PD-18: a queue is one built-in subscription).
+A queue is an application's, a subscription's or a transmission queue; all behave alike (PD-18).
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ def rank(entry: Entry) -> tuple[int, int]:
 
 
 class Delivery(Struct, eq=False):
-    """One delivery, from the core's decision to its settlement.
+    """One delivery of a message to a receiver, from the core's decision to its settlement.
 
     Args:
-        number: Its number on the connection.
-        gate: The batch that it waits for; 0 for none.
-        unit: The unit of work that settled it; None for none.
-        settled_by: The settlement in that unit; None for none.
+        number: The number of the delivery on the connection.
+        entry: The delivered copy of the message.
+        queue: The queue of the message.
+        link: The receiver.
+        gate: The batch that has to be stored before the delivery is sent; 0 for none.
+        unit: The unit of work in which the client settled the delivery; None for none.
+        settled_by: The settlement in that unit of work; None for none.
     """
 
     number: int
@@ -51,17 +54,17 @@ class Delivery(Struct, eq=False):
 
 
 class Receiver(Link):
-    """A receiver on a queue, or on the queue behind a subscription.
+    """A receiver on a queue, or on the queue of a subscription.
 
     Args:
-        owner: Its connection and its session there.
-        number: Its number on the connection.
-        address: The destination that its client named.
-        queue: Where its messages come from.
-        table: The transitions of a link.
-        selector: The text of its selector on the queue; None for none, and for a subscription, which selects before
-            its queue does.
-        settled: Whether its deliveries are settled as they leave (at most once).
+        owner: The numbers of the receiver's connection and of its session there.
+        number: The receiver's number on the connection.
+        address: The destination that the client named.
+        queue: The queue.
+        table: The state table of links.
+        selector: The text of the receiver's selector; None for none. For a receiver on a subscription it is None,
+            because the subscription selects the messages of its queue.
+        settled: Whether the deliveries are sent settled (at most once).
     """
 
     line: Line[Receiver]
@@ -85,18 +88,19 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """The queue's turn of its last delivery; before the first, the queue's turn at its attach."""
+        """The queue's number of the last delivery to the receiver, or of the last delivery before its attach."""
         self.gate = 0
+        """The batch that has to be stored before the last delivery is sent; later deliveries wait for it, too."""
         self.unsettled: dict[int, Delivery] = {}
 
     def grant(self, credit: int) -> None:
-        """Add credit, which makes the receiver ready."""
+        """Add credit; with credit the receiver is ready for deliveries."""
         self.credit += credit
         if self.credit > 0 and self.key not in self.line.ready:
             self.line.line_up(self)
 
     def withdraw(self, credit: int) -> None:
-        """Take back credit that is not used."""
+        """Take back as much credit as is given here, or all unused credit if that is less."""
         self.credit = max(0, self.credit - credit)
         if self.credit == 0:
             self.line.ready.pop(self.key, None)
@@ -108,34 +112,35 @@ class Receiver(Link):
 
 
 class Queue:
-    """Messages that wait, and messages that receivers and units of work hold.
+    """One queue: its messages, waiting, uncommitted or held, and its receivers.
 
     Args:
-        home: Its unique name in records.
-        name: Its name in refusals.
-        definition: Its attributes; those of the model for a queue that the queue manager made itself.
-        recorded: Whether persistent messages on it are on disk; not for non-durable subscriptions (PD-26, PD-27) and
-            temporary queues.
-        on_use: Whether it is an application's queue, which is dropped as soon as it has neither messages nor users.
+        home: The unique name of the queue in the store's records.
+        name: The name of the queue in refusals.
+        definition: The attributes; for a queue that the queue manager creates itself, those of the model.
+        recorded: Whether the store holds the queue's persistent messages. It does not for temporary queues and for
+            non-durable subscriptions (PD-26, PD-27).
+        on_use: Whether the queue exists in memory only while it has messages or users: an application's queue or a
+            transmission queue.
     """
 
     def __init__(self, home: str, name: str, definition: Definition, *, recorded: bool, on_use: bool = False) -> None:
         self.home = home
         self.onward = onward(home)
-        """The queue manager and destination that its messages are on their way to; None for a local queue."""
+        """For a transmission queue, the other queue manager and the destination there; None for any other queue."""
         self.name = name
         self.definition = definition
         self.recorded = recorded
         self.on_use = on_use
         self.gone = False
         self.lossy = False
-        """Whether it makes its messages non-persistent: at most once and non-durable (QS-30)."""
+        """Whether the queue makes its messages non-persistent, for a non-durable at-most-once subscription (QS-30)."""
         self.reserved = 0
         self.senders: set[tuple[int, int]] = set()
-        """Connections and numbers of the links that send to it."""
+        """The keys (connection and number) of the senders that have the queue open."""
         self.entries = Copies()
         self.lines: dict[str | tuple[int, int] | None, Line[Receiver]] = {}
-        """The waiting lines, by selector or by the key of the receiver that has a line of its own."""
+        """The waiting lines, by the selector's text, or by the key of a receiver that has a line of its own."""
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._holders: Holders[Receiver] = Holders()
@@ -143,30 +148,33 @@ class Queue:
 
     @property
     def full(self) -> bool:
-        """Whether it is full, uncommitted messages and places reserved by open units of work included."""
+        """Whether the queue is full, with uncommitted messages and reserved places counted."""
         return len(self.entries) + self.reserved >= self.definition.number("MAXDEPTH")
 
     def fills(self, further: int) -> bool:
-        """Return whether this many further messages do not fit."""
+        """Return whether the queue has no place for this number of further messages."""
         return len(self.entries) + self.reserved + further > self.definition.number("MAXDEPTH")
 
     @property
     def idle(self) -> bool:
-        """Whether it has neither messages nor users."""
+        """Whether the queue has no messages, reserved places, receivers or senders."""
         return not (self.entries or self.lines or self.reserved or self.senders)
 
     @property
     def held(self) -> bool:
-        """Whether a receiver or a unit of work holds a message."""
+        """Whether a receiver or a unit of work holds a message of the queue."""
         return any(entry.place is Place.HELD for entry in self.entries.values())
 
     def enter(self, entry: Entry) -> None:
-        """Add a message whose `Entry.order` is set."""
+        """Add a message that waits for receivers from now on; the caller has set `Entry.order`."""
         self.entries.add(entry)
         self.put_back(entry)
 
     def put_back(self, entry: Entry) -> None:
-        """Make a message wait at its original place; only for its own unit of work while that is open (DD-25)."""
+        """Let a message wait again at its original position.
+
+        A message of an open unit of work becomes uncommitted again, so that only the unit's session can get it (DD-25).
+        """
         if entry.unit is not None:
             entry.place = Place.UNCOMMITTED
             return
@@ -176,18 +184,23 @@ class Queue:
             line.offer(entry)
 
     def enter_uncommitted(self, entry: Entry, owner: Owner) -> None:
-        """Add a message of an open unit of work; only the unit's session can get it (DD-25)."""
+        """Add a message of an open unit of work, which only the unit's session can get (DD-25).
+
+        Args:
+            entry: The message.
+            owner: The unit's connection and session.
+        """
         self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
         self._own[owner][entry.key] = entry
 
     def enter_unseen(self, entry: Entry) -> None:
-        """Add a message of a unit of work that is in doubt: it has its place, and no receiver can get it."""
+        """Add a message of a branch in doubt, which no receiver can get."""
         self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
 
     def renumber(self, entry: Entry, key: int) -> None:
-        """Remove a message and give it another number, before it enters again."""
+        """Remove a message and give it another key; the caller adds it again."""
         self.entries.discard(entry.key)
         for line in self.lines.values():
             if isinstance(line, OwnLine):
@@ -195,7 +208,12 @@ class Queue:
         entry.key = key
 
     def disown(self, entry: Entry, owner: Owner) -> None:
-        """Note that the unit of work of a message is over."""
+        """Note that a message no longer belongs to an open unit of work.
+
+        Args:
+            entry: The message.
+            owner: The unit's connection and session.
+        """
         own = self._own.get(owner)
         if own is not None:
             own.pop(entry.key, None)
@@ -203,20 +221,20 @@ class Queue:
                 del self._own[owner]
 
     def take(self, entry: Entry) -> None:
-        """Mark a message as held by a receiver."""
+        """Mark a message as held, so that no other receiver gets it."""
         entry.place = _HELD
         self._waiting.pop(entry.key, None)
         if entry.message.group_id:
             self._look(entry.message.group_id)
 
     def remove(self, entry: Entry) -> None:
-        """Remove a message, and its group with the last member."""
+        """Remove a message that was consumed or has expired; the last member of a group ends the group."""
         if entry.message.group_id and is_last(entry.message):
             self._holders.end(entry.message.group_id)
         self.withdraw(entry)
 
     def withdraw(self, entry: Entry) -> None:
-        """Remove a message that was backed out or that the store refused."""
+        """Remove a message, as after a backout or a refusal of the store; its group continues."""
         entry.place = _GONE
         self._waiting.pop(entry.key, None)
         self.entries.discard(entry.key)
@@ -236,7 +254,16 @@ class Queue:
     def join(
         self, receiver: Receiver, text: str | None, selector: Selector | None, max_selectors: int
     ) -> Line[Receiver]:
-        """Add a receiver to the line of its selector.
+        """Add a receiver to the waiting line of its selector.
+
+        Args:
+            receiver: The receiver.
+            text: The selector's text, which identifies the line; None for none.
+            selector: The parsed selector; None for none.
+            max_selectors: The highest number of waiting lines.
+
+        Returns:
+            The waiting line.
 
         Raises:
             RefusalError: The queue has too many different selectors.
@@ -256,7 +283,12 @@ class Queue:
         return line
 
     def leave(self, receiver: Receiver, text: str | None) -> None:
-        """Remove a receiver, and its line with the last one."""
+        """Remove a receiver that is closed, and its waiting line if it is the line's last receiver.
+
+        Args:
+            receiver: The receiver.
+            text: The text of its selector; None for none.
+        """
         self._step_out(receiver, text)
         self._look(*self._holders.leave(receiver))
 
@@ -267,9 +299,13 @@ class Queue:
             del self.lines[receiver.key if isinstance(line, OwnLine) else text]
 
     def leave_out(self, receiver: Receiver, entry: Entry) -> None:
-        """Never deliver a message to this receiver again, which is about to give it back (AMQP 1.0, 3.4.5).
+        """Never deliver a message to this receiver again (AMQP 1.0, 3.4.5, undeliverable-here).
 
-        From now on the receiver has a line of its own.
+        From now on the receiver has a waiting line of its own.
+
+        Args:
+            receiver: The receiver.
+            entry: The message, which the receiver holds; the caller then returns it to the queue.
         """
         line = receiver.line
         if not isinstance(line, OwnLine):
@@ -283,9 +319,9 @@ class Queue:
         self._look(entry.message.group_id)
 
     def next_pair(self) -> tuple[Receiver, Entry] | None:
-        """Return the next receiver and its message; None if no pair fits.
+        """Return the receiver of the next delivery, and its message; None if no delivery is possible.
 
-        Of all ready receivers with a message, in whichever line, the one with the oldest delivery comes first.
+        Of all receivers with credit that can get a message, the receiver whose last delivery is oldest comes first.
         """
         if self.definition.says("GET", "DISABLED"):
             return None
@@ -297,7 +333,7 @@ class Queue:
         return best
 
     def _next_own(self) -> tuple[Receiver, Entry] | None:
-        """Return a receiver and a message that its own open unit of work put (DD-25); None if no pair fits."""
+        """Return a receiver and a message that its own session's open unit of work put (DD-25); None without one."""
         for line in self.lines.values():
             for receiver in line.ready.values():
                 own = [
@@ -321,9 +357,9 @@ class Queue:
                     line.look(group)
 
     def served(self, receiver: Receiver, entry: Entry) -> None:
-        """Move a receiver to the end of its line after a delivery, or out of it if its credit is used up.
+        """Note a delivery: the receiver has one credit less, and comes last in its waiting line.
 
-        It holds the message group of the message from now on, unless that was the last member.
+        From now on the receiver holds the message group of the message, unless it has consumed the last member.
         """
         group = entry.message.group_id
         if group and not (entry.place is Place.GONE and is_last(entry.message)):

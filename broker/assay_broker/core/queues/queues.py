@@ -1,4 +1,4 @@
-"""All queues of a queue manager by their homes."""
+"""The table of all queues of a queue manager."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Queues:
-    """All queues by their homes.
+    """All queues of a queue manager, by their homes.
 
     Args:
-        max_queues: The limit.
-        shared: The queues of the sharing group.
+        max_queues: The highest number of queues.
+        shared: The queues of the sharing group, by their homes.
     """
 
     def __init__(self, max_queues: int, shared: dict[str, Queue]) -> None:
@@ -26,20 +26,20 @@ class Queues:
         self._new: list[Queue] = []
 
     def __iter__(self) -> Iterator[Queue]:
-        """All queues, its own and the shared ones."""
+        """Iterate over all queues: the queue manager's own, and then the shared queues."""
         return iter((*self._own.values(), *self._shared.values()))
 
     @property
     def octets(self) -> int:
-        """Octets of memory, roughly, that the messages on all queues take."""
+        """The memory that the messages on all queues take, in octets, approximately."""
         return sum(queue.entries.octets for queue in self)
 
     def find(self, home: str) -> Queue | None:
-        """Find a queue by its home; None if there is none."""
+        """Return the queue at a home; None if no queue is there."""
         return self._at(home).get(home)
 
     def named(self, name: str) -> Queue | None:
-        """Find an application's queue by its name, local or shared; None if there is none."""
+        """Return an application's queue by its name, own or shared; None if no queue in memory has the name."""
         return self._own.get(home_of(name)) or self._shared.get(shared_home(name))
 
     def _at(self, home: str) -> dict[str, Queue]:
@@ -55,18 +55,18 @@ class Queues:
         on_use: bool = False,
         limited: bool = True,
     ) -> Queue:
-        """Return the queue of this home, made if it is not there.
+        """Return the queue at a home; create it if no queue is there.
 
         Args:
-            home: Its home.
-            name: Its name in refusals.
-            definition: Its attributes.
-            recorded: Whether persistent messages on it are on disk.
-            on_use: Whether it is a queue of an application.
-            limited: Whether the limit holds; it does not at a start from records.
+            home: The home of the queue.
+            name: The name of the queue in refusals.
+            definition: The attributes of the queue.
+            recorded: Whether the store holds the queue's persistent messages.
+            on_use: Whether the queue exists in memory only while it has messages or users.
+            limited: Whether the highest number of queues applies; it does not to recovered and transmission queues.
 
         Raises:
-            RefusalError: There are too many queues.
+            RefusalError: The queue manager has too many queues.
         """
         queues = self._at(home)
         queue = queues.get(home)
@@ -74,37 +74,39 @@ class Queues:
             return queue
         if limited and len(queues) >= self._max_queues:
             raise refusal(
-                Mqrc.RESOURCE_PROBLEM, f"{name} cannot be made: there are {self._max_queues} queues already.", name
+                Mqrc.RESOURCE_PROBLEM,
+                f"{name} cannot be created: the limit of {self._max_queues} queues is reached.",
+                name,
             )
         queue = queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
         self._new.append(queue)
         return queue
 
     def forget_if_idle(self, queue: Queue) -> None:
-        """Drop a queue that was made on use and has no messages and no users."""
+        """Drop a queue that exists only while it is used (`Queue.on_use`), if it has no messages and no users."""
         if queue.on_use and queue.idle:
             self.forget(queue)
 
     def forget_unused(self) -> None:
-        """Drop the queues that were made since the last call and are not used, for example for a refused command."""
+        """Drop the unused queues among those created since the last call, for example by a refused command."""
         for queue in self._new:
             self.forget_if_idle(queue)
         self._new.clear()
 
     def restored(self, queue: Queue) -> Queue:
-        """Return the queue at the home of this one; bring this one back if there is none."""
+        """Return the queue at the home of a dropped queue; restore the dropped queue if no other is there."""
         present = self.find(queue.home)
         if present is None:
             self.revive(queue)
         return present or queue
 
     def revive(self, queue: Queue) -> None:
-        """Undo `forget`."""
+        """Undo `forget`: add the queue again."""
         queue.gone = False
         self._at(queue.home)[queue.home] = queue
 
     def forget(self, queue: Queue) -> None:
-        """Drop a queue, and mark it as gone for links that still have it."""
+        """Drop a queue, and mark it as gone for the links and deliveries that refer to it."""
         queue.gone = True
         if self.find(queue.home) is queue:
             del self._at(queue.home)[queue.home]

@@ -1,4 +1,4 @@
-"""Resolution of a queue's name: aliases, queues created on use, cluster queues."""
+"""Resolution of the names of queues: aliases, queues created on use, cluster queues."""
 
 from __future__ import annotations
 
@@ -21,15 +21,19 @@ _FREE = Choice()
 
 
 def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
-    """Return what a queue's name means now; it may mean something else later (DD-50).
+    """Resolve the name of a queue by the present definitions; a later call may have another result (DD-50).
 
     Args:
         state: The queue manager.
         address: A queue or temporary queue.
-        choice: Decides between several instances in a cluster.
+        choice: The input for the choice between several instances of a cluster queue.
+
+    Returns:
+        The queue, which is created if necessary; or the topic behind an alias of a topic.
 
     Raises:
-        RefusalError: The name means nothing, or there are too many queues.
+        RefusalError: No queue has the name and none may be created, or the name is ambiguous or that of a model. Or an
+            alias leads to no queue or topic, or the queue manager has too many queues.
     """
     if address.kind is AddressKind.TEMPORARY_QUEUE:
         model = _default(state, MODEL_DEFAULT)
@@ -37,7 +41,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
     if state.objects.ambiguous(address.name):
         raise refusal(
             Mqrc.OBJECT_NOT_UNIQUE,
-            f"{address.name} is a queue of {state.settings.name} and a shared queue too; delete one of them.",
+            f"{address.name} is a queue of {state.settings.name} and also a shared queue; delete one of them.",
             address.name,
         )
     first = state.objects.queue(address.name)
@@ -49,7 +53,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
 
 
 def _unknown(state: State, name: str, choice: Choice) -> Target:
-    """Resolve a name without definition here: a cluster queue of another queue manager, or a queue created on use."""
+    """Resolve a name that has no definition here: a cluster queue of another queue manager, or a queue on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
         return elsewhere
@@ -64,7 +68,7 @@ def _unknown(state: State, name: str, choice: Choice) -> Target:
 
 
 def _behind(state: State, first: Definition, choice: Choice) -> Target:
-    """Resolve an alias."""
+    """Resolve an alias to its topic, its local queue or a cluster queue."""
     if first.says("TARGTYPE", "TOPIC"):
         return Target((first,), topic=_topic_behind(state, first))
     base = state.objects.queue(first.text("TARGET"))
@@ -74,13 +78,13 @@ def _behind(state: State, first: Definition, choice: Choice) -> Target:
             return elsewhere
         raise refusal(
             Mqrc.UNKNOWN_ALIAS_BASE_Q,
-            f"The alias {first.name} stands for {first.text('TARGET') or 'nothing'}, and there is no such queue.",
+            f"The alias {first.name} names {first.text('TARGET') or 'no queue'} in TARGET; no such queue exists.",
             first.name,
         )
     if base.kind is Kind.QALIAS:
         raise refusal(
             Mqrc.ALIAS_BASE_Q_TYPE_ERROR,
-            f"The alias {first.name} stands for {base.name}, which is an alias too.",
+            f"The alias {first.name} names {base.name} in TARGET, which is an alias, too.",
             first.name,
             base.name,
         )
@@ -88,30 +92,31 @@ def _behind(state: State, first: Definition, choice: Choice) -> Target:
 
 
 def _topic_behind(state: State, alias: Definition) -> Address:
-    """Return the topic string of the topic object that an alias names: TARGET is the object's name, not the string.
+    """Return the topic of the topic object that an alias names; TARGET is the object's name, not a topic string.
 
     Raises:
-        RefusalError: There is no such topic object, or it has no topic string.
+        RefusalError: The topic object does not exist, or has no topic string.
     """
     named = state.objects.find(Namespace.TOPIC, alias.text("TARGET"))
     if named is None:
         raise refusal(
             Mqrc.UNKNOWN_ALIAS_BASE_Q,
-            f"The alias {alias.name} stands for the topic {alias.text('TARGET') or 'of no name'}, and there is no such "
-            "TOPIC object; define it, or name another one in TARGET.",
+            f"The alias {alias.name} names {alias.text('TARGET') or 'no topic'} in TARGET; no such TOPIC object "
+            "exists. Define it, or name another one.",
             alias.name,
         )
     if not named.text("TOPICSTR"):  # SYSTEM.BASE.TOPIC or SYSTEM.DEFAULT.TOPIC
-        why = f"The alias {alias.name} stands for the TOPIC object {named.name}, which has no topic string."
-        raise refusal(Mqrc.TOPIC_STRING_ERROR, f"{why} Name another one in TARGET.", alias.name)
+        why = f"The alias {alias.name} names the TOPIC object {named.name} in TARGET, which has no topic string."
+        raise refusal(Mqrc.TOPIC_STRING_ERROR, f"{why} Name another one.", alias.name)
     return Address(AddressKind.TOPIC, named.text("TOPICSTR"))
 
 
 def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:
-    """Resolve a cluster queue to one of its instances on other queue managers; None if there is none.
+    """Resolve a cluster queue to one of its instances on other queue managers; None if they have no instance.
 
-    DEFBIND decides: with OPEN the instance that the sender was bound to at its open, with GROUP one for each message
-    group. With NOTFIXED, or without such a binding or group, the instances take turns, running ones first.
+    DEFBIND decides which instance: with OPEN, the instance to which the sender was bound when it opened the queue; with
+    GROUP, one for each message group. With NOTFIXED, or without a binding or group, the instances take turns; those on
+    queue managers that do not run are left out while others run.
     """
     known = state.members.instances(name)
     if not known:
@@ -133,17 +138,23 @@ def _local(state: State, definition: Definition) -> Queue:
     if definition.kind is Kind.QMODEL:
         raise refusal(
             Mqrc.UNKNOWN_OBJECT_NAME,
-            f"{definition.name} is a model, from which queues are made; name a queue.",
+            f"{definition.name} is a model queue, which cannot be opened here; name another queue.",
             definition.name,
         )
     return local_queue(state, definition.name, definition)
 
 
 def local_queue(state: State, name: str, definition: Definition, *, limited: bool = True) -> Queue:
-    """Return an application's queue.
+    """Return an application's queue, shared if its definition says so; create it in memory if necessary.
+
+    Args:
+        state: The queue manager.
+        name: The queue's name.
+        definition: The queue's definition.
+        limited: Whether the highest number of queues applies.
 
     Raises:
-        RefusalError: There are too many queues.
+        RefusalError: The queue manager has too many queues.
     """
     home = shared_home(name) if definition.shared else home_of(name)
     return state.queues.make(home, name, definition, recorded=True, on_use=True, limited=limited)
@@ -157,25 +168,29 @@ def _default(state: State, name: str) -> Definition:
 
 
 def managed(state: State, model: str) -> Definition:
-    """Return the definition of a queue that the queue manager creates for a subscription.
+    """Return the definition of the queue that the queue manager creates for a subscription.
+
+    Args:
+        state: The queue manager.
+        model: The name of the model queue.
 
     Raises:
-        RefusalError: The model has been deleted.
+        RefusalError: The model queue was deleted.
     """
     return _default(state, model)
 
 
 def onward_queue(state: State, home: str) -> Queue | None:
-    """Return the transmission queue at a home; None if the home is of another kind."""
+    """Return the transmission queue at a home, created if necessary; None if the home is of another kind."""
     if onward(home) is None:
         return None
     return state.queues.make(home, TRANSMISSION.name, TRANSMISSION, recorded=True, on_use=True, limited=False)
 
 
 def recovered(state: State, home: str) -> Queue | None:
-    """Return the queue at a home during a start from records; None if its subscription has ended (QS-31).
+    """Return the queue at a home, during the recovery of a queue manager; None if its subscription has ended (QS-31).
 
-    A queue that was created on use keeps its messages even if its default definition has been deleted since.
+    A queue that was created on use keeps its messages even if SYSTEM.DEFAULT.LOCAL.QUEUE was deleted since.
     """
     name = name_at(home)
     if name is None:
@@ -186,18 +201,18 @@ def recovered(state: State, home: str) -> Queue | None:
 
 
 def staging_queue(state: State) -> Definition | None:
-    """Return the definition of the staging queue; None while it is not defined, as on z/OS at first (DD-40)."""
+    """Return the definition of the staging queue; None if it is not defined, as on a new z/OS queue manager (DD-40)."""
     return state.objects.queue(STAGING_QUEUE)
 
 
 def staging_depth(state: State) -> int:
-    """Return the number of messages on the staging queue, with places reserved by open units of work."""
+    """Return the number of messages on the staging queue, with uncommitted and reserved places counted."""
     other = state.queues.find(home_of(STAGING_QUEUE))
     return len(state.staging) + state.staging.reserved + (0 if other is None else len(other.entries))
 
 
 def depth(state: State, name: str) -> int:
-    """Return CURDEPTH of a local queue: the messages on it, uncommitted ones included."""
+    """Return CURDEPTH of a local queue: the number of its messages, uncommitted messages included."""
     queue = state.queues.named(name)
     staged = len(state.staging) if name == STAGING_QUEUE else 0
     return staged + (0 if queue is None else len(queue.entries))

@@ -1,4 +1,4 @@
-"""Resolved destinations: the queue or topic behind a name, and the objects on the path to it."""
+"""Resolved destinations: the queue or topic behind a name, and the objects that led to it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from assay_sdk.model.message import Address
 
 
 class Target(Struct, frozen=True, eq=False):
-    """The present meaning of a name.
+    """The result of the resolution of a queue's name.
 
     Args:
-        path: The objects on the path, the named one first: its defaults apply (DD-52).
+        path: The object that the client named, whose defaults apply (DD-52), and then the object behind an alias.
         queue: The queue; None if the name is an alias of a topic.
         topic: The topic; None for a queue.
     """
@@ -24,7 +24,7 @@ class Target(Struct, frozen=True, eq=False):
 
     @property
     def inhibited(self) -> str | None:
-        """The first object on the path that is disabled for puts; None if none is."""
+        """The name of the first object on the path that is disabled for puts; None if all are enabled."""
         for one in self.path:
             if one.says("PUT", "DISABLED"):
                 return one.name
@@ -35,7 +35,8 @@ class Choice(Struct, frozen=True, eq=False):
     """The input for the choice between several instances of a cluster queue.
 
     Args:
-        bound: The queue that the sender was bound to at its open; None for none.
+        bound: The transmission queue of the instance to which the sender was bound when it opened the queue; None for
+            none.
         group: The message's group id; None for none.
     """
 
@@ -48,11 +49,11 @@ class Route(Struct, frozen=True, eq=False, kw_only=True):
 
     Args:
         target: The destination.
-        objects: The number of changes of objects at that time (`Directory.changes`).
-        authorities: The number of changes of authority at that time (`Authorities.changes`).
-        longest: The highest number of octets that every object on the path takes; negative if puts are disabled.
-        homes: The home of its copies; empty if the target is not a queue of this queue manager.
-        queues: The same, as queues.
+        objects: The number of changes of objects at the resolution (`Directory.changes`).
+        authorities: The number of changes of authority at the resolution (`Authorities.changes`).
+        longest: The highest number of octets of a message that queue and queue manager take; -1 if puts are disabled.
+        homes: The home of the queue, as a tuple for `Pending.homes`; empty for a topic.
+        queues: The queue, as a tuple for `Pending.queues`; empty for a topic.
     """
 
     target: Target
@@ -63,7 +64,12 @@ class Route(Struct, frozen=True, eq=False, kw_only=True):
     queues: tuple[Queue, ...]
 
     def holds(self, objects: int, authorities: int) -> bool:
-        """Return whether it is still valid."""
+        """Return whether the route is still valid.
+
+        Args:
+            objects: The present number of changes of objects.
+            authorities: The present number of changes of authority.
+        """
         return (
             self.objects == objects
             and self.authorities == authorities

@@ -1,4 +1,4 @@
-"""Checks of a send, and resolution of its destination, without any change of the state."""
+"""Checks of sends, and resolution of their destinations, before anything is put."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def prepare(state: State, connection: Connection, sender: Sender, message: Message, now_ms: int) -> Pending:
-    """Check a message and find the queues that it is for, now (DD-51); nothing is changed.
+    """Check a message, and find the queues or subscriptions that it is for at this time (DD-51).
 
     Args:
         state: The queue manager.
@@ -40,8 +40,12 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
         message: The message.
         now_ms: The time, in milliseconds since the epoch.
 
+    Returns:
+        The checked message, which the caller puts or adds to a unit of work.
+
     Raises:
-        RefusalError: The message or its destination is not acceptable.
+        RefusalError: The message is not valid, its destination does not exist or cannot take it, or the user has no
+            authority to put or publish.
     """
     route = _remembered(state, sender)
     target = None if route is None else route.target
@@ -71,18 +75,18 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
 
 
 def _check_address(state: State, connection: Connection, address: Address) -> None:
-    """Refuse a missing temporary destination, or a user without authority to put (DD-30: at each put)."""
+    """Refuse a missing temporary destination, or a user without authority to put or publish (DD-30: at each put)."""
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} does not exist, or was deleted.", address.name)
     check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")
 
 
 def _is_plain(message: Message, longest: int) -> bool:
-    """Return whether a message needs no further check, as most messages.
+    """Return whether a message needs no further check; this is so for most messages.
 
     Args:
         message: The message.
-        longest: The highest number of octets (`Route.longest`).
+        longest: The highest number of octets of the message (`Route.longest`).
     """
     octets = message.encoded
     return (
@@ -99,7 +103,7 @@ def _is_plain(message: Message, longest: int) -> bool:
 def _remembered(state: State, sender: Sender) -> Route | None:
     """Return the sender's last resolved and authorised destination; None if an object or authority has changed since.
 
-    With other queue managers in the network, none is remembered.
+    It is also None in a network or sharing group, where other queue managers influence the resolution.
     """
     route = sender.route
     if route is None or not route.holds(state.objects.changes, state.authorities.changes):
@@ -149,10 +153,18 @@ def _queue_message(
 
 
 def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message]:
-    """Return the queue for a message without delay, and the message with the queue's defaults.
+    """Check a message without delay that an administrator puts to a queue.
+
+    Args:
+        state: The queue manager.
+        name: The queue's name.
+        message: The message.
+
+    Returns:
+        The queue, and the message with the queue's default persistence and priority.
 
     Raises:
-        RefusalError: The message is not acceptable, or the queue cannot take it.
+        RefusalError: The message is not valid, or the queue does not exist or cannot take it.
     """
     _check(state, message)
     target = resolve(state, Address(AddressKind.QUEUE, name))
@@ -189,14 +201,18 @@ def _publication(
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
-    """Return when a message expires; time to live counts from the send, delay included (DD-55, DD-56). 0 is never."""
+    """Return when a message expires, in milliseconds since the epoch; None for never.
+
+    The time to live begins at the send and includes the delay (DD-55, DD-56). A time to live or expiry of 0 means that
+    the message never expires.
+    """
     if message.expiry_ms:
         return message.expiry_ms
     return now_ms + message.ttl_ms if message.ttl_ms else None
 
 
 def _as_defined(message: Message, definition: Definition) -> Message:
-    """Return the message with the destination's persistence and priority if it has none, as of the send (DD-52)."""
+    """Return a message with the persistence and priority of its destination's definition if it has none (DD-52)."""
     if message.durable is not None and message.priority is not None:
         return message
     durable = definition.says("DEFPSIST", "YES") if message.durable is None else message.durable
@@ -207,7 +223,7 @@ def _as_defined(message: Message, definition: Definition) -> Message:
 def _check(state: State, message: Message) -> None:
     limit = state.objects.queue_manager().number("MAXMSGL")
     if size(message) > limit:
-        why = f"The message has more than {limit} bytes, which MAXMSGL of the queue manager sets."
+        why = f"The message has more than {limit} bytes, the MAXMSGL of the queue manager."
         raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, why, state.settings.name)
     if message.priority is not None and not 0 <= message.priority <= HIGHEST_PRIORITY:
         raise refusal(Mqrc.PRIORITY_ERROR, f"Priority {message.priority} is not between 0 and {HIGHEST_PRIORITY}.")
@@ -217,7 +233,7 @@ def _check(state: State, message: Message) -> None:
 
 
 def _identified(state: State, message: Message, now_ms: int) -> Message:
-    """Give a message without id a new one, by which its staged copies and reports are known (DD-37).
+    """Return a message with a new id if it has none, because its staged copies and reports need one (DD-37).
 
     The AMQP encoding stays as it is, because the bare message is immutable (OASIS AMQP 1.0, 3.2).
     """
@@ -230,13 +246,22 @@ def _check_level(state: State) -> None:
     if not state.settings.delays:
         raise refusal(
             Mqrc.FUNCTION_NOT_SUPPORTED,
-            f"Level {state.settings.level} has no delivery delay; it came with 8.0.",
+            f"Level {state.settings.level} has no delivery delay; level 8.0 is the first with it.",
             state.settings.name,
         )
 
 
 def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]:
-    """Return why the staging queue could not take a message now (DD-19, DD-36, DD-40)."""
+    """Return the obstacles to a put on the staging queue (DD-19, DD-36, DD-40).
+
+    Args:
+        state: The queue manager.
+        octets: The length of the message.
+        copies: The number of copies to stage.
+
+    Returns:
+        All obstacles; empty if the staging queue can take the copies.
+    """
     definition = staging_queue(state)
     if definition is None:
         return [Obstacle(Mqrc.UNKNOWN_OBJECT_NAME, STAGING_QUEUE, "has not been defined")]
@@ -250,7 +275,7 @@ def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]
 
 
 def _refuse(found: list[Obstacle]) -> None:
-    """Refuse with the first reason, naming every queue at fault (DD-19, DD-21)."""
+    """Refuse a send if obstacles were found: with the first reason code, and the names of all queues (DD-19, DD-21)."""
     if found:
         why = " and ".join(dict.fromkeys(f"{one.name} {one.why}" for one in found))
         names = dict.fromkeys(one.name for one in found)

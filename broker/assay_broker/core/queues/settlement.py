@@ -1,4 +1,4 @@
-"""The settlement of a delivery: its message is consumed, or goes back to its queue."""
+"""The settlement of deliveries: the core removes the message, or returns it to its queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
 
 _OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
     Outcome.ACCEPTED: consume,
-    Outcome.REJECTED: consume,  # discarded: its consumer can never use it
+    Outcome.REJECTED: consume,  # discarded, because a consumer that rejects a message can never use it
     Outcome.RELEASED: _release,
     Outcome.MODIFIED: _fail,
 }
@@ -37,9 +37,9 @@ def settle(  # noqa: PLR0917  a settlement, and what it is about
     Args:
         state: The queue manager.
         turn: The present turn.
-        delivery: The delivery, already removed from its link's unsettled ones.
-        outcome: The outcome.
-        leave_out: Whether the message is never delivered to this link again; without effect on a closed link.
+        delivery: The delivery; the caller has removed it from the link's unsettled deliveries.
+        outcome: The outcome that the client gave.
+        leave_out: Whether the message is never delivered to this link again; without effect if the link is closed.
         annotations: Annotations to add to the message or replace in it, as an encoded map; empty for none.
     """
     if leave_out and delivery.entry.place is Place.HELD and delivery.link.state is not LinkState.CLOSED:

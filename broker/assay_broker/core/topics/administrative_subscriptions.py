@@ -1,4 +1,4 @@
-"""Administrative subscriptions: SUB objects, whose publications are put to a queue."""
+"""Administrative subscriptions: SUB objects, which name the queue to which the queue manager puts publications."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def check_sub(state: State, definition: Definition) -> None:
-    """Refuse a new SUB object that cannot work.
+    """Refuse a new SUB object that could get no publications.
 
     Raises:
-        RefusalError: Its topic does not allow (durable) subscriptions, its selector is not valid, or it asks for a
-            managed queue.
+        RefusalError: The topic does not allow subscriptions or durable subscriptions, the selector is not valid, or the
+            object asks for a managed queue.
     """
     topic = _topic(state, definition)
     if not topic:
-        return  # SYSTEM.DEFAULT.SUB, the template of new ones
+        return  # SYSTEM.DEFAULT.SUB, from which DEFINE copies attributes
     settings = topic_settings(state.objects, topic)
     if not settings.subscribing:
         raise refusal(Mqrc.SUB_INHIBITED, f"Subscriptions to the topic {topic} are disabled.", topic)
@@ -37,14 +37,14 @@ def check_sub(state: State, definition: Definition) -> None:
     if definition.says("DESTCLAS", "MANAGED"):
         raise refusal(
             Mqrc.FUNCTION_NOT_SUPPORTED,
-            f"{definition.name} cannot have a queue made for it (DESTCLAS MANAGED); name one in DEST.",
+            f"{definition.name} cannot have a managed queue (DESTCLAS); name a queue in DEST.",
             definition.name,
         )
     parse_selector(definition.text("SELECTOR"))
 
 
 def activate_sub(state: State, name: str) -> None:
-    """Activate the present definition of a SUB object, after it was defined, altered, deleted or restored."""
+    """Let the present definition of a SUB object take effect, after a definition, change, deletion or recovery."""
     known = state.subscriptions.administered.pop(name, None)
     if known is not None:
         state.topics.discard(known)
@@ -63,14 +63,14 @@ def activate_sub(state: State, name: str) -> None:
 
 
 def activate_subs(state: State) -> None:
-    """Activate every SUB object, at the start."""
+    """Let every SUB object take effect, at the start of the queue manager."""
     for definition in state.objects:
         if definition.kind is Kind.SUB:
             activate_sub(state, definition.name)
 
 
 def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
-    """Give a new SUB object the retained publications of its topics, as far as its queue can take them."""
+    """Put the retained publications of a new SUB object's topics on its queue, as far as the queue can take them."""
     made = state.subscriptions.administered.get(name)
     if made is None:
         return
@@ -84,7 +84,7 @@ def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
 
 
 def _topic(state: State, definition: Definition) -> str:
-    """Return the topic string: that of the topic object, the SUB's own, or both with a separator between them."""
+    """Return the topic string of a SUB object: that of its TOPICOBJ, its own TOPICSTR, or both joined by a slash."""
     named = state.objects.find(Namespace.TOPIC, definition.text("TOPICOBJ"))
     parts = ("" if named is None else named.text("TOPICSTR"), definition.text("TOPICSTR"))
     return SEPARATOR.join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""Checks of publications and subscriptions against the topic tree, and copies of publications for subscribers."""
+"""Checks of publications and new subscriptions, and the copies of a publication for its subscribers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Copy(Struct, frozen=True, eq=False):
-    """One subscriber's copy of a publication; only present subscribers get one (PD-28, PD-33).
+    """The planned copy of a publication for one subscriber or neighbour.
+
+    Only present subscribers get a copy (PD-28, PD-33).
 
     Args:
-        home: The home of its queue, as in `Entry.home`.
-        queue: Its queue, if it has no delay.
-        dead: The header with which it goes to the dead-letter queue; None if the subscriber can take it.
+        home: The home of the copy's queue, or for a delayed copy of its target (`Entry.home`).
+        queue: The queue for a copy without delay: that of the subscriber, or the dead-letter queue.
+        dead: The dead-letter header; None if the subscriber can take the copy.
     """
 
     home: str
@@ -45,8 +47,8 @@ class Publication(Struct, frozen=True, eq=False):
 
     Args:
         message: The message for subscribers, with the topic's persistence and priority filled in.
-        copies: One for each subscriber that gets it (DD-80).
-        retained: Where it is kept as the retained publication; None if it is not retained.
+        copies: One copy for each subscriber that gets the publication (DD-80), and for each neighbour that wants it.
+        retained: The topic and publisher, if the publication is to be retained; else None.
     """
 
     message: Message
@@ -71,19 +73,20 @@ def check_delayed(address: Address, message: Message) -> None:
 def publish(
     state: State, connection: Connection, topic: Address, message: Message, now_ms: int, *, delayed: bool
 ) -> Publication:
-    """Check a publication and find the subscribers that get it; nothing is changed.
+    """Check a publication, and find the subscribers that get it; the caller puts the copies.
 
     Args:
         state: The queue manager.
         connection: The publisher's connection.
-        topic: The topic; its string is literal, even if a topic object has it as its name.
+        topic: The topic; its name is a topic string, not the name of a topic object.
         message: The message.
         now_ms: The time, in milliseconds since the epoch.
-        delayed: Whether it has a delivery delay.
+        delayed: Whether the message has a delivery delay.
 
     Raises:
-        RefusalError: Publications are disabled (PUB), a delayed one must reach more subscribers than the topic allows
-            (DD-82), it cannot be retained (with a delay: DD-16), or a subscriber that it must reach cannot take it.
+        RefusalError: Publications on the topic are disabled (PUB), or a subscriber that the publication must reach
+            cannot take it. Or the publication is delayed and the topic has not ALLAVAIL for it (DD-82). Or it asks for
+            retention, and is delayed (DD-16) or the queue for retained publications cannot take it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
@@ -101,7 +104,7 @@ def publish(
         check_retainable(state, topic, now_ms)
         retained = Retention(topic, connection.number, connection.client_id)
         message = without_mark(message)
-    if delayed and reach is not Reach.AVAILABLE:  # DD-82: of the two attributes, the one for its persistence
+    if delayed and reach is not Reach.AVAILABLE:  # DD-82: the message's persistence decides between the two attributes
         keyword = "PMSGDLV" if message.durable else "NPMSGDLV"
         raise refusal(
             Mqrc.PUBLICATION_FAILURE,
@@ -116,13 +119,13 @@ def publish(
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
     """Return a message with the topic's persistence and priority if it has none."""
-    if message.durable is None:  # a durable header decides by itself (QS-32), else the topic does (QS-33)
+    if message.durable is None:  # persistence that the sender set takes precedence (QS-32) over the topic's (QS-33)
         message = replace(message, durable=settings.persistent)
     return message if message.priority is not None else replace(message, priority=settings.priority)
 
 
 def _proxies(state: State, topic: Address) -> Iterator[Copy]:
-    """Return a copy for each neighbour with a proxy subscription (DD-81)."""
+    """Return a copy for each neighbour that wants publications on the topic (DD-81)."""
     for home in neighbour_homes(state, topic):
         queue = onward_queue(state, home)
         if queue is not None:
@@ -134,12 +137,19 @@ def _copies(
 ) -> tuple[Copy, ...]:
     """Return copies for the subscribers that can take the publication (PMSGDLV, NPMSGDLV).
 
-    If a subscriber cannot, its copy goes to the dead-letter queue if the topic allows that (USEDLQ) and the queue can
-    take it; that counts as reaching the subscriber. A delayed publication is not dead-lettered before its delay is
-    over.
+    If a subscriber cannot take its copy, the copy goes to the dead-letter queue, if the topic allows that (USEDLQ) and
+    that queue can take it. The subscriber then counts as reached.
+
+    Args:
+        state: The queue manager.
+        found: The subscribers.
+        message: The publication.
+        reach: The subscribers that the publication must reach.
+        now_ms: The time, in milliseconds since the epoch.
+        dead_letters: Whether copies may go to the dead-letter queue; not for a delayed publication before its release.
 
     Raises:
-        RefusalError: A subscriber that must be reached cannot take it, so no subscriber gets it.
+        RefusalError: A subscriber that the publication must reach cannot take it, so no subscriber gets it.
     """
     copies: list[Copy] = []
     failing: list[str] = []
@@ -163,7 +173,14 @@ def _copies(
 
 
 def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter[str]) -> Copy | Mqrc:
-    """Return a subscriber's copy, or why the subscriber cannot take one."""
+    """Return a subscriber's copy, or the reason code if the subscriber cannot take one.
+
+    Args:
+        state: The queue manager.
+        subscriber: The subscriber.
+        message: The publication.
+        taken: The number of copies of this publication that are planned for each queue, by the queues' homes.
+    """
     try:
         target = target_of(state, subscriber)
     except RefusalError as error:
@@ -178,7 +195,16 @@ def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter
 def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
     state: State, subscriber: Subscriber, message: Message, taken: Counter[str], why: Mqrc, now_ms: int
 ) -> Copy | None:
-    """Return a subscriber's copy for the dead-letter queue; None if there is no such queue, or it cannot take it."""
+    """Return a subscriber's copy for the dead-letter queue; None if that queue does not exist or cannot take it.
+
+    Args:
+        state: The queue manager.
+        subscriber: The subscriber.
+        message: The publication.
+        taken: The number of copies of this publication that are planned for each queue, by the queues' homes.
+        why: The reason code why the subscriber cannot take the copy.
+        now_ms: The time, in milliseconds since the epoch.
+    """
     name = state.objects.dead_letter_queue
     if not name:
         return None
@@ -194,13 +220,15 @@ def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
 
 
 def check_subscribing(state: State, terms: Terms) -> None:
-    """Refuse a subscription that the topic does not allow.
+    """Refuse a receiver whose subscription the topic does not allow.
 
-    SUB(DISABLED) refuses receivers on new and existing subscriptions. DURSUB(NO) refuses new durable subscriptions, not
-    existing ones.
+    Args:
+        state: The queue manager.
+        terms: The terms that the receiver asks for.
 
     Raises:
-        RefusalError: The topic does not allow it.
+        RefusalError: The topic has SUB(DISABLED), which applies to new and existing subscriptions. Or it has
+            DURSUB(NO), and the receiver asks for a new durable subscription.
     """
     topic = terms.topic.name
     settings = topic_settings(state.objects, topic)

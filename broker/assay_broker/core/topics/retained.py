@@ -1,9 +1,9 @@
 """Retained publications: at most one for each topic string, for later subscribers.
 
 A publisher asks for retention with the property JMS_IBM_Retain = 1, which has no effect on queues. Present subscribers
-get the publication as any other, without the property. A later subscription gets it at once, with the property, by
-which applications of IBM's JMS client recognise it. An empty publication is retained like any other; `clear_retained`
-removes one. A persistent one survives a restart.
+get the publication without the property. A later subscriber gets it at once, with the property, as applications of
+IBM's JMS client expect. A publication without a body is retained like any other; only `clear_retained` removes a
+retained publication. A persistent one survives a restart.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from assay_sdk.model.message import Address, AddressKind, Message
 RETAIN = "JMS_IBM_Retain"
 RETAIN_PUBLICATION = 1
 NO_CONNECTION = 0
+"""The number for a publisher's connection that ended with a former run of the queue manager."""
 
 
 class Retention(Struct, frozen=True):
-    """A retained publication's topic and publisher.
+    """The topic and the publisher of a retained publication.
 
     Args:
         topic: The topic.
@@ -39,11 +40,12 @@ class RetainedPublication(Struct, frozen=True, kw_only=True):
     """A topic's retained publication.
 
     Args:
-        kept: Its topic and publisher.
-        message: The publication, marked as retained; None if it was cleared and the store has not confirmed that yet.
-        expires_ms: When it expires; None never.
-        recorded: Whether the store holds it.
-        batch: The batch that stores or clears it; 0 for none.
+        kept: The topic and the publisher.
+        message: The publication, with the property that marks it as retained; None if it was cleared and the store has
+            not confirmed that yet.
+        expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
+        recorded: Whether the store holds the publication.
+        batch: The number of the batch that stores or clears the publication; 0 for none.
     """
 
     kept: Retention
@@ -53,7 +55,7 @@ class RetainedPublication(Struct, frozen=True, kw_only=True):
     batch: int
 
     def there(self, now_ms: int) -> bool:
-        """Return whether new subscribers get it: it is not cleared and has not expired."""
+        """Return whether new subscribers get the publication: it is not cleared and has not expired."""
         return self.message is not None and (self.expires_ms is None or self.expires_ms > now_ms)
 
 
@@ -67,24 +69,24 @@ class Retained:
         return len(self._by_topic)
 
     def at(self, topic: Address) -> RetainedPublication | None:
-        """Return a topic's retained publication; None if there is none."""
+        """Return a topic's retained publication; None if the topic has none."""
         return self._by_topic.get(topic)
 
     def keep(self, publication: RetainedPublication) -> None:
-        """Set a topic's retained publication, in place of any other."""
+        """Set a topic's retained publication; it replaces an earlier one."""
         self._by_topic.pop(publication.kept.topic, None)
         self._by_topic[publication.kept.topic] = publication
 
     def forget(self, topic: Address) -> None:
-        """Remove a topic's retained publication, if there is one."""
+        """Remove a topic's retained publication, if it has one."""
         self._by_topic.pop(topic, None)
 
     def expired(self, now_ms: int) -> tuple[Address, ...]:
-        """Return the topics whose publication has expired or was cleared."""
+        """Return the topics whose retained publication has expired or was cleared."""
         return tuple(topic for topic, one in self._by_topic.items() if not one.there(now_ms))
 
     def fitting(self, topic: Address, now_ms: int) -> tuple[RetainedPublication, ...]:
-        """Return the retained publications for a new subscription to a topic, with wildcards or without."""
+        """Return the retained publications for a new subscription, whose topic may have wildcards."""
         return tuple(one for one in self._under(topic) if one.there(now_ms))
 
     def _under(self, topic: Address) -> Iterator[RetainedPublication]:
@@ -100,10 +102,12 @@ class Retained:
 
 
 class RetainedCopy(Struct, frozen=True):
-    """A retained publication for a new subscriber.
+    """A copy of a retained publication for a new subscriber.
 
     Args:
-        batch: The batch that it waits for; 0 for none.
+        message: The publication.
+        expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
+        batch: The number of the batch that stores the retained publication; 0 for none.
     """
 
     message: Message
@@ -112,11 +116,11 @@ class RetainedCopy(Struct, frozen=True):
 
 
 def asks_retention(message: Message) -> bool:
-    """Return whether a publisher wants a publication retained; the only value for that is the number 1."""
+    """Return whether a publisher asks for retention; only the integer 1 as the property's value does."""
     value = message.properties.get(RETAIN)
     return type(value) is int and value == RETAIN_PUBLICATION
 
 
 def without_mark(message: Message) -> Message:
-    """Return a publication without the property, for present subscribers."""
+    """Return a publication without the property that asks for retention, for present subscribers."""
     return without_property(message, RETAIN)

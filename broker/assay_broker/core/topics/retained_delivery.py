@@ -1,4 +1,4 @@
-"""Retained publications for new subscriptions."""
+"""Delivery of retained publications to new subscriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def retained_for(state: State, subscriber: Subscriber, now_ms: int) -> tuple[RetainedCopy, ...]:
-    """Return the retained publications that a new subscriber wants, the oldest first."""
+    """Return copies of the retained publications for a new subscriber, the oldest first."""
     return tuple(
         RetainedCopy(one.message, one.expires_ms, one.batch)
         for one in state.retained.fitting(subscriber.topic, now_ms)
@@ -25,22 +25,22 @@ def retained_for(state: State, subscriber: Subscriber, now_ms: int) -> tuple[Ret
 
 
 def check_retained_fits(state: State, subscription: Subscription, now_ms: int) -> None:
-    """Refuse a subscription whose queue cannot take all its retained publications.
+    """Refuse a new subscription whose queue cannot take all its retained publications.
 
     Raises:
-        RefusalError: The queue cannot take them; the caller removes the subscription.
+        RefusalError: The queue has too few places; the caller then removes the subscription.
     """
     wanted, queue = len(retained_for(state, subscription, now_ms)), subscription.queue
     if queue.fills(wanted):
         raise refusal(
             Mqrc.RETAINED_NOT_DELIVERED,
-            f"{wanted} retained publications are for the subscription, and {queue.name} does not take so many.",
+            f"The subscription would get {wanted} retained publications, but {queue.name} cannot take so many.",
             queue.name,
         )
 
 
 def deliver_retained(state: State, turn: Turn, subscription: Subscription) -> None:
-    """Put the retained publications that a new subscription wants on its queue."""
+    """Put copies of the retained publications for a new subscription on its queue."""
     for one in retained_for(state, subscription, turn.now_ms):
         put_retained(state, turn, subscription.queue, one)
 
@@ -48,7 +48,7 @@ def deliver_retained(state: State, turn: Turn, subscription: Subscription) -> No
 def put_retained(state: State, turn: Turn, queue: Queue, one: RetainedCopy) -> None:
     """Put a copy of a retained publication on a queue.
 
-    A copy that the store does not hold is delivered only once the store holds the original (PD-24).
+    If the store does not hold the copy, the copy is delivered only once the store holds the original (PD-24).
     """
     copy = new_entry(state, queue.home, one.message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
     enter(state, turn, queue, copy)
@@ -59,6 +59,6 @@ def put_retained(state: State, turn: Turn, queue: Queue, one: RetainedCopy) -> N
 
 
 def _take_away(state: State, queue: Queue, copy: Entry, _turn: Turn) -> None:
-    """Remove the copy of a retained publication that the store could not take."""
+    """Remove a copy, because the store refused the retained publication from which it was made."""
     queue.withdraw(copy)
     state.expiry.discard(copy.key)

@@ -1,4 +1,4 @@
-"""Changes of retained publications: set, cleared, recovered after a restart."""
+"""Changes of retained publications: functions that set, clear and recover them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def check_retainable(state: State, topic: Address, now_ms: int) -> None:
-    """Refuse a publication that cannot be retained, so that no subscriber gets it.
+    """Refuse a publication to retain if SYSTEM.RETAINED.PUB.QUEUE does not allow it.
 
     Raises:
-        RefusalError: The queue of retained publications is missing, disabled for puts, or full.
+        RefusalError: That queue is missing, disabled for puts, or full; no subscriber gets the publication.
     """
     store = state.objects.queue(RETAINED_QUEUE)
     if store is None:
@@ -49,7 +49,15 @@ def _full(state: State, topic: Address) -> bool:
 
 
 def retain(state: State, turn: Turn, kept: Retention, message: Message, expires_ms: int | None) -> None:
-    """Set a topic's retained publication."""
+    """Set a topic's retained publication.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        kept: The topic and the publisher.
+        message: The publication.
+        expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
+    """
     if _full(state, kept.topic):
         for topic in state.retained.expired(turn.now_ms):
             clear_retained(state, turn, topic)
@@ -64,14 +72,14 @@ def retain(state: State, turn: Turn, kept: Retention, message: Message, expires_
 
 
 def clear_retained(state: State, turn: Turn, topic: Address) -> None:
-    """Remove a topic's retained publication, if there is one."""
+    """Remove a topic's retained publication, if it has one."""
     found = state.retained.at(topic)
     if found is not None and found.message is not None:
         _keep(state, turn, replace(found, message=None, expires_ms=None, recorded=False, batch=0))
 
 
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
-    """Set a publication, and record it unless the store would have the same state without a record."""
+    """Set a publication; record the change if the store holds the new publication, or may hold the one before."""
     topic = publication.kept.topic
     before = state.retained.at(topic)
     if publication.recorded or (before is not None and (before.recorded or state.gate(before.batch))):
@@ -88,14 +96,14 @@ def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
 
 
 def _settle(state: State, topic: Address) -> None:
-    """Remove a topic's cleared publication once the store has confirmed it."""
+    """Remove a topic's cleared publication from memory, if the store has confirmed that it is cleared."""
     found = state.retained.at(topic)
     if found is not None and found.message is None and not state.gate(found.batch):
         state.retained.forget(topic)
 
 
 def _restore(state: State, topic: Address, before: RetainedPublication | None, _turn: Turn) -> None:
-    """Undo `_keep`; later changes have been undone before."""
+    """Undo `_keep`: restore the topic's former retained publication, if any; later changes are undone already."""
     if before is None:
         state.retained.forget(topic)
     else:
@@ -103,7 +111,7 @@ def _restore(state: State, topic: Address, before: RetainedPublication | None, _
 
 
 def restore_retained(state: State, turn: Turn, records: Iterable[RetainedSet]) -> None:
-    """Recover the store's retained publications, and remove those that expired meanwhile."""
+    """Recover the retained publications from the store's records, and remove those that have expired."""
     for record in records:
         state.retained.forget(record.topic)
         if record.message is None:

@@ -1,4 +1,4 @@
-"""The queues that subscribers' copies are put to."""
+"""The queues to which the copies for subscribers are put."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def target_of(state: State, subscriber: Subscriber) -> Target:
-    """Return the present target of a subscriber's copies.
+    """Return the queue for a subscriber's copies, by the present definitions.
 
     Raises:
         RefusalError: The destination of a SUB object does not exist, or is not a queue.
@@ -23,14 +23,22 @@ def target_of(state: State, subscriber: Subscriber) -> Target:
     if target.queue is None:
         raise refusal(
             Mqrc.ALIAS_BASE_Q_TYPE_ERROR,
-            f"{subscriber.name}, where the subscription {subscriber.sub} sends, is an alias of a topic.",
+            f"The subscription {subscriber.sub} names {subscriber.name} in DEST, which is an alias of a topic.",
             subscriber.name,
         )
     return target
 
 
 def destination_at(state: State, home: str) -> str | None:
-    """Return the queue that a SUB object names now, for a copy staged for it; None if the object does not exist."""
+    """Return the name of the queue (DEST) to which a copy staged for a SUB object goes.
+
+    Args:
+        state: The queue manager.
+        home: The home of the copy.
+
+    Returns:
+        The queue's name; None if the copy is for no SUB object, or the object does not exist.
+    """
     name = sub_at(home)
     found = None if name is None else state.subscriptions.administered.get(name)
     return None if found is None else found.name

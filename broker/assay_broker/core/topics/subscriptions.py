@@ -1,4 +1,4 @@
-"""Subscriptions: unshared and shared, durable and not (Jakarta Messaging 3.1, 8.3)."""
+"""Subscriptions, unshared or shared, durable or non-durable (Jakarta Messaging 3.1, 8.3)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from assay_sdk.model.selectors import Selector
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """The request of a receiver that opens a subscription.
+    """The terms of a subscription, as its receiver asks for them.
 
     Args:
         topic: The topic.
-        client_id: The connection's client id; None for none.
-        name: The subscription's name; None for an unshared non-durable one.
+        client_id: The client id to which the subscription belongs; None for none.
+        name: The subscription's name; None for an unshared non-durable subscription.
         selector: JMS selector; None for none.
-        no_local: Whether to leave out messages that the same connection or client sent.
-        shared: Whether others may share it.
-        durable: Whether it outlives its receivers.
-        timeout_ms: How long it outlives its last receiver, in milliseconds; None for ever.
+        no_local: Whether to leave out messages that the same connection or client id sent.
+        shared: Whether several receivers may share the subscription.
+        durable: Whether the subscription outlives its receivers.
+        timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
     """
 
     topic: Address
@@ -41,16 +41,23 @@ class Terms(Struct, frozen=True, kw_only=True):
     timeout_ms: int | None = None
 
     def managed_queue(self, number: int) -> str:
-        """Return the name, for administrators, of the queue of the subscription with this number."""
+        """Return the name that the subscription's queue has for administrators.
+
+        Args:
+            number: The number of the subscription.
+        """
         return f"{MANAGED_QUEUES}{'DURABLE' if self.durable else 'NDURABLE'}.{number}"
 
     def object_name(self, queue_manager: str) -> str:
-        """Return the name for administrators, as IBM MQ's JMS client forms it; empty for an anonymous subscription."""
+        """Return the subscription's name for administrators, in the form of IBM MQ's JMS client; empty for no name."""
         return "" if self.name is None else f"JMS:{queue_manager}:{self.client_id or ''}:{self.name}"
 
     @property
     def identity(self) -> tuple[bool, str | None, str] | None:
-        """Durability, client id and name (PD-16, JMS 8.3.2 to 8.3.4); None for an anonymous subscription."""
+        """The durability, client id and name, which identify a subscription (PD-16, JMS 8.3.2 to 8.3.4).
+
+        None for a subscription without a name.
+        """
         return None if self.name is None else (self.durable, self.client_id, self.name)
 
 
@@ -58,11 +65,11 @@ class Subscription:
     """One subscription, with its queue.
 
     Args:
-        number: Its number, unique for ever.
-        terms: Its terms.
-        selector: Its parsed selector.
-        connection: The connection that opened it, for ``no_local`` of clients without an id.
-        queue: Its queue.
+        number: The subscription's number, unique for ever.
+        terms: The subscription's terms.
+        selector: The parsed selector; None for none.
+        connection: The number of the connection that opened the subscription, for ``no_local`` without a client id.
+        queue: The subscription's queue.
     """
 
     def __init__(self, number: int, terms: Terms, selector: Selector | None, connection: int, queue: Queue) -> None:
@@ -72,45 +79,54 @@ class Subscription:
         self.queue = queue
         self.receivers: dict[tuple[int, int], Receiver] = {}
         self.left_ms: int | None = None
-        """When its last receiver left, if it has a time to live; None while it has a receiver."""
+        """When the last receiver of a subscription with a time to live left, in milliseconds since the epoch.
+
+        None while the subscription has a receiver.
+        """
         self.batch = 0
-        """The batch that stores it; 0 for none."""
+        """The number of the batch that stores the subscription; 0 for none."""
         self._selector = selector
         self._connection = connection
 
     @property
     def home(self) -> str:
-        """The home of its queue, as in `Entry.home`."""
+        """The home of the subscription's queue."""
         return self.queue.home
 
     @property
     def name(self) -> str:
-        """Its name in refusals."""
+        """The subscription's name in refusals."""
         return self.queue.name
 
     @property
     def managed_queue(self) -> str:
-        """The name of its queue, for administrators."""
+        """The name that the subscription's queue has for administrators."""
         return self.terms.managed_queue(self.number)
 
     @property
     def durable(self) -> bool:
-        """Whether it outlives its receivers."""
+        """Whether the subscription outlives its receivers."""
         return self.terms.durable
 
     @property
     def ends_ms(self) -> int | None:
-        """When its time to live is over; None while that does not run."""
+        """When the time to live is over, in milliseconds since the epoch; None while it does not run."""
         timeout_ms = self.terms.timeout_ms
         return None if self.left_ms is None or timeout_ms is None else self.left_ms + timeout_ms
 
     @property
     def active(self) -> bool:
-        """Whether it has a receiver, or an open unit of work holds some of its messages."""
+        """Whether the subscription has a receiver, or an open unit of work holds some of its messages."""
         return bool(self.receivers) or self.queue.held
 
     def wants(self, message: Message, connection: int, client_id: str | None) -> bool:
-        """Return whether a publication is for it."""
+        """Return whether the subscription gets a publication on its topic, by selector and ``no_local``.
+
+        Args:
+            message: The publication.
+            connection: The number of the publisher's connection.
+            client_id: The publisher's client id; None for none.
+        """
         if self.terms.no_local:
             same_client = client_id is not None and client_id == self.terms.client_id
             if same_client or (not self.terms.durable and connection == self._connection):
@@ -122,7 +138,7 @@ _ADMINISTERED_HOME = "sub://"
 
 
 class SubscriptionReceiver(Receiver):
-    """A receiver on a subscription; the subscription's selector applies, not one of the queue."""
+    """A receiver on a subscription; it has no selector of its own, because the subscription selects the messages."""
 
     def __init__(
         self,
@@ -139,13 +155,15 @@ class SubscriptionReceiver(Receiver):
 
 
 class Administered:
-    """The subscription of a SUB object; its copies go to the queue that the object names, resolved anew for each copy.
+    """The subscription of a SUB object.
+
+    For each copy, the queue manager resolves the name of the object's queue anew.
 
     Args:
-        number: Its number, in one sequence with those of subscriptions.
+        number: The subscription's number, unique among all subscriptions.
         sub: The name of the SUB object.
         topic: The topic.
-        destination: The name of the queue (DEST).
+        destination: The name of the queue for the copies (DEST).
         selector: The parsed selector; None for none.
     """
 
@@ -160,32 +178,32 @@ class Administered:
 
     @property
     def home(self) -> str:
-        """The home of its staged copies: the object, because they are dropped when it is deleted (DD-76)."""
+        """The home of staged copies: it names the object, because the copies end with the object (DD-76)."""
         return _ADMINISTERED_HOME + self.sub
 
     def wants(self, message: Message, _connection: int, _client_id: str | None) -> bool:
-        """Return whether a publication is for it."""
+        """Return whether the subscription gets a publication on its topic, by its selector."""
         return self._selector is None or self._selector.matches(message)
 
 
 Subscriber = Subscription | Administered
-"""A recipient of publications."""
+"""A subscription of a client or of a SUB object."""
 
 
 def sub_at(home: str) -> str | None:
-    """Return the name of the SUB object for which a copy is staged; None for any other copy."""
+    """Return the name of the SUB object for which a copy is staged, from the copy's home; None for any other home."""
     return home.removeprefix(_ADMINISTERED_HOME) if home.startswith(_ADMINISTERED_HOME) else None
 
 
 class Subscriptions:
-    """The named subscriptions by their identities, and those of SUB objects by the objects' names."""
+    """The named subscriptions of clients by their identities, and those of SUB objects by the objects' names."""
 
     def __init__(self) -> None:
         self.administered: dict[str, Administered] = {}
         self._named: dict[tuple[bool, str | None, str], Subscription] = {}
 
     def __iter__(self) -> Iterator[Subscription]:
-        """All named subscriptions."""
+        """Iterate over the named subscriptions of clients."""
         return iter(tuple(self._named.values()))
 
     def add(self, subscription: Subscription) -> None:
@@ -195,26 +213,26 @@ class Subscriptions:
             self._named[identity] = subscription
 
     def discard(self, subscription: Subscription) -> None:
-        """Remove a subscription."""
+        """Remove a subscription, if it has a name."""
         identity = subscription.terms.identity
         if identity is not None and self._named.get(identity) is subscription:
             del self._named[identity]
 
     def find(self, terms: Terms) -> Subscription | None:
-        """Return the subscription with the identity of these terms (PD-15); None if there is none."""
+        """Return the subscription with the identity of these terms (PD-15); None if no subscription has it."""
         return None if terms.identity is None else self._named.get(terms.identity)
 
     def durable(self, client_id: str | None, name: str) -> Subscription | None:
-        """Return a durable subscription by client id and name; None if there is none."""
+        """Return a durable subscription by its client id and name; None if no subscription has them."""
         return self._named.get((True, client_id, name))
 
 
 def check_terms(terms: Terms) -> None:
-    """Refuse terms that are not valid.
+    """Refuse terms of a subscription that are not valid.
 
     Raises:
-        RefusalError: A name is missing, an unshared durable subscription has no client id (PD-17, JMS 8.3.3), or a time
-            to live is not valid.
+        RefusalError: A durable or shared subscription has no name, an unshared durable one has no client id (PD-17, JMS
+            8.3.3), or the time to live is negative or that of a non-durable subscription.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(
@@ -228,29 +246,37 @@ def check_terms(terms: Terms) -> None:
     if terms.timeout_ms is not None and (terms.timeout_ms < 0 or (terms.timeout_ms and not terms.durable)):
         raise refusal(
             Mqrc.OPTIONS_ERROR,
-            f"A subscription that outlives its receivers is durable, and none does by {terms.timeout_ms} ms"
-            f"{'' if terms.durable else ' otherwise'}.",
+            f"A time to live of {terms.timeout_ms} ms is not valid: it must be 0 or more, and above 0 the subscription "
+            "must be durable.",
             terms.topic.name,
         )
 
 
 def check_reuse(found: Subscription, terms: Terms) -> bool:
-    """Decide whether an existing subscription fits new terms (JMS 8.3.2 to 8.3.4).
+    """Decide whether a receiver can use an existing subscription (JMS 8.3.2 to 8.3.4).
+
+    Args:
+        found: The existing subscription.
+        terms: The terms that the receiver asks for.
 
     Returns:
-        True to use it as it is; False if it is inactive and different, so that it is created anew.
+        True if the receiver can use the subscription; False if the caller has to end it and create it anew, because it
+        is not in use and has other terms.
 
     Raises:
-        RefusalError: It is in use, or of the other kind (shared, unshared).
+        RefusalError: The subscription is in use and unshared, or in use with other terms. Or one of the subscription
+            and the terms is shared, and the other unshared.
     """
     name = str(terms.name)
     if found.terms.shared != terms.shared:
         kind = "shared" if found.terms.shared else "unshared"
         raise refusal(
-            Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" is {kind} and cannot be opened otherwise.', name
+            Mqrc.SUBSCRIPTION_IN_USE,
+            f'The subscription "{name}" is {kind}; open it as such, or choose another name.',
+            name,
         )
     if found.active and not terms.shared:
-        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer already.', name)
+        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" is in use by another consumer.', name)
     if replace(found.terms, timeout_ms=terms.timeout_ms) == terms:
         return True
     if found.active:

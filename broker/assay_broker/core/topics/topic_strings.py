@@ -1,9 +1,11 @@
 """Topic strings: levels, wildcards, and matching of patterns.
 
-The rules are those of IBM MQ's topic-based scheme, which its JMS client uses: ``/`` separates levels, an empty level is
-a level, ``+`` as a whole level stands for one level and ``#`` as a whole level for any number of levels, none included,
-at any position. Everything else is literal, ``USA#`` too. The topic string of a publication or a temporary topic is
-always literal.
+The rules are those of the topic-based wildcard scheme of IBM MQ, which its JMS client uses:
+
+- ``/`` separates levels; a level may be empty.
+- ``+`` as a whole level matches one level, at any position.
+- ``#`` as a whole level matches any number of levels, also none, at any position.
+- All other text is literal, also ``USA#``. The topic of a publication and a temporary topic have no wildcards.
 """
 
 from __future__ import annotations
@@ -19,39 +21,40 @@ Kept = TypeVar("Kept")
 
 
 def levels(topic: str) -> tuple[str, ...]:
-    """Return the levels of a topic string, empty ones included."""
+    """Return the levels of a topic string, empty levels included."""
     return tuple(topic.split(SEPARATOR))
 
 
 def has_wildcards(topic: str) -> bool:
-    """Return whether a subscription's topic string can match more than itself."""
+    """Return whether the topic string of a subscription has wildcards."""
     return (ONE_LEVEL in topic or ANY_LEVELS in topic) and not {ONE_LEVEL, ANY_LEVELS}.isdisjoint(levels(topic))
 
 
 class _Node(Generic[Kept]):
-    """One level of all patterns with the same beginning."""
+    """A node in the tree of patterns: a level, shared by all patterns with the same beginning."""
 
     __slots__ = ("below", "kept", "stays")
 
     def __init__(self, *, stays: bool = False) -> None:
         self.stays = stays
-        """Whether the level is ``#``, so that any further level leads to this node again."""
+        """Whether the level is ``#``, so that the walk may stay at this node for any number of levels."""
         self.below: dict[str, _Node[Kept]] = {}
         self.kept: dict[int, Kept] = {}
 
 
 class Patterns(Generic[Kept]):
-    """Items under patterns; all items that match a topic string are found in one walk along its levels.
+    """Items under topic strings with wildcards, such as subscriptions, in a tree of levels.
 
-    The walk keeps the set of nodes that the levels so far can lead to, so its cost is at most the number of levels
-    times the number of nodes, however the wildcards are nested.
+    `fitting` finds all items that match a topic string in one walk along its levels. It keeps the set of nodes that the
+    levels so far can reach. So the cost is at most the number of levels times the number of nodes, however the
+    wildcards are nested.
     """
 
     def __init__(self) -> None:
         self._root: _Node[Kept] = _Node()
 
     def __bool__(self) -> bool:
-        """Whether it has any items."""
+        """Return whether the tree has any items."""
         return bool(self._root.below)
 
     def add(self, pattern: str, number: int, thing: Kept) -> None:
@@ -59,7 +62,7 @@ class Patterns(Generic[Kept]):
 
         Args:
             pattern: A topic string, with wildcards or without.
-            number: Its number, unique under the pattern.
+            number: The item's number, unique under the pattern.
             thing: The item.
         """
         node = self._root
@@ -71,7 +74,12 @@ class Patterns(Generic[Kept]):
         node.kept[number] = thing
 
     def discard(self, pattern: str, number: int) -> None:
-        """Remove an item, if it is here, and the nodes that are no longer needed."""
+        """Remove an item, if it is present, and the nodes that are no longer needed.
+
+        Args:
+            pattern: The item's pattern.
+            number: The item's number.
+        """
         path: list[tuple[_Node[Kept], str]] = []
         node = self._root
         for level in levels(pattern):
@@ -102,7 +110,7 @@ class Patterns(Generic[Kept]):
 
 
 def _with_no_level(nodes: list[_Node[Kept]]) -> tuple[_Node[Kept], ...]:
-    """Return the nodes, each once, and those that can be reached from them because ``#`` may stand for no level."""
+    """Return the nodes, and the nodes below them that are reached because ``#`` matches no level; each node once."""
     found: dict[_Node[Kept], None] = {}
     while nodes:
         node = nodes.pop()

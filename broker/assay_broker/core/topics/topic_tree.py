@@ -1,7 +1,8 @@
-"""The attributes that apply to a topic string, each from the nearest node that sets it.
+"""The topic tree: the attributes that apply to a topic string.
 
-An attribute that is ASPARENT at a node, or has no node, comes from the nearest administered ancestor that sets it, and
-in the end from SYSTEM.BASE.TOPIC. If that object was deleted, or is ASPARENT itself, its factory values apply.
+Each attribute comes from the nearest topic object, at the topic string or an ancestor, whose value is not ASPARENT. If
+no topic object sets it, SYSTEM.BASE.TOPIC does. If that object was deleted or has ASPARENT, its factory setting
+applies.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _AS_PARENT = {
     for attribute in ATTRIBUTES[Kind.TOPIC]
     if attribute.default == "ASPARENT" or attribute.keyword == "DEFPRTY"
 }
-"""The value of each inherited attribute that means "inherited", which is also its factory setting."""
+"""For each attribute that can be inherited, the value that means ASPARENT, which is also its factory setting."""
 
 _SHIPPED = next(one for one in factory("", zos=False) if one.name == BASE_TOPIC)
 
@@ -31,17 +32,20 @@ class Reach(StrEnum):
     ALL = "ALL"
     """Every subscriber; otherwise the send fails and no subscriber gets it."""
     DURABLE = "ALLDUR"
-    """Every durable subscriber; otherwise the send fails and no subscriber gets it. Others get it if they can."""
+    """Every durable subscriber; otherwise the send fails and no subscriber gets it.
+
+    A non-durable subscriber gets the publication if it can take it.
+    """
     AVAILABLE = "ALLAVAIL"
-    """Every subscriber that can take it; the send does not fail because of others."""
+    """Every subscriber that can take it; the send succeeds even if other subscribers cannot."""
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
     """The settings that apply to one topic string.
 
     Args:
-        persistent: Persistence of a publication whose sender set none (DEFPSIST).
-        priority: Priority of a publication whose sender set none (DEFPRTY).
+        persistent: Whether a publication is persistent if its sender did not decide (DEFPSIST).
+        priority: The priority of a publication whose sender set none (DEFPRTY).
         publishing: Whether publications are allowed (PUB).
         subscribing: Whether subscriptions are allowed (SUB).
         durable: Whether durable subscriptions can be created (DURSUB).
@@ -69,7 +73,7 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
     Args:
         objects: The queue manager's objects.
-        topic: The topic string; one with wildcards is a node like any other.
+        topic: The topic string; wildcards in a subscription's topic string are taken literally here.
     """
     base = objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*objects.topics.above(topic), *((base,) if base is not None else ()), _SHIPPED)
@@ -86,6 +90,6 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
 
 def _node(nodes: tuple[Definition, ...], keyword: str) -> Definition:
-    """Return the nearest node that sets an attribute; the factory's base topic, the last one, sets them all."""
+    """Return the nearest topic object that sets an attribute; the last one, in its factory settings, sets all."""
     inherits = _AS_PARENT[keyword]
     return next(node for node in nodes if node.attributes[keyword] != inherits)

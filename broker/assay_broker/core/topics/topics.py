@@ -1,4 +1,4 @@
-"""Subscriptions by topic, to find those that a publication is for."""
+"""The index of subscriptions by topic, which finds the subscriptions for a publication."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from assay_sdk.model.message import Address, AddressKind, Message
 
 
 class Topics:
-    """Subscriptions by topic. A topic without subscriptions takes no memory (PD-34).
+    """All subscriptions by topic. A topic without subscriptions takes no memory (PD-34).
 
-    Subscriptions without wildcards are found by name, the others by one walk (`Patterns`).
+    Subscriptions without wildcards are in a dictionary, those with wildcards in a tree (`Patterns`).
     """
 
     def __init__(self) -> None:
@@ -22,11 +22,11 @@ class Topics:
         self._all: dict[int, Subscriber] = {}
 
     def __iter__(self) -> Iterator[Subscriber]:
-        """All subscriptions, SUB objects' included."""
+        """Iterate over all subscriptions, those of SUB objects included."""
         return iter(self._all.values())
 
     def add(self, subscription: Subscriber) -> None:
-        """Add a subscription; earlier publications are not for it (PD-14)."""
+        """Add a subscription, which gets later publications only (PD-14)."""
         self._all[subscription.number] = subscription
         if _is_pattern(subscription.topic):
             self._by_pattern.add(subscription.topic.name, subscription.number, subscription)
@@ -49,12 +49,12 @@ class Topics:
     def matching(
         self, topic: Address, message: Message, connection: int, client_id: str | None
     ) -> Iterator[Subscriber]:
-        """Return the subscriptions that a publication is for, now (DD-51, DD-80, PD-10, PD-11), oldest first.
+        """Return the subscriptions that get a publication now, oldest first (DD-51, DD-80, PD-10, PD-11).
 
         Args:
-            topic: The topic; its string is literal.
+            topic: The topic, without wildcards.
             message: The publication.
-            connection: The publisher's connection.
+            connection: The number of the publisher's connection.
             client_id: The publisher's client id; None for none.
         """
         for subscription in self.of(topic):
@@ -62,7 +62,7 @@ class Topics:
                 yield subscription
 
     def of(self, topic: Address) -> tuple[Subscriber, ...]:
-        """Return all subscriptions that a topic matches, oldest first."""
+        """Return all subscriptions whose topic matches a topic without wildcards, oldest first."""
         found = list(self._by_topic.get(str(topic), {}).values())
         if self._by_pattern and topic.kind is AddressKind.TOPIC:
             found += self._by_pattern.fitting(topic.name)
