@@ -1,1 +1,1 @@
-"""The queue manager as a pure machine: commands and time in, effects out; no socket, thread or clock (I-5)."""
+"""The logic of a queue manager, which turns commands and the time into effects; no socket, thread or clock (I-5)."""

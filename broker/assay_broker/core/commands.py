@@ -159,11 +159,11 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work, or work in a branch of a global one.
+    """Begin a local unit of work; or begin, join or resume work in a branch of a global unit of work.
 
     Args:
         unit: The number of the unit of work on the connection; a joined or resumed branch gets this number, too.
-        session: The session of the connection that begins it; None if unknown.
+        session: The session of the connection that begins the unit of work; None if unknown.
         xid: The branch's xid; None for a local unit of work.
         start: Whether the client begins, joins or resumes the branch; without effect for a local unit of work.
     """
@@ -238,7 +238,7 @@ class Commit(Struct, frozen=True, tag=True):
 
 
 class Backout(Struct, frozen=True, tag=True):
-    """Back out a local unit of work; its links keep the deliveries that it accepted, unsettled.
+    """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
 
     If the number is that of a branch, the core backs out the branch as if its connection had ended, because its session
     ends.
@@ -316,14 +316,19 @@ class Administer(Struct, frozen=True, tag=True):
 
 
 class FromMember(Struct, frozen=True, tag=True):
-    """Handle a parcel of another queue manager in the network."""
+    """Handle a parcel from another queue manager of the network.
+
+    Args:
+        member: The name of the other queue manager.
+        parcel: The parcel.
+    """
 
     member: str
     parcel: Parcel
 
 
 class WorkerDied(Struct, frozen=True, tag=True):
-    """Handle the death of the delivery delay processor's worker (DD-65)."""
+    """Let the delivery delay processor fail, because its worker has died (DD-65)."""
 
 
 class Tick(Struct, frozen=True, tag=True):

@@ -128,8 +128,8 @@ class Core:
     def kind_of(self, name: str) -> AddressKind:
         """Return the kind of a destination whose client named no kind: queue or topic.
 
-        If a queue object has the name, it is a queue. Otherwise, if a topic object has the name as its topic string, it
-        is a topic. Any other name is that of a queue.
+        If a queue object has the name, the destination is a queue. Otherwise, if a topic object has the name as its
+        topic string, the destination is a topic. With any other name, the destination is a queue.
         """
         if self._state.objects.queue(name) is None and self._state.objects.topics.at(name) is not None:
             return AddressKind.TOPIC

@@ -99,7 +99,11 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
 
 
 class CloseLink(Struct, frozen=True, tag=True):
-    """Close a link from the broker's side."""
+    """Close a link from the broker's side.
+
+    Args:
+        refused: The reason, for the client.
+    """
 
     connection: int
     link: int
@@ -110,7 +114,7 @@ class ToMember(Struct, frozen=True, tag=True):
     """Send a parcel to another queue manager of the network.
 
     Args:
-        member: The name of the other queue manager; None for all of them.
+        member: The name of the other queue manager; None for all others of the network.
         after: The batch to wait for; None for none.
     """
 

@@ -76,7 +76,7 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
 
 def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
     end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # after all earlier answers
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # waits, to be the last answer
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
@@ -128,7 +128,9 @@ def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Wor
     added = len(command.deliveries) if isinstance(command, commands.Settle) else 1
     most = state.objects.queue_manager().number("MAXUMSGS")
     if len(unit) + added > most:
-        raise refusal(Mqrc.SYNCPOINT_LIMIT_REACHED, f"A unit of work holds {most} messages; commit or back out.")
+        raise refusal(
+            Mqrc.SYNCPOINT_LIMIT_REACHED, f"A unit of work holds at most {most} messages; commit or back out."
+        )
     return unit
 
 

@@ -62,7 +62,7 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class SubscriptionRemoved(Struct, frozen=True, tag=True):
-    """A durable subscription was removed; a `MessageRemoved` follows for each of its messages."""
+    """A durable subscription was removed; a `MessageRemoved` follows for each stored message on its queue."""
 
     number: int
 
@@ -189,21 +189,36 @@ class UnitResolved(Struct, frozen=True, tag=True):
 
 
 class MemberTold(Struct, frozen=True, tag=True):
-    """Another queue manager of the network has sent a new bulletin about itself."""
+    """Another queue manager of the network has sent a new bulletin about itself.
+
+    Args:
+        member: The name of the other queue manager.
+        bulletin: The bulletin, which replaces the last one.
+    """
 
     member: str
     bulletin: Bulletin
 
 
 class ParcelTaken(Struct, frozen=True, tag=True):
-    """A persistent message arrived from another queue manager, which may send it again under this number."""
+    """A persistent message arrived from another queue manager, which may send it again under this number.
+
+    Args:
+        member: The name of the other queue manager.
+        number: The number that the other queue manager gave the message.
+    """
 
     member: str
     number: int
 
 
 class ParcelForgotten(Struct, frozen=True, tag=True):
-    """The other queue manager will not send a message again under this number."""
+    """Another queue manager will not send a message again under this number.
+
+    Args:
+        member: The name of the other queue manager.
+        number: The number, as in `ParcelTaken`.
+    """
 
     member: str
     number: int

@@ -103,7 +103,7 @@ def _check_reachable(state: State) -> None:
 
 
 class _Found(Struct, frozen=True):
-    """The records whose state still holds, after the later records have been taken into account.
+    """The records that no later record has replaced or undone.
 
     Args:
         subscriptions: The records of durable subscriptions, by the subscriptions' numbers.

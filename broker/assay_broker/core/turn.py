@@ -41,7 +41,7 @@ class Batch(Struct, eq=False):
 
 
 class Together:
-    """The context manager of `Turn.together`; a class, because a generator is slower and this runs for most messages.
+    """The context manager of `Turn.together`; a class, because a generator is slower and this runs for many messages.
 
     Args:
         turn: The turn.
@@ -226,7 +226,7 @@ class Turn:
 
         Args:
             text: The sentence, without any content of a message.
-            objects: The names of the objects that it concerns.
+            objects: The names of the objects that the sentence concerns.
         """
         self._effects.append(Trace(text, objects))
 

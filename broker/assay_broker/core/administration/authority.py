@@ -86,7 +86,7 @@ class Authorities:
         return iter(tuple(self._records.values()))
 
     def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
-        """Return the present record with the profile, object type and entity of another; None if none is set."""
+        """Return the record that is set for the profile, object type and entity of this record; None without one."""
         return self._records.get(_key(record))
 
     def put(self, record: AuthorityRecord) -> None:
@@ -251,7 +251,7 @@ def _profile(change: SetAuthority) -> str:
 
 
 def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
-    """Return single authorities, in place of words such as ``ALLMQI`` for several.
+    """Return the single authorities that words mean; a word such as ``ALLMQI`` means several authorities.
 
     Args:
         object_type: QUEUE, TOPIC or QMGR.

@@ -1,7 +1,7 @@
 """Checks of the users' authority for destinations: at each open and put, on the name that the client uses (DD-30).
 
-The core checks no authority at the release of a delayed message (DD-31), and for its own use of the staging queue
-(DD-32). A temporary destination needs no authority, because its name is known only to its owner's partners.
+The core checks no authority at the release of a delayed message (DD-31), nor for its own use of the staging queue
+(DD-32). A temporary destination needs no authority, because only its owner knows its name, and tells it to partners.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
         state: The queue manager.
         user: The user; None for an anonymous user.
         address: The destination, under the name that the client uses: an alias, not its target.
-        authority: An authority such as GET, BROWSE or PUT for a queue, PUB or SUB for a topic. For a topic, the
-            authority on the topic object of any ancestor in the topic tree is enough.
+        authority: An authority such as GET, BROWSE or PUT for a queue, PUB or SUB for a topic. For a topic, authority
+            on the topic object of the topic or of any of its ancestors is enough.
 
     Raises:
         RefusalError: The user has no such authority on the destination.
@@ -65,11 +65,11 @@ def check_cancel(state: State, user: str | None, sent_to: Address | None) -> Non
     Args:
         state: The queue manager.
         user: The user; None for an anonymous user.
-        sent_to: The message's destination; None for a publication whose message does not name its topic, which the
-            kit's own drivers never send.
+        sent_to: The message's destination. None for a publication whose message does not name its topic, which any user
+            may cancel; the kit's own drivers always name it.
 
     Raises:
-        RefusalError: The user has neither authority.
+        RefusalError: The user has neither of these authorities.
     """
     if state.authorities.allowed(user, "QUEUE", STAGING_QUEUE, "GET"):
         return

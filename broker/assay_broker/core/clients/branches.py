@@ -94,13 +94,13 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
             RefusalError: No session works in the branch.
         """
         if not self.knows(BranchInput.WORK):
-            raise illegal_state(f"No work can be done in the branch {self.name}: it is {words(self.state)}.")
+            raise illegal_state(f"The branch {self.name} does not allow work while it is {words(self.state)}.")
         self.step(BranchInput.WORK)
 
     def impossible(self, happened: BranchInput) -> RefusalError:
         """Return the refusal (XAER_PROTO) of a request that does not fit the branch's state."""
         hint = HINTS.get(self.state, "wait for the answer")
-        why = f"The branch {self.name} cannot do {words(happened)}: it is {words(self.state)}; {hint}."
+        why = f"The branch {self.name} does not allow {words(happened)} while it is {words(self.state)}; {hint}."
         return RefusalError(xa_refused(XaCode.XAER_PROTO, why))
 
 

@@ -138,7 +138,7 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
 
 
 def _not_taken(state: State, why: str) -> str:
-    return f"the store of {state.settings.name} could not take it: {why}"
+    return f"the store of {state.settings.name} could not take the records: {why}"
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:

@@ -63,7 +63,7 @@ class Connection:
         link = self.link(number)
         link.step(happened)
         if not isinstance(link, Sender):
-            raise TypeError(f"the table of links lets a receiver {happened.name.lower()}")
+            raise TypeError(f"the state table of links allows {happened.name} on a receiver")
         return link
 
     def receiving(self, number: int, happened: LinkInput) -> tuple[Receiver, LinkAction]:
@@ -80,7 +80,7 @@ class Connection:
         link = self.link(number)
         action = link.step(happened)
         if not isinstance(link, Receiver):
-            raise TypeError(f"the table of links lets a sender {happened.name.lower()}")
+            raise TypeError(f"the state table of links allows {happened.name} on a sender")
         return link, action
 
     def unit(self, number: int) -> Work:

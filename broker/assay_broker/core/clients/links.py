@@ -78,7 +78,8 @@ def _adopt(state: State, connection: Connection, address: Address, *, adopt: boo
     """Make the connection the owner of a temporary destination that has no owner yet (JMS 6.2.2).
 
     Raises:
-        RefusalError: The destination does not exist and `adopt` is False, or the connection has too many.
+        RefusalError: The destination does not exist and `adopt` is False, or the connection has too many temporary
+            destinations.
     """
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         if not adopt:
@@ -96,8 +97,8 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
         The properties of the destination for the client; empty for a topic, or without a destination.
 
     Raises:
-        RefusalError: The destination's name is not valid or means nothing, the user has no authority to put or publish,
-            or the connection has too many links.
+        RefusalError: The destination's name is not valid, the destination does not exist, the user has no authority to
+            put or publish, or the connection has too many links.
     """
     _check_new_link(state, connection, command.link)
     address, queue = command.address, None
@@ -152,7 +153,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
         receiver = SubscriptionReceiver(
             session, command.link, command.address, subscription, table, settled=command.settled
         )
-        subscription.queue.join(receiver, None, None, limit)  # the subscription has selected already
+        subscription.queue.join(receiver, None, None, limit)  # the subscription selects
         subscription.receivers[receiver.key] = receiver
         batch = subscription.batch
     connection.links[command.link] = receiver
@@ -163,8 +164,9 @@ def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
     """Return the queue for a new receiver.
 
     Raises:
-        RefusalError: The receiver asks for a subscription, or the name is that of the staging queue, of an alias of a
-            topic, of another queue manager's queue, or means nothing. Or the queue is NOSHARE and has a receiver.
+        RefusalError: The receiver asks for a subscription, or the queue does not exist. Or the name is that of the
+            staging queue, of an alias of a topic, or of another queue manager's queue. Or the queue is NOSHARE and has
+            a receiver.
     """
     durable = command.durability is Durability.DURABLE or command.timeout_ms is not None
     if durable or command.name is not None or command.shared:
@@ -234,7 +236,7 @@ def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | Non
 
     A subscription whose time to live is over is ended here, if no `Tick` has ended it yet. A receiver that asks for a
     time to live of 0 asks for a non-durable subscription. But if a durable subscription with a time to live has the
-    same name, the receiver gets that one, and its time to live becomes 0.
+    same name, the receiver gets the durable subscription, and the time to live becomes 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:

@@ -99,4 +99,6 @@ class Unit(Work, Stepper[UnitState, UnitInput, UnitAction]):
 
     def impossible(self, happened: UnitInput) -> RefusalError:
         """Return the refusal of a request that does not fit the unit's state."""
-        return illegal_state(f"Unit of work {self.number} cannot do {words(happened)}: it is {words(self.state)}.")
+        return illegal_state(
+            f"Unit of work {self.number} does not allow {words(happened)} while it is {words(self.state)}."
+        )

@@ -100,7 +100,8 @@ def end_work(state: State, turn: Turn, command: EndBranch) -> None:
     """xa_end: end, fail or suspend a connection's work in a branch.
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA), or the connection does not work in the branch (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA). Or the connection does not work in the branch, or the branch is
+            in a state without work (XAER_PROTO).
     """
     connection = state.connections.get(command.connection)
     branch = state.branches.get(command.xid)

@@ -108,7 +108,10 @@ class Holders(Generic[ReceiverT]):
         return self._holders.get(group)
 
     def allow(self, entry: Entry, receiver: ReceiverT) -> bool:
-        """Return whether a receiver may get a message: no other receiver that selects it holds its group."""
+        """Return whether a receiver may get a message.
+
+        It may not get the message if another receiver holds the message's group and its selector selects the message.
+        """
         holder = self._holders.get(entry.message.group_id or "")
         return holder is None or holder is receiver or not holder.line.lets_through(entry)
 

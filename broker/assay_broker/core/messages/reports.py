@@ -66,7 +66,7 @@ def check_options(message: Message) -> None:
         if bits and plain not in bits:
             wrong |= int(bits)
     if wrong:
-        raise refusal(Mqrc.REPORT_OPTIONS_ERROR, f"0x{wrong:08X} of the report options is not valid.")
+        raise refusal(Mqrc.REPORT_OPTIONS_ERROR, f"The report options 0x{wrong:08X} are not valid.")
     if asked & _ASKED and message.reply_to is None:
         raise refusal(Mqrc.MISSING_REPLY_TO_Q, "The message asks for a report, but names no reply-to queue.")
 

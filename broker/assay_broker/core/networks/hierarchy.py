@@ -1,9 +1,9 @@
 """Publish/subscribe hierarchies: publications for neighbours, and announcements of subscriptions to them.
 
 A neighbour announces its interest in a topic, which acts as a proxy subscription. A publication is matched with proxy
-subscriptions at the send, and a delayed publication has a staged copy for each (DD-81). When the copy arrives at the
-neighbour, the neighbour publishes it to its own present subscribers, later ones included (DD-84). A publication never
-returns to a queue manager through which it has passed.
+subscriptions at the send, and a delayed publication has a staged copy for each (DD-81). When the copy arrives, the
+neighbour publishes it to its own subscribers of that time, also to those that subscribed after the send (DD-84). A
+publication never returns to a queue manager through which it has passed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
 
 
 def _interests(state: State) -> set[Interest]:
-    """Return the interests to announce: of own subscriptions, and those that neighbours have announced."""
+    """Return the interests to announce: the topics of own subscriptions, and the interests of neighbours."""
     name = state.settings.name
     own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
     relayed = {
@@ -87,7 +87,7 @@ def _instances(state: State) -> Iterator[Definition]:
 
 
 def _is_for_all(state: State, subscriber: Subscriber) -> bool:
-    """Return whether neighbours learn of a subscription, by SUBSCOPE of the SUB object, if any, and of the topic."""
+    """Return whether to announce a subscription to neighbours: SUBSCOPE of its SUB object, if any, and topic decide."""
     if isinstance(subscriber, Administered):
         definition = state.objects.find(Namespace.SUB, subscriber.sub)
         if definition is not None and definition.says("SUBSCOPE", "QMGR"):
@@ -96,7 +96,7 @@ def _is_for_all(state: State, subscriber: Subscriber) -> bool:
 
 
 def _in_scope(state: State, topic: Address, keyword: str) -> bool:
-    """Return whether PUBSCOPE or SUBSCOPE (the keyword) of a topic is ALL, its own or an inherited value."""
+    """Return whether an attribute (PUBSCOPE or SUBSCOPE) of a topic is ALL, by its own or an inherited value."""
     base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*state.objects.topics.above(topic.name), *((base,) if base is not None else ()))
     said = (node.attributes.get(keyword, "ASPARENT") for node in nodes)

@@ -66,7 +66,7 @@ class Members:
         return self._neighbours.setdefault(name, Neighbour())
 
     def instances(self, name: str) -> list[Instance]:
-        """Return the clustered queues with a name on other queue managers."""
+        """Return the clustered queues of this name on other queue managers, sorted by queue manager."""
         if not self._neighbours:
             return []
         return [

@@ -30,20 +30,31 @@ class Carry(Struct, frozen=True, tag=True, kw_only=True):
 class Taken(Struct, frozen=True, tag=True):
     """The confirmation that the receiving queue manager is responsible for a message from now on.
 
-    For a persistent message, it is sent when the message is on disk.
+    For a persistent message, the confirmation is sent when the message is on disk.
+
+    Args:
+        number: The number of the message (`Carry.number`).
     """
 
     number: int
 
 
 class NotTaken(Struct, frozen=True, tag=True):
-    """The news that the receiving queue manager could not take a message; the sender tries again later."""
+    """The news that the receiving queue manager could not take a message; the sender tries again later.
+
+    Args:
+        number: The number of the message (`Carry.number`).
+    """
 
     number: int
 
 
 class Forget(Struct, frozen=True, tag=True):
-    """The news that the sender of a message has removed its copy, and will not send that number again."""
+    """The news that the sender of a message has removed its copy, and will not send that number again.
+
+    Args:
+        number: The number of the message (`Carry.number`).
+    """
 
     number: int
 

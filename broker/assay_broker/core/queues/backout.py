@@ -1,4 +1,4 @@
-"""The back-out threshold of a queue: the queue manager only tells it to the client, which acts on it (IBM MQ)."""
+"""The back-out threshold of a queue. As in IBM MQ, the client acts on it; the queue manager only sends the value."""
 
 from __future__ import annotations
 

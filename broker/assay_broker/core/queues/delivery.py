@@ -44,7 +44,7 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) -> None:
-    """Send all waiting messages to another queue manager, and hold them until it has taken them.
+    """Send all waiting messages to another queue manager, and hold them until it answers `Taken`.
 
     Args:
         state: The queue manager.

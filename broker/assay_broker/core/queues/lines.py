@@ -61,7 +61,7 @@ class Line(Generic[ReceiverT]):
         heappush(self._heap, (-entry.priority, entry.order, entry.key))
 
     def look(self, group: str) -> None:
-        """Check a message group for a new next member or holder."""
+        """Find the next member of a message group after a change, and the receivers that it is offered to."""
         if self._groups is not None:
             self._groups.look(group)
 
@@ -86,7 +86,7 @@ class Line(Generic[ReceiverT]):
     def next_pair(self) -> tuple[ReceiverT, Entry] | None:
         """Return the first receiver with credit that can get a message, and the message; None without such a pair.
 
-        The caller removes the message.
+        The line keeps the message, until it no longer waits.
         """
         for receiver in self.ready.values():
             entry = self.first(receiver)
@@ -136,7 +136,12 @@ class OwnLine(Line[ReceiverT]):
             self._groups.leave_out(entry)
 
     def renumbered(self, before: int, now: int) -> None:
-        """Note that a message has another key now."""
+        """Note that the key of a message has changed.
+
+        Args:
+            before: The former key.
+            now: The new key.
+        """
         if before in self._left_out:
             self._left_out.remove(before)
             self._left_out.add(now)

@@ -100,7 +100,7 @@ class Receiver(Link):
             self.line.line_up(self)
 
     def withdraw(self, credit: int) -> None:
-        """Take back as much credit as is given here, or all unused credit if that is less."""
+        """Take back this amount of credit, or all credit if the receiver has less."""
         self.credit = max(0, self.credit - credit)
         if self.credit == 0:
             self.line.ready.pop(self.key, None)

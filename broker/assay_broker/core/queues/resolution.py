@@ -53,7 +53,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
 
 
 def _unknown(state: State, name: str, choice: Choice) -> Target:
-    """Resolve a name that has no definition here: a cluster queue of another queue manager, or a queue on use."""
+    """Resolve a name without definition here, to a cluster queue of another queue manager or a queue made on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
         return elsewhere

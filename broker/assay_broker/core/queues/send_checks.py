@@ -145,7 +145,7 @@ def _queue_message(
     settled = _as_defined(message, target.path[0])
     queue = target.queue
     if queue is None:
-        raise TypeError("a target that is no topic is a queue")
+        raise TypeError("a target without a topic has a queue")
     home = queue.home if address.kind in _TEMPORARY else home_of(address.name)
     if delayed:
         return Pending(settled, (home,), (), expires_ms, 1)

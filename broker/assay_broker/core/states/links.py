@@ -93,4 +93,4 @@ class Link(Stepper[LinkState, LinkInput, LinkAction]):
 
     def impossible(self, happened: LinkInput) -> RefusalError:
         """Return the refusal of a request that does not fit the link's state."""
-        return illegal_state(f"Link {self.number} cannot do {words(happened)}: it is {words(self.state)}.")
+        return illegal_state(f"Link {self.number} does not allow {words(happened)} while it is {words(self.state)}.")

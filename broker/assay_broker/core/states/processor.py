@@ -24,7 +24,7 @@ class ProcessorState(Enum):
     """The states of the processor."""
 
     DOWN = auto()
-    """The queue manager has not started it."""
+    """The queue manager has not started the processor."""
     WATCHING = auto()
     """The processor releases every message whose delay is over."""
     STOPPED = auto()
@@ -46,7 +46,7 @@ class ProcessorInput(Enum):
 
 
 class ProcessorAction(Enum):
-    """The processor's reactions."""
+    """The processor's reactions to its events."""
 
     LOOK = auto()
     """Open the staging queue and release the messages whose delay is over."""

@@ -34,7 +34,7 @@ class Result(Enum):
     """The message's subscription has ended."""
     REFUSED = auto()
     REFUSED_DISCARD = auto()
-    """Refused, and the message is to be discarded in that case."""
+    """Refused, and the message asks to be discarded in that case."""
     REFUSED_PUBLICATION = auto()
     """Refused, and the message is a publication."""
     REFUSED_PERSISTENT = auto()
