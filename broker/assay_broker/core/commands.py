@@ -328,7 +328,7 @@ class FromMember(Struct, frozen=True, tag=True):
 
 
 class WorkerDied(Struct, frozen=True, tag=True):
-    """Let the delivery delay processor fail, because its worker has died (DD-65)."""
+    """Set the delivery delay processor to failed, because its worker has died (DD-65)."""
 
 
 class Tick(Struct, frozen=True, tag=True):

@@ -107,9 +107,9 @@ class Turn:
     def together(self) -> Together:
         """Return a context manager: the changes inside its block happen together or not at all.
 
-        If some changes of the block are recorded and others are not, the others depend on the same batch: if the store
-        refuses the batch, the core undoes them, too. So the core never backs out a unit of work in part, and a release
-        that the store refuses leaves no copy on the target.
+        A block may have recorded and unrecorded changes. If the store refuses the records, the core undoes the
+        unrecorded changes, too. So the core never backs out a unit of work in part, and a release that the store
+        refuses leaves no copy on the target.
         """
         return Together(self)
 
@@ -122,7 +122,7 @@ class Turn:
         """Begin a `together` block.
 
         Returns:
-            The number of records so far; None inside another block, which then covers this one.
+            The number of records so far; None inside another block, which then includes this block.
         """
         if self._unrecorded is not None:
             return None

@@ -50,7 +50,7 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
 
 
 def _apply(state: State, turn: Turn, unit: Unit) -> None:
-    """Carry out the settlements and sends of a unit of work, in their order and in one batch of records (JMS 6.2.7)."""
+    """Carry out the settlements of a unit of work, then its sends in their order, in one batch (JMS 6.2.7)."""
     with turn.together():
         for delivery in unit.settled:
             delivery.link.unsettled.pop(delivery.number, None)
@@ -104,7 +104,7 @@ def batch_stored(state: State, turn: Turn, number: int) -> None:
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     """Undo a batch that the store refused, and refuse the commands that wait for it.
 
-    Only the first refusal is logged; the next one is logged after the store has taken a batch again.
+    The log has only the first of several refusals in a row.
 
     Args:
         state: The queue manager.

@@ -98,7 +98,7 @@ class Connection:
 class Connections:
     """All connections of a queue manager.
 
-    A client id belongs to one connection, or to several that all allow the others (PD-17, JMS 6.1.2).
+    A client id belongs to one connection only, or to several that all have ``alone=False`` (PD-17, JMS 6.1.2).
 
     Args:
         limit: The highest number of connections.

@@ -234,7 +234,7 @@ def _open_subscription(
 def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | None, Terms]:
     """Return the existing subscription for these terms, or None; and the terms to use.
 
-    A subscription whose time to live is over is ended here, if no `Tick` has ended it yet. A receiver that asks for a
+    If the time to live of the subscription is over, this function ends the subscription. A receiver that asks for a
     time to live of 0 asks for a non-durable subscription. But if a durable subscription with a time to live has the
     same name, the receiver gets the durable subscription, and the time to live becomes 0.
     """

@@ -84,8 +84,8 @@ def defined(subscription: Subscription) -> SubscriptionDefined:
 def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
     """Handle the end of a subscription's receiver (PD-12, QS-20).
 
-    After its last receiver, a non-durable subscription ends at once, and so does one with a time to live of 0. The time
-    to live of any other subscription begins; without a time to live the subscription stays.
+    A non-durable subscription, or one with a time to live of 0, ends with its last receiver. For any other subscription
+    with a time to live, that time begins.
     """
     terms = subscription.terms
     if subscription.receivers or subscription.queue.gone:

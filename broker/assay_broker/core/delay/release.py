@@ -162,7 +162,7 @@ def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) ->
         state: The queue manager.
         turn: The present turn.
         entry: The copy.
-        undo: A function that undoes the removal if the store refuses it; None for one that stages the copy again.
+        undo: A function that undoes the removal if the store refuses it; None to stage the copy again in that case.
     """
     state.staging.unstage(entry)
     entry.place = Place.GONE
@@ -181,13 +181,13 @@ def _restage(state: State, entry: Entry, _turn: Turn) -> None:
 
 
 def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
-    """Undo `release`: stage the copy again, and let the processor fail, because the store has failed (DD-65)."""
+    """Undo `release`: stage the copy again, and set the processor to failed, because the store failed (DD-65)."""
     _restage(state, entry, turn)
     fail(state, turn)
 
 
 def fail(state: State, turn: Turn) -> None:
-    """Let the delay processor fail for another reason than the state of the staging queue.
+    """Set the delay processor to failed, for another reason than the state of the staging queue.
 
     A queue manager whose level has no delivery delay has no processor (DD-43).
     """

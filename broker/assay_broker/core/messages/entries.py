@@ -35,7 +35,7 @@ class Place(Enum):
     HELD = auto()
     """On its queue, but sent to a receiver or another queue manager, or held by a unit of work that settled it."""
     GONE = auto()
-    """Removed."""
+    """No longer in the queue manager."""
 
 
 class Entry(Struct, eq=False, kw_only=True):
@@ -55,8 +55,8 @@ class Entry(Struct, eq=False, kw_only=True):
         via: The names of the queue managers through which the copy has passed.
         unit: The unit of work that put the copy, while it is open or in doubt; None afterwards or without one.
         batch: The number of the batch that stores the copy; 0 for none.
-        order: The copy's position among copies of the same priority, set when it enters its queue. The copy keeps it
-            when a delivery fails.
+        order: The copy's position among copies of the same priority, set when the copy enters its queue. A copy whose
+            delivery fails keeps its position.
         count: The number of failed deliveries.
         redelivered: Whether a delivery has failed.
         place: The copy's place.

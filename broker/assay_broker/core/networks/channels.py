@@ -125,9 +125,9 @@ def _untaken(state: State, turn: Turn, *, member: str, number: int) -> None:
 
 
 def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
-    """Plan the put of a message for a queue; None if no put is possible now.
+    """Return the planned puts for a message that came for a queue; None if no put is possible now.
 
-    If the target cannot take the message, the rules for a staged message apply (DD-70 to DD-75).
+    If the queue cannot take the message, the rules for a staged message apply (DD-70 to DD-75).
     """
     home = home_of(parcel.target.name)
     entry = new_entry(state, home, parcel.message, now_ms=turn.now_ms, expires_ms=parcel.expires_ms)
@@ -136,7 +136,7 @@ def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
 
 
 def _publish(state: State, turn: Turn, parcel: Carry) -> Puts:
-    """Plan the puts of a publication to all present subscribers (DD-81, DD-84) and further neighbours."""
+    """Return the planned puts of a publication, to all present subscribers (DD-81, DD-84) and further neighbours."""
     puts = Puts(state, turn.now_ms)
     if parcel.expires_ms is not None and parcel.expires_ms <= turn.now_ms:
         return puts

@@ -37,7 +37,10 @@ class Name(Struct, frozen=True):
 
 
 class Flag(Struct, frozen=True):
-    """The values of an attribute that MQSC writes as SHARE or NOSHARE; definitions hold ``YES`` or ``NO``."""
+    """The values of an attribute that MQSC writes as a bare keyword, such as SHARE, or with NO in front (NOSHARE).
+
+    Definitions hold ``YES`` or ``NO``.
+    """
 
 
 Values = Choice | Number | Text | Name | Flag

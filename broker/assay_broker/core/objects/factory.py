@@ -18,7 +18,7 @@ MODEL_DEFAULT = "SYSTEM.DEFAULT.MODEL.QUEUE"
 DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
 NON_DURABLE_MODEL = "SYSTEM.NDURABLE.MODEL.QUEUE"
 ON_USE = "ONUSE(YES)"
-"""The word in CUSTOM of the queue manager that lets it create undefined queues on use; not part of IBM MQ."""
+"""The word in the CUSTOM attribute that makes the queue manager create undefined queues on use; not in IBM MQ."""
 
 _BASE_TOPIC: dict[str, Value] = {
     "DEFPSIST": "NO",

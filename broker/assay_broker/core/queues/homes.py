@@ -36,8 +36,7 @@ def is_shared(home: str) -> bool:
 def homes_named(name: str) -> frozenset[str]:
     """Return all homes that a queue of this name may have.
 
-    The name is that of a subscription's queue, which has one possible home, or of an application's queue, which may be
-    shared or not.
+    A subscription's queue has one possible home. An application's queue has two, because it may be shared or not.
     """
     if name.startswith(MANAGED_QUEUES):
         return frozenset({SUBSCRIPTION_HOME + name.rpartition(".")[2]})

@@ -114,9 +114,12 @@ def _topic_behind(state: State, alias: Definition) -> Address:
 def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:
     """Resolve a cluster queue to one of its instances on other queue managers; None if they have no instance.
 
-    DEFBIND decides which instance: with OPEN, the instance to which the sender was bound when it opened the queue; with
-    GROUP, one for each message group. With NOTFIXED, or without a binding or group, the instances take turns; those on
-    queue managers that do not run are left out while others run.
+    DEFBIND decides which instance:
+
+    - OPEN: the instance to which the sender was bound when it opened the queue.
+    - GROUP: the same instance for all messages of a group.
+    - NOTFIXED, or no binding or group: the instances take turns. Instances on stopped queue managers are left out while
+      another one runs.
     """
     known = state.members.instances(name)
     if not known:

@@ -70,7 +70,7 @@ def activate_subs(state: State) -> None:
 
 
 def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
-    """Put the retained publications of a new SUB object's topics on its queue, as far as the queue can take them."""
+    """Put the retained publications for a new SUB object on its queue, without those that the queue cannot take."""
     made = state.subscriptions.administered.get(name)
     if made is None:
         return

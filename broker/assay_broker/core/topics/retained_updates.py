@@ -79,7 +79,10 @@ def clear_retained(state: State, turn: Turn, topic: Address) -> None:
 
 
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
-    """Set a publication; record the change if the store holds the new publication, or may hold the one before."""
+    """Set a topic's retained publication, and record the change if necessary.
+
+    A record is necessary if the store has to hold the new publication, or may hold the publication before it.
+    """
     topic = publication.kept.topic
     before = state.retained.at(topic)
     if publication.recorded or (before is not None and (before.recorded or state.gate(before.batch))):

@@ -73,7 +73,7 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
     Args:
         objects: The queue manager's objects.
-        topic: The topic string; wildcards in a subscription's topic string are taken literally here.
+        topic: The topic string; wildcards in the topic string of a subscription have no special meaning here.
     """
     base = objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*objects.topics.above(topic), *((base,) if base is not None else ()), _SHIPPED)
