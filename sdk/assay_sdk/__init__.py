@@ -1,7 +1,10 @@
-"""The typed client SDK: JMS 2.0's words written as Python, over in-process and AMQP 1.0 drivers.
+"""The typed client SDK: a Python API with JMS 2.0's terms, for in-process brokers and AMQP 1.0.
 
-`connect` opens the simplified face, `ConnectionFactory` the classic one; both run one engine and mean the same by
-the same words.  `connect_mqlight` opens the MQ Light face: topics, qualities of service, a connection that comes back.
+It has three faces over one engine:
+
+- `connect` opens the simplified face, and `ConnectionFactory` the classic face.  Both use the same names with the same
+  meaning.
+- `connect_mqlight` opens the MQ Light face, which has topics and qualities of service and reconnects by itself.
 """
 
 from __future__ import annotations
@@ -76,12 +79,16 @@ _ON_FIRST_USE = {
     ),
     **dict.fromkeys(("Client", "Delivery", "Subscription", "connect_mqlight"), "assay_sdk.faces.mqlight.client"),
 }
-"""Names of the faces that most programs do not use, by module: imported on first use, because every program that uses
-the SDK waits for what is imported at its start (PEP 562)."""
+"""The module of each public name that is imported only on its first use (PEP 562).  Most programs do not use these
+names, and importing them would delay the start of every program."""
 
 
 def __getattr__(name: str) -> object:
-    """Import a name of another face on its first use."""
+    """Import a public name of `_ON_FIRST_USE` on its first use.
+
+    Raises:
+        AttributeError: The package has no such name.
+    """
     module = _ON_FIRST_USE.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The errors: one class for each kind of refusal, in one version for each face.
+"""The errors of the SDK: for each kind of refusal, a class of the classic and a class of the simplified face.
 
     JmsError
     ├── XAError
@@ -29,10 +29,9 @@
         ├── ConnectionLostRuntimeError
         └── StaleDeliveryRuntimeError
 
-The classic face raises `MessagingError` and its subclasses (JMS's checked exceptions), the simplified face
-`MessagingRuntimeError` and its subclasses (JMS's runtime exceptions).  Reason, objects and text are the same in both
-(DD-18).  `CHECKED` and `RUNTIME` give the class for each kind.  Calls of an XA resource raise `XAError` in both faces,
-as JTA's XAException is a class of its own.
+The classic and the MQ Light face raise `MessagingError` and its subclasses (JMS's checked exceptions).  The simplified
+face raises `MessagingRuntimeError` and its subclasses (JMS's runtime exceptions).  Reason, objects and text are the
+same in all faces (DD-18).  Calls of an XA resource raise `XAError` in every face, as JTA has XAException.
 """
 
 from __future__ import annotations
@@ -44,17 +43,17 @@ from assay_sdk.model.xa import XaCode
 
 
 class JmsError(Exception):
-    """A refusal by the SDK, or by the broker.
+    """Base of all errors of the SDK: the client or the broker has refused a call, or the connection is lost.
 
     Args:
         refused: The refusal.
 
     Attributes:
         refused: The refusal as a value.
-        kind: Kind of the error, which JMS's exception classes stand for.
-        reason: MQRC code; None without one.
+        kind: Kind of the refusal; JMS has an exception class for each kind.
+        reason: IBM MQ's reason code; None if the refusal has none.
         objects: Names of the objects that caused the refusal.
-        text: One sentence: what was refused, and why.
+        text: One sentence that says what was refused, and why.
     """
 
     def __init__(self, refused: Refused) -> None:
@@ -63,12 +62,12 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """Kind of the error, which JMS's exception classes stand for."""
+        """Kind of the refusal; JMS has an exception class for each kind."""
         return self.refused.kind
 
     @property
     def reason(self) -> Mqrc | None:
-        """MQRC code; None without one, or for a number that `Mqrc` lacks (`JmsError.refused` has the number)."""
+        """IBM MQ's reason code; None without one, or if `Mqrc` lacks the number (see `refused.mqrc`)."""
         code = self.refused.mqrc
         return Mqrc(code) if code is not None and code in _KNOWN else None
 
@@ -79,7 +78,7 @@ class JmsError(Exception):
 
     @property
     def text(self) -> str:
-        """One sentence: what was refused, and why."""
+        """One sentence that says what was refused, and why."""
         return self.refused.text
 
     def __reduce__(self) -> tuple[type[JmsError], tuple[Refused]]:
@@ -90,19 +89,19 @@ _KNOWN = frozenset(int(code) for code in Mqrc)
 
 
 class MessagingError(JmsError):
-    """Base of the classic face's errors, JMS's checked exceptions."""
+    """Base of the errors of the classic and the MQ Light face (JMS's checked exceptions)."""
 
 
 class MessagingRuntimeError(JmsError, RuntimeError):
-    """Base of the simplified face's errors, JMS's runtime exceptions."""
+    """Base of the errors of the simplified face (JMS's runtime exceptions)."""
 
 
 class XAError(JmsError):
-    """A negative answer of an XA resource."""
+    """An error of an XA resource: the resource manager refused a call, or ended the branch in another way."""
 
     @property
     def code(self) -> XaCode:
-        """The answer's code in X/Open XA."""
+        """The return code in X/Open XA, such as XAER_NOTA."""
         return XaCode(self.refused.xa or XaCode.XAER_RMERR)
 
 
@@ -115,27 +114,27 @@ class InvalidClientIdError(MessagingError):
 
 
 class InvalidDestinationError(MessagingError):
-    """The destination does not exist, or does not allow the use."""
+    """The destination does not exist, is not a valid destination, or cannot be used in this way."""
 
 
 class InvalidSelectorError(MessagingError):
-    """The selector is invalid."""
+    """The message selector is invalid."""
 
 
 class SecurityError(MessagingError):
-    """The login failed, or the user lacks an authority."""
+    """The broker refused the login, or the user lacks an authority."""
 
 
 class MessageFormatError(MessagingError):
-    """A body or a header is not of the expected type."""
+    """A message's body, header or property has an invalid type or value."""
 
 
 class ResourceAllocationError(MessagingError):
-    """A limit or a storage is exhausted."""
+    """A queue is full, a message is too long, or the broker lacks another resource."""
 
 
 class TransactionInProgressError(MessagingError):
-    """A unit of work in progress forbids the call."""
+    """The call is not allowed in a unit of work, such as `commit` in an XA session."""
 
 
 class TransactionRolledBackError(MessagingError):
@@ -143,15 +142,15 @@ class TransactionRolledBackError(MessagingError):
 
 
 class UnsupportedError(MessagingError):
-    """The driver or the broker lacks the capability; nothing was sent."""
+    """The driver or the broker lacks a capability that the call needs; nothing was sent."""
 
 
 class ConnectionLostError(MessagingError):
-    """The connection is lost."""
+    """The connection is lost, or the broker cannot be reached."""
 
 
 class StaleDeliveryError(MessagingError):
-    """The message came over an earlier connection: it cannot be settled any more, and may be delivered again."""
+    """The message came over an earlier connection and cannot be confirmed; the broker may deliver it again."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
@@ -163,27 +162,27 @@ class InvalidClientIdRuntimeError(MessagingRuntimeError):
 
 
 class InvalidDestinationRuntimeError(MessagingRuntimeError):
-    """The destination does not exist, or does not allow the use."""
+    """The destination does not exist, is not a valid destination, or cannot be used in this way."""
 
 
 class InvalidSelectorRuntimeError(MessagingRuntimeError):
-    """The selector is invalid."""
+    """The message selector is invalid."""
 
 
 class SecurityRuntimeError(MessagingRuntimeError):
-    """The login failed, or the user lacks an authority."""
+    """The broker refused the login, or the user lacks an authority."""
 
 
 class MessageFormatRuntimeError(MessagingRuntimeError):
-    """A body or a header is not of the expected type."""
+    """A message's body, header or property has an invalid type or value."""
 
 
 class ResourceAllocationRuntimeError(MessagingRuntimeError):
-    """A limit or a storage is exhausted."""
+    """A queue is full, a message is too long, or the broker lacks another resource."""
 
 
 class TransactionInProgressRuntimeError(MessagingRuntimeError):
-    """A unit of work in progress forbids the call."""
+    """The call is not allowed in a unit of work, such as `commit` in an XA session."""
 
 
 class TransactionRolledBackRuntimeError(MessagingRuntimeError):
@@ -191,15 +190,15 @@ class TransactionRolledBackRuntimeError(MessagingRuntimeError):
 
 
 class UnsupportedRuntimeError(MessagingRuntimeError):
-    """The driver or the broker lacks the capability; nothing was sent."""
+    """The driver or the broker lacks a capability that the call needs; nothing was sent."""
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The connection is lost."""
+    """The connection is lost, or the broker cannot be reached."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """The message came over an earlier connection: it cannot be settled any more, and may be delivered again."""
+    """The message came over an earlier connection and cannot be confirmed; the broker may deliver it again."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {

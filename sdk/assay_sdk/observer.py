@@ -1,7 +1,7 @@
-"""Observers: callables that a client calls with each event when it happens.
+"""Observers: functions that a client calls with each of its events, when the event happens.
 
-Journals and tracing are observers.  The client calls an observer on the runner, in the order of the events.  An
-observer must not raise: its error ends the call or the callback whose event it was.
+The journal and the tracing of the kit are observers.  The client calls an observer on its runner, in the order of the
+events.  An observer must not raise: its exception would end the call or the callback during which the event happened.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class Handed(Struct, frozen=True, kw_only=True):
-    """A received message, with its delivery.
+    """A received message and its delivery, as the events carry them.
 
     Args:
         consumer: The consumer's number on its connection (`Consumer.number` of the faces).
@@ -38,17 +38,17 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, tag=True):
-    """The application is about to receive a message; nothing has been settled."""
+    """Event: the application is about to receive a message, which is not settled yet."""
 
     handed: Handed
 
 
 class Settled(Struct, frozen=True, tag=True):
-    """The client sends the outcome of a delivery to the broker.
+    """Event: the client sends the outcome of a delivery to the broker.
 
     Args:
-        unit: The unit of work in which the message is accepted: the number of a local one, or the encoded xid of a
-            branch; None for none.
+        unit: The unit of work in which the message is accepted: the number of a local unit of work, or the encoded xid
+            of a branch.  None if the message is settled outside of a unit of work.
     """
 
     handed: Handed
@@ -57,7 +57,7 @@ class Settled(Struct, frozen=True, tag=True):
 
 
 class CallbackEnded(Struct, frozen=True, tag=True):
-    """A listener has returned or raised; the outcome of its messages is settled after this event.
+    """Event: a listener has returned or raised; the client settles its messages after this event.
 
     Args:
         consumer: The consumer's number on its connection.
@@ -70,10 +70,11 @@ class CallbackEnded(Struct, frozen=True, tag=True):
 
 
 class UnitTurned(Struct, frozen=True, tag=True):
-    """The broker has begun, prepared or ended a unit of work.
+    """Event: the broker has begun, prepared or ended a unit of work.
 
     Args:
         unit: The number of a local unit of work, or the encoded xid of a branch.
+        op: The step that the broker has taken.
     """
 
     unit: int | bytes
@@ -81,17 +82,17 @@ class UnitTurned(Struct, frozen=True, tag=True):
 
 
 class ConnectionLost(Struct, frozen=True, tag=True):
-    """The connection ended without being closed."""
+    """Event: the connection ended before the application closed it; `refused` says why."""
 
     refused: Refused
 
 
 class Reconnected(Struct, frozen=True, tag=True):
-    """A client that reconnects by itself has a new connection, and its subscriptions are attached to it."""
+    """Event: an MQ Light client has a new connection, and has attached its subscriptions to it."""
 
 
 class FrameSeen(Struct, frozen=True, tag=True):
-    """A protocol frame was sent or received (only on connections with ``trace``)."""
+    """Event: the client has sent or received a protocol frame; only on connections with ``trace``."""
 
     frame: Frame
 
@@ -100,7 +101,7 @@ SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | Reconn
 
 
 class Observer(Protocol):
-    """A callable that a connection calls with each event."""
+    """A function that a client calls with each of its events."""
 
     def __call__(self, event: SdkEvent, /) -> None:
         """Record an event."""
@@ -108,5 +109,5 @@ class Observer(Protocol):
 
 
 def no_observer(event: SdkEvent) -> None:
-    """Ignore an event: the observer of a connection without one."""
+    """Ignore an event: the default observer."""
     del event

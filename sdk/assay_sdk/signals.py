@@ -1,9 +1,8 @@
-"""Signals: keeping the handlers of the application out of code that must not stop in its middle.
+"""Signals: handlers of the application are called only between jobs, or while a listener of the application runs.
 
-Python calls a signal's handler on the main thread, between any two instructions, and the handler may raise, as that of
-Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them; an exception within one would
-leave broker and client with half of its effects.  So handlers are called between jobs, and while a listener of the
-application runs.
+Python calls a signal's handler on the main thread, between any two instructions.  The handler may raise, as the one of
+Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them.  An exception within a job would
+leave broker and client with half of the job's effects.
 """
 
 from __future__ import annotations
@@ -18,18 +17,19 @@ from typing import Self
 Handler = Callable[[int, FrameType | None], object]
 
 _HELD = tuple(int(number) for number in signal.Signals if number.name in {"SIGINT", "SIGALRM", "SIGTERM"})
-"""Signals whose handlers are likely to raise; asking for every signal would take too long."""
+"""Signals whose handlers are likely to raise; replacing the handlers of all signals would take too long."""
 
 
 class SignalHold:
-    """Calls handlers late.  There is one, because handlers belong to the process; other threads pay no attention to it.
+    """A context manager that delays the handlers of signals to the end of its block.
 
-    A block within a block changes nothing, except within `application`.
+    The process has one instance (`hold`), because handlers belong to the process.  It has an effect only on the main
+    thread, on which Python calls handlers.  A nested block has no effect of its own, except within `application`.
     """
 
     def __init__(self) -> None:
         self.came: deque[tuple[int, FrameType | None]] = deque()
-        """Signals whose handlers are still to be called."""
+        """Signals that came and whose handlers were not called yet."""
         self._handlers: dict[int, Handler] = {}
         self._installed: list[int] = []
         self._depth = 0
@@ -38,13 +38,13 @@ class SignalHold:
         self._own: Handler = self._note
 
     def __enter__(self) -> Self:
-        """Call handlers only by `tell`, and at the end of the outermost block."""
+        """Delay handlers until `tell` is called or the outermost block ends."""
         if _on_main_thread():
             outer, self._late = self._late, True
             try:
                 if not self._depth:
                     self._install()
-            except BaseException:  # of a handler that is not replaced yet
+            except BaseException:  # a handler that is not replaced yet may raise
                 self._restore()
                 self._late = outer
                 raise
@@ -53,7 +53,7 @@ class SignalHold:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the block; a handler may raise."""
+        """End the block, and after the outermost one call the delayed handlers, which may raise."""
         if _on_main_thread():
             late = self._outer.pop()
             self._depth -= 1
@@ -66,13 +66,13 @@ class SignalHold:
                 self.tell()
 
     def tell(self) -> None:
-        """Call the handlers of signals that came, on the main thread; one may raise."""
+        """Call the handlers of the signals that came, if this is the main thread; a handler may raise."""
         while self.came and _on_main_thread():
             number, frame = self.came.popleft()
             self._handlers[number](number, frame)
 
     def application(self, call: Callable[[], None]) -> None:
-        """Call code of the application, during which handlers are called at once."""
+        """Call a function of the application, during which handlers are called at once."""
         if not (self._depth and _on_main_thread()):
             call()
             return
@@ -95,7 +95,7 @@ class SignalHold:
         while self._installed:
             number = self._installed.pop()
             now = signal.signal(number, self._handlers[number])
-            if now != self._own:  # the application has set another one meanwhile
+            if now != self._own:  # the application has set another handler meanwhile
                 signal.signal(number, now)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -110,4 +110,4 @@ def _on_main_thread() -> bool:
 
 
 hold = SignalHold()
-"""The hold of this process."""
+"""The instance of this process."""

@@ -1,7 +1,7 @@
-"""Clocks and runners.
+"""Protocols of clocks and runners.
 
-Code of the kit never sleeps.  The synchronous faces wait in `Runner.run_until` only: a virtual clock advances to the
-next due job in the same thread, a real clock waits for the I/O loop.
+The SDK waits only in `Runner.run_until`, and never sleeps.  With a virtual clock, `run_until` runs the next due job on
+the calling thread and advances the clock to it.  With a real clock, it waits for the I/O loop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Clock(Protocol):
 
     @property
     def boot(self) -> str:
-        """Id of the clock: monotonic times of clocks with the same id are comparable."""
+        """Id of the clock: monotonic times of two clocks are comparable if the ids are equal."""
         ...
 
     @property
@@ -24,7 +24,7 @@ class Clock(Protocol):
         ...
 
     def monotonic_ns(self) -> int:
-        """Return a monotonic time in nanoseconds."""
+        """Return the monotonic time in nanoseconds."""
         ...
 
     def wall_ns(self) -> int:
@@ -33,18 +33,18 @@ class Clock(Protocol):
 
 
 class CancelJob(Protocol):
-    """Cancels a scheduled job; does nothing if the job ran or was cancelled."""
+    """A function that cancels a scheduled job."""
 
     def __call__(self) -> None:
-        """Cancel the job."""
+        """Cancel the job; does nothing if the job has run or was cancelled."""
         ...
 
 
 class Runner(Protocol):
-    """Runs jobs one at a time, in the order of their due times and then of their scheduling.
+    """A runner, which runs jobs one at a time, in the order of their due times and then of their scheduling.
 
-    Jobs, events and the application's callbacks all run here.  A job may call `run_until`, as a listener does that
-    commits; the runner then runs other jobs until that call ends.
+    The driver's events and the application's callbacks are jobs, too.  A job may call `run_until`, for example a
+    listener that commits.  The runner then runs other jobs until that call ends.
     """
 
     @property
@@ -54,39 +54,44 @@ class Runner(Protocol):
 
     @property
     def waited_ns(self) -> int:
-        """Total time that callers have spent in `run_until`, in nanoseconds of the runner's clock."""
+        """Total time that callers have waited in `run_until`, in nanoseconds of the runner's clock."""
         ...
 
     def call_soon(self, job: Callable[[], None]) -> None:
-        """Run a job after the jobs that are due.  May be called from any thread."""
+        """Schedule a job after the jobs that are due now; any thread may call this."""
         ...
 
     def call_at(self, due_ns: int, job: Callable[[], None]) -> CancelJob:
-        """Run a job at a monotonic time in nanoseconds."""
+        """Schedule a job for a monotonic time in nanoseconds.
+
+        Returns:
+            A function that cancels the job.
+        """
         ...
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
         """Wait until `done()` is true or the monotonic deadline has passed.
 
         Args:
-            done: Called after every job; must be cheap and have no side effects.
-            deadline_ns: Monotonic nanoseconds; None waits without a limit.
+            done: Returns whether to stop waiting.  The runner calls it after every job, so it must be cheap and have
+                no side effects.
+            deadline_ns: Monotonic time in nanoseconds; None waits without limit.
 
         Returns:
             The last result of `done()`.
 
         Raises:
-            StalledError: In virtual time, `done()` is not true, no deadline was given, and no job is scheduled.
+            StalledError: In virtual time, `done()` is false, no deadline is given, and no job is scheduled.
         """
         ...
 
 
 class OtherProcessError(RuntimeError):
-    """A runner with a thread is used in a forked process, in which its thread does not run."""
+    """The error for a runner with a thread that is used in a forked process, in which the thread does not run."""
 
     def __init__(self) -> None:
         super().__init__("this connection was made in another process: connect again in this one")
 
 
 class StalledError(RuntimeError):
-    """A wait without a limit cannot end, because no scheduled job could end it."""
+    """The error for a wait without limit in virtual time that cannot end, because no job is scheduled."""

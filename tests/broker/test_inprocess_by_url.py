@@ -101,7 +101,7 @@ def test_a_temporary_queue_has_a_name_of_its_own_and_goes_with_its_connection_or
                 with pytest.raises(MessagingRuntimeError, match="has a consumer"):
                     context.delete_temporary(replies)
             context.delete_temporary(replies)
-            with pytest.raises(MessagingRuntimeError, match="only who has made one"):
+            with pytest.raises(MessagingRuntimeError, match="only the connection that created it"):
                 context.delete_temporary(replies)
             with pytest.raises(NoConverterError):
                 context.create_temporary_topic(int)

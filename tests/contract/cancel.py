@@ -59,5 +59,5 @@ class CancelContract(ABC):
 
     @pytest.mark.parametrize("wrong", ["", 7, None])
     def test_a_handle_that_is_no_message_id_is_refused(self, world: World, wrong: Any) -> None:
-        with world.connect() as ctx, pytest.raises(MessagingRuntimeError, match="give the message id of a receipt"):
+        with world.connect() as ctx, pytest.raises(MessagingRuntimeError, match="give the message id that a send"):
             ctx.cancel(wrong)

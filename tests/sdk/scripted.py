@@ -1,4 +1,4 @@
-"""A driver for tests: a queue or two in a list, every command recorded, any answer held back or refused."""
+"""A fake driver and broker for tests of the engine: it records commands, and a test can hold or refuse answers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ QUEUE = Address(AddressKind.QUEUE, "Q")
 OTHER = Address(AddressKind.QUEUE, "OTHER")
 TOPIC = Address(AddressKind.TOPIC, "T")
 MS = 1_000_000
-THREAD = 0  # a caller that is never the callback's own thread
+THREAD = 0  # identifies a calling thread that never runs a callback
 
 CommandT = TypeVar("CommandT")
 T = TypeVar("T")
 
 
 class Stored:
-    """A message in a queue; sorts by its place."""
+    """A message on a queue of the fake broker; messages are ordered by their places."""
 
     def __init__(self, place: int, message: Message) -> None:
         self.place = place
@@ -46,7 +46,7 @@ class Stored:
 
 
 class FakeWire:
-    """One connection to the fake broker."""
+    """A connection of the fake driver, with a fake broker that has its queues in memory."""
 
     epoch = 1
 
@@ -77,30 +77,30 @@ class FakeWire:
     # what tests do ---------------------------------------------------------------------------------------------------
 
     def put(self, *texts: str, to: str = "Q", **fields: Any) -> None:
-        """Messages come to a queue."""
+        """Put messages on a queue; the text of each is its body and its id."""
         for text in texts:
             self._add(to, Message(message_id=text, body=text, **fields))
 
     def bodies(self, name: str = "Q") -> list[Any]:
-        """What is in a queue and not out with anybody."""
+        """Return the bodies of the messages on a queue that are not delivered to a consumer."""
         return [stored.message.body for stored in self.stock.get(name, [])]
 
     def all(self, kind: type[CommandT]) -> list[CommandT]:
-        """The commands of a kind, in order."""
+        """Return the recorded commands of a kind, in their order."""
         return [command for command in self.commands if isinstance(command, kind)]
 
     def settled(self) -> list[tuple[tuple[int, ...], Outcome]]:
-        """What was settled, in order."""
+        """Return the deliveries and the outcome of each `Settle` command, in their order."""
         return [(command.deliveries, command.outcome) for command in self.all(port.Settle)]
 
     def answer_held(self) -> None:
-        """Answer what was held back."""
+        """Answer the commands whose answers were held."""
         held, self.held = self.held, []
         for command in held:
             self._do(command)
 
     def break_line(self) -> None:
-        """The line drops: what is open fails, then the wire is closed."""
+        """Lose the connection: answer `Failed` for held commands, then emit `Closed`."""
         refused = Refused(JmsErrorKind.CONNECTION_LOST, "the line broke")
         held, self.held = self.held, []
         for command in held:
@@ -110,7 +110,7 @@ class FakeWire:
     # the port --------------------------------------------------------------------------------------------------------
 
     def submit(self, command: DriverCommand) -> None:
-        """Record, and answer in a job of its own."""
+        """Record a command, and answer it in a job of its own unless its answer is held."""
         self.commands.append(command)
         if type(command) in self.hold:
             self.held.append(command)
@@ -118,7 +118,7 @@ class FakeWire:
             self.runner.call_soon(partial(self._do, command))
 
     def abort(self) -> None:
-        """Nothing more is said."""
+        """Record that the engine has aborted the connection."""
         self.aborted = True
 
     # the broker ------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class FakeWire:
 
 
 class FakeDriver:
-    """Gives one `FakeWire` after the other."""
+    """A fake driver, which returns a new `FakeWire` for each connection."""
 
     name = "fake"
 
@@ -226,7 +226,7 @@ class FakeDriver:
         self.targets: list[Target] = []
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FakeWire:
-        """A new wire."""
+        """Return a new `FakeWire`, and record the target."""
         wire = FakeWire(sink, runner, self.capabilities, opens=self.opens)
         self.wires.append(wire)
         self.targets.append(target)
@@ -234,7 +234,7 @@ class FakeDriver:
 
 
 class Bench:
-    """A world with one engine connection over a fake wire."""
+    """A bench for tests: an engine connection with one session, over a fake driver in virtual time."""
 
     def __init__(
         self,
@@ -264,18 +264,22 @@ class Bench:
 
     @property
     def wire(self) -> FakeWire:
-        """The wire."""
+        """The fake driver's side of the connection."""
         return self.driver.wires[0]
 
     def do(self, operation: Operation[T]) -> T:
-        """Run an operation to its end."""
+        """Run an operation to its end, and return its result."""
         return perform(self.runner, operation)
 
     def let(self, span_ms: int) -> None:
-        """Let time pass."""
+        """Let virtual time pass.
+
+        Args:
+            span_ms: Virtual milliseconds.
+        """
         self.runner.run_until(lambda: False, self.runner.clock.monotonic_ns() + span_ms * MS)
 
     @property
     def now_ms(self) -> float:
-        """Milliseconds since the world began."""
+        """Virtual time in milliseconds, from 0."""
         return self.runner.clock.monotonic_ns() / MS

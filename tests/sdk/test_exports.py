@@ -1,4 +1,4 @@
-"""`__all__` against what the modules hold."""
+"""The public names of the modules: each is in `__all__`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When handlers of signals are called in virtual time."""
+"""The times at which handlers of signals are called in virtual time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_sdk.signals import SignalHold, hold
 
 
 class StruckError(Exception):
-    """Raised by the handler."""
+    """The exception that the test's handler raises."""
 
 
 @pytest.fixture(autouse=True)

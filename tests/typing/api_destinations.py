@@ -1,4 +1,4 @@
-"""How a user's type checker sees destinations and converters; checked by mypy and pyright, never run."""
+"""The types of destinations and converters, as a user's type checker infers them; mypy and pyright check this file."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from assay_sdk.model.message import Address, Body
 
 
 class Order(Struct):
-    """A struct to carry."""
+    """A struct that is sent as a body."""
 
     number: str
 
 
 class Refund(Struct):
-    """Another."""
+    """A second struct that is sent as a body."""
 
     number: str
 
 
 @dataclass
 class Point:
-    """A dataclass to carry."""
+    """A dataclass that is sent as a body."""
 
     x: int
 
 
 class Either:
-    """A converter for a union."""
+    """A converter of an application for a union."""
 
     def encode(self, value: Order | Refund) -> tuple[Body, str | None]:
-        """The number."""
+        """Return the number as the body, and the class's name as the content type."""
         return value.number, type(value).__name__
 
     def decode(self, body: Body, content_type: str | None) -> Order | Refund:
-        """By the content type."""
+        """Return a value of the class that the content type names."""
         return Order(str(body)) if content_type == "Order" else Refund(str(body))
 
 

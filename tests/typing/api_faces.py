@@ -1,4 +1,4 @@
-"""How a user's type checker sees the faces; checked by mypy and pyright, never run."""
+"""The types of the faces, as a user's type checker infers them; mypy and pyright check this file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from assay_sdk import (
 
 
 class Order(Struct):
-    """A struct to carry."""
+    """A struct that is sent as a body."""
 
     number: str
 
@@ -42,7 +42,7 @@ news = Topic("NEWS")
 
 
 def simplified() -> None:
-    """The simplified face."""
+    """Use the simplified face."""
     with connect("amqp://127.0.0.1:5672", client_id="billing") as ctx:
         assert_type(ctx, Context)
         producer = ctx.create_producer(orders, delivery_delay=timedelta(seconds=5), time_to_live=60_000)
@@ -76,7 +76,7 @@ def simplified() -> None:
 
 
 def classic() -> None:
-    """The classic face."""
+    """Use the classic face."""
     connection = ConnectionFactory("amqp://127.0.0.1:5672").create_connection()
     session = connection.create_session(AckMode.CLIENT)
     assert_type(session, Session)
@@ -90,7 +90,7 @@ def classic() -> None:
 
 
 def mqlight() -> None:
-    """The MQ Light face."""
+    """Use the MQ Light face."""
     with connect_mqlight("amqp://127.0.0.1:5672", client_id="desk") as client:
         assert_type(client, Client)
         assert_type(client.send("prices/nails", {"cents": 12}, qos=1, ttl=timedelta(minutes=1)), str)

@@ -1,4 +1,4 @@
-"""How a user's type checker sees the pytest fixture; checked by mypy and pyright, never run."""
+"""The types of the pytest fixture, as a user's type checker infers them; mypy and pyright check this file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_steps import ReferenceBroker
 
 
 def test_an_order_is_sent(reference_broker: ReferenceBroker) -> None:
-    """A user's test."""
+    """Use the fixture as a user's test does."""
     assert_type(reference_broker.url, str)
     assert_type(reference_broker.login, Login | None)
     assert_type(reference_broker.http_url, str | None)
@@ -20,6 +20,6 @@ def test_an_order_is_sent(reference_broker: ReferenceBroker) -> None:
 
 
 def wrong(reference_broker: ReferenceBroker) -> None:
-    """Values are frozen, and an unknown attribute is a mistake."""
+    """Make mistakes that the type checkers must report: a frozen value, and an unknown attribute."""
     reference_broker.url = "amqp://127.0.0.1"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     reference_broker.port  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018

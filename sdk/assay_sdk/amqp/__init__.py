@@ -1,4 +1,4 @@
-"""Parts of AMQP 1.0 for both ends of a connection: types, message sections, frames and names.
+"""AMQP 1.0's encodings, for clients and brokers: types, message sections, frames and names.
 
-These modules only transform octets, and do not use proton.
+These modules only transform octets, and do not use Proton.
 """

@@ -1,4 +1,4 @@
-"""Reading the body of an encoded message without decoding the rest (OASIS AMQP 1.0, 3.2.6 to 3.2.8)."""
+"""The body of an encoded message, read without decoding the other sections (OASIS AMQP 1.0, 3.2.6 to 3.2.8)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay_sdk.model.message import Body
 
 
 def body(octets: bytes) -> Body:
-    """Return the body of an encoded message as in `Message.body`: text, bytes, or None for other bodies.
+    """Return the body of an encoded message: text, bytes, or None for no body and for a body of another type.
 
     Raises:
         DecodeError: The message is malformed.
@@ -18,7 +18,7 @@ def body(octets: bytes) -> Body:
         return None
     first = parts[0]
     if first.code == DATA:
-        # A single data section is copied once; several are joined without copying each first.
+        # Views of several sections are joined without copying each section first.
         view = octets if len(parts) == 1 else memoryview(octets)
         pieces = [view[_content(octets, span.value) : span.end] for span in parts]
         return bytes(pieces[0]) if len(pieces) == 1 else b"".join(pieces)
@@ -29,7 +29,7 @@ def body(octets: bytes) -> Body:
 
 
 def is_plain(octets: bytes) -> bool:
-    """Whether the body of an encoded message is text, bytes or absent, so that `Message.body` can hold it.
+    """Return whether an encoded message has no body or a body of text or bytes, which `Message.body` can represent.
 
     Raises:
         DecodeError: The message is malformed.
@@ -39,7 +39,9 @@ def is_plain(octets: bytes) -> bool:
 
 
 def body_size(octets: bytes) -> int:
-    """Return the size of the body in octets: of its text or data, or of all sections of other bodies.
+    """Return the size of an encoded message's body, in octets.
+
+    For text and bytes it is the size of the content, for a body of another type the size of its sections.
 
     Raises:
         DecodeError: The message is malformed.

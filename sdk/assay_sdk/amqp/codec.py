@@ -1,10 +1,9 @@
-"""Conversion of `Message` to AMQP 1.0 message sections and back, in the JMS mapping.
+"""Conversion of `Message` to AMQP 1.0 message sections and back, in the JMS mapping (OASIS AMQP 1.0, 3.2).
 
-The sections are those of OASIS AMQP 1.0, 3.2.  JMS headers are mapped as in the working draft of the AMQP JMS mapping
-and in Apache Qpid JMS (``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``): kinds of
-destinations and the message type are annotations, a delay is the absolute ``x-opt-delivery-time``.  `proton.Message` is
-not used, because it omits an explicit ``durable=false``, does not tell an absent field from a zero one, and truncates
-milliseconds.
+JMS headers are mapped as in the working draft of the AMQP JMS mapping and in Apache Qpid JMS
+(``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``).  Annotations have the message type, the
+kinds of the destinations, and the delivery time (``x-opt-delivery-time``).  `proton.Message` is not used, because it
+omits an explicit ``durable=false``, does not distinguish an absent field from a zero, and truncates milliseconds.
 """
 
 from __future__ import annotations
@@ -46,25 +45,29 @@ _KIND_NUMBERS: Mapping[AddressKind, int] = {
     AddressKind.TEMPORARY_TOPIC: 3,
 }
 KINDS: Mapping[int, AddressKind] = {number: kind for kind, number in _KIND_NUMBERS.items()}
-"""Kind of destination of each number in the annotations."""
+"""Kind of destination for each number in the annotations."""
 
 MAX_TTL_MS = 2**32 - 1
-"""Longest ttl of the header, a uint (3.2.1); a longer one is sent as absolute-expiry-time only."""
+"""Longest time to live of the header, which is a uint of milliseconds (3.2.1).  A longer one is sent only as
+absolute-expiry-time."""
 
 
 class Prefixes(Struct, frozen=True):
-    """Prefixes that a broker requires for names: ``queue-prefix`` and ``topic-prefix`` of its open."""
+    """Prefixes that a broker requires for the names of queues and topics.
+
+    They are the properties ``queue-prefix`` and ``topic-prefix`` of its open.
+    """
 
     queue: str = ""
     topic: str = ""
 
     def of(self, kind: AddressKind) -> str:
-        """Return the prefix for a kind of destination; none for temporary ones, which the broker names."""
+        """Return the prefix for a kind of destination; empty for temporary destinations, which the broker names."""
         return {AddressKind.QUEUE: self.queue, AddressKind.TOPIC: self.topic}.get(kind, "")
 
 
 class Received(Struct, frozen=True):
-    """A received message with the header's delivery-count."""
+    """A decoded message, and the delivery-count of its header (`count`)."""
 
     message: Message
     count: int
@@ -74,7 +77,7 @@ _UNFIT = "a field of the message does not fit into its AMQP type"
 
 
 class EncodeError(ValueError):
-    """A message that AMQP cannot carry; the text says which part of it."""
+    """The error for a message that AMQP cannot carry; the text names the part that it cannot carry."""
 
 
 def wire_name(address: Address, prefixes: Prefixes) -> str:
@@ -89,7 +92,7 @@ def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa:
     """Encode the sections of a message.
 
     Args:
-        message: Message to encode; `Message.encoded` is returned unchanged if it has one.
+        message: Message to encode.  If it has `Message.encoded`, the result is this value.
         prefixes: Prefixes that the broker requires for names.
 
     Raises:
@@ -105,10 +108,10 @@ def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa:
 
 
 def without_header(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
-    """Encode the sections after the header, annotations and bare message, from the message's fields.
+    """Encode the sections of a message after its header: annotations, properties and body.
 
     Args:
-        message: Message to encode; its `Message.encoded` is ignored.
+        message: Message to encode; `Message.encoded` is ignored.
         prefixes: Prefixes that the broker requires for names.
 
     Raises:
@@ -174,7 +177,7 @@ def _properties(message: Message, prefixes: Prefixes) -> bytes:
         types.fields(
             (
                 _or_null(identifier, message.message_id),
-                types.null(),  # user-id: the broker knows who is logged in
+                types.null(),  # user-id: the broker knows the user from the login
                 _or_null(types.string, to),
                 _or_null(types.string, message.subject),
                 _or_null(types.string, reply_to),
@@ -191,7 +194,7 @@ def _properties(message: Message, prefixes: Prefixes) -> bytes:
 
 
 def application_properties(properties: Mapping[str, Property]) -> bytes:
-    """Encode the section of application properties; empty without properties.
+    """Encode the section of application properties; without properties, return no octets.
 
     Raises:
         EncodeError: An integer has more than 64 bits.
@@ -253,11 +256,11 @@ def decode(
 
     Args:
         octets: Sections of the message.
-        link: Destination of the receiver, for a message that names none.
+        link: Destination of the receiver, for a message that names no destination.
         prefixes: Prefixes that the broker uses for names.
-        now_ms: Time of arrival in milliseconds since the epoch.  A time to live without an expiry time counts from
-            there, because each intermediary reduces it to what is left (3.2.1).  None if unknown; the message then has
-            no expiry time.
+        now_ms: Time of arrival, in milliseconds since the epoch; None if it is unknown.  If the message has a time to
+            live but no expiry time, it expires this long after its arrival, because each intermediary reduces the time
+            to live by the time that has passed (3.2.1).  With None, such a message has no expiry time.
 
     Raises:
         DecodeError: The sections are malformed.
@@ -295,7 +298,14 @@ def decode(
 
 
 def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
-    """Return the sections by code, the body, and whether the body is text, bytes or absent."""
+    """Decode all sections of a message.
+
+    Returns:
+        The sections by code; the body, or None; and whether the message has no body or one of text or bytes.
+
+    Raises:
+        DecodeError: The sections are malformed.
+    """
     reader = types.Reader(octets)
     sections: dict[int, object] = {}
     data: list[bytes] = []
@@ -316,14 +326,14 @@ def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
     if data:
         return sections, b"".join(data), True
     value = sections.get(VALUE)
-    symbol = isinstance(value, types.Symbol)  # a str of a type that JSON and text lack
+    symbol = isinstance(value, types.Symbol)  # a subclass of str, but not text
     if SEQUENCE in sections or symbol or not (value is None or isinstance(value, str | bytes)):
         return sections, None, False
     return sections, value, True
 
 
 class _Fields:
-    """Fields of a composite section, by position."""
+    """The fields of a header or of properties, by position."""
 
     def __init__(self, value: object, section: str) -> None:
         if value is not None and not isinstance(value, list):

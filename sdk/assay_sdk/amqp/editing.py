@@ -1,6 +1,6 @@
-"""Changing some values of an encoded message; the others keep their octets, and so their types.
+"""Changes of single values in an encoded message.  Other values keep their octets, and so their types.
 
-A broker uses it for messages that it otherwise forwards unchanged.
+A broker uses these functions for messages that it otherwise forwards unchanged.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _Entry = tuple[Simple, bytes, bytes]
 def with_entries(
     octets: bytes, code: int, added: Mapping[str, bytes], dropped: Collection[str], *, name: Callable[[str], bytes]
 ) -> bytes:
-    """Return a message with other entries in its annotations or application properties.
+    """Return a message with entries added to, and removed from, its annotations or application properties.
 
     Args:
         octets: Encoded message.
         code: Code of the section.
-        added: Encoded values by name, which replace entries of these names.
+        added: Encoded values by name; they replace entries with these names.
         dropped: Names of entries to remove.
-        name: Encoder of names: of symbols or of strings.
+        name: Encodes a name, as a symbol or as a string.
 
     Raises:
         DecodeError: The message is malformed.
@@ -36,7 +36,9 @@ def with_entries(
 
 
 def with_map(octets: bytes, code: int, added: bytes) -> bytes:
-    """Return a message with a map's entries in its annotations or application properties; they replace equal keys.
+    """Return a message with a map's entries added to its annotations or application properties.
+
+    The added entries replace entries with equal keys.
 
     Args:
         octets: Encoded message.
@@ -62,7 +64,7 @@ def parts(octets: bytes, at: int = 0) -> list[bytes]:
     """Return the encoded items of an encoded list.
 
     Args:
-        octets: Octets that end with the list.
+        octets: Octets with the list at their end.
         at: Position of the list.
 
     Raises:
@@ -72,12 +74,12 @@ def parts(octets: bytes, at: int = 0) -> list[bytes]:
 
 
 def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes:
-    """Return a message with other fields in its header or properties.
+    """Return a message with changed fields in its header or properties.
 
     Args:
         octets: Encoded message.
         code: Code of the section.
-        changed: Encoded values by position.
+        changed: New encoded values by position.
 
     Raises:
         DecodeError: The message is malformed.
@@ -92,7 +94,7 @@ def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes
 
 
 def _find(octets: bytes, code: int) -> tuple[int, Span | None]:
-    """Return the position at which a section is or would be, and the section if it exists."""
+    """Return the position of a section, and its span; for a missing section, its place in the order, and None."""
     for span in split(octets):
         if span.code >= code:
             return span.begin, span if span.code == code else None

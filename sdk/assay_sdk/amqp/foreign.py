@@ -1,12 +1,12 @@
-"""Bodies that only other clients send, such as Qpid's MapMessage: shown as text, so that no content is lost.
+"""Bodies of types that only other clients send, such as Qpid's MapMessage; the SDK shows them as text or bytes.
 
 | body | shown as |
 |---|---|
 | a symbol or a uuid | its text |
 | a map, a list, sequences, a number, a boolean, a timestamp in milliseconds | JSON text, ``application/json`` |
-| such a body that JSON cannot write (NaN, a map whose keys are no text or numbers) | the octets of its sections |
+| a body that JSON cannot represent: with NaN, or with keys other than text, integers and uuids | its sections' octets |
 
-Within JSON, octets are base64, symbols and uuids are text, and the items of several sequences are one list.
+Within JSON, octets are base64, symbols and uuids are text, and several sequences are one list.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def shown_body(message: Message) -> tuple[Body, str | None]:
     """Return a received message's body as text, bytes or None, and its content type.
 
     Args:
-        message: Message whose `Message.body` is None if only its `Message.encoded` has the body.
+        message: The received message.  If `Message.body` is None, the body is read from `Message.encoded`.
     """
     if message.body is not None or message.encoded is None:
         return message.body, message.content_type
-    octets = bytes(message.encoded)  # proton sometimes returns a bytearray
+    octets = bytes(message.encoded)  # Proton sometimes returns a bytearray
     try:
         spans = [span for span in split(octets) if DATA <= span.code <= VALUE]
     except DecodeError:
@@ -50,10 +50,10 @@ def _value(octets: bytes, spans: list[Span]) -> object:
 
 
 def _plain(value: object) -> object:
-    """Convert a value to what JSON can write.
+    """Convert a decoded value to one that JSON can represent.
 
     Raises:
-        ValueError: A key of a map is neither text nor a number, or two keys are the same as text.
+        ValueError: A key of a map is not text, an integer or a uuid, or two keys have the same text.
     """
     match value:
         case Symbol() | uuid.UUID():

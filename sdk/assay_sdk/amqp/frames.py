@@ -1,4 +1,4 @@
-"""Frames (OASIS AMQP 1.0, 2.3): splitting a stream, encoding, and showing as text."""
+"""AMQP frames: splitting a stream into frames, encoding them, and showing them as text (OASIS AMQP 1.0, 2.3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROTOCOL_HEADER = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER = b"AMQP\x03\x01\x00\x00"
 
 HEADER_SIZE = 8
-"""Octets of a protocol header, and of the fixed part of a frame."""
+"""Size of a protocol header, and of the fixed part of a frame, in octets."""
 
 AMQP_FRAME, SASL_FRAME = 0, 1
 
@@ -35,18 +35,18 @@ _NAMES: Mapping[tuple[int, int], str] = {
     (SASL_FRAME, 0x44): "sasl-outcome",
 }
 _SECRET = {"sasl-init", "sasl-challenge", "sasl-response"}
-"""Frames that may have a password: neither their fields nor their octets are shown."""
+"""Frames that may contain a password; `show` omits their fields and octets."""
 
 
 class Splitter:
-    """Splits a stream into protocol headers and frames."""
+    """A splitter, which cuts a stream of octets into protocol headers and frames."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     @property
     def rest(self) -> bytes:
-        """Octets of an incomplete frame, or octets that are not a frame."""
+        """Octets after the last complete frame: the beginning of a frame, or octets that are not a frame."""
         return bytes(self._rest)
 
     def feed(self, octets: bytes) -> Iterator[bytes]:
@@ -74,7 +74,7 @@ class Splitter:
 
 
 def whole(octets: bytes) -> Iterator[bytes]:
-    """Split octets that consist of whole frames, as an engine writes them."""
+    """Yield the frames of octets that consist of whole frames."""
     at, end = 0, len(octets)
     while at < end:
         begin, at = at, at + max(int.from_bytes(octets[at : at + 4]), HEADER_SIZE)
@@ -82,19 +82,29 @@ def whole(octets: bytes) -> Iterator[bytes]:
 
 
 def frame(performative: bytes, *, sasl: bool = False, channel: int = 0) -> bytes:
-    """Make a frame from an encoded performative."""
+    """Return a frame with an encoded performative.
+
+    Args:
+        performative: The performative.
+        sasl: Whether the frame is a SASL frame.
+        channel: Channel of the frame.
+    """
     return struct.pack(">IBBH", HEADER_SIZE + len(performative), 2, int(sasl), channel) + performative
 
 
 class Shown(Struct, frozen=True):
-    """A frame for evidence: a line of text, and the octets unless they have a secret."""
+    """A frame for the journal: a line of text, and the frame's octets; no octets if it may contain a password."""
 
     text: str
     octets: bytes
 
 
 def show(octets: bytes) -> Shown:
-    """Show a protocol header or frame, without passwords."""
+    """Return a protocol header or frame for the journal, without passwords.
+
+    Args:
+        octets: A whole frame or protocol header.
+    """
     if octets.startswith(b"AMQP"):
         return Shown("header " + ".".join(str(number) for number in octets[4:]), octets)
     kind, channel = octets[5], int.from_bytes(octets[6:8])

@@ -1,4 +1,7 @@
-"""Message and correlation ids as text: AMQP has four types of ids, JMS has one (Qpid JMS, ``AmqpMessageIdHelper``)."""
+"""Message and correlation ids as text, as in Qpid JMS (``AmqpMessageIdHelper``).
+
+An id in AMQP has one of four types, and in JMS it is always a string.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ _ULONG_ID, _UUID_ID, _BINARY_ID = "ID:AMQP_ULONG:", "ID:AMQP_UUID:", "ID:AMQP_BI
 
 
 def identifier(text: str) -> bytes:
-    """Encode a message or correlation id as a string, or as the type that its prefix names.
+    """Encode a message or correlation id as the AMQP type that its prefix names; without such a prefix, as a string.
 
     Raises:
         UnicodeEncodeError: The text has an unpaired surrogate.
@@ -26,15 +29,15 @@ def identifier(text: str) -> bytes:
         elif text.startswith(_BINARY_ID):
             return types.binary(bytes.fromhex(text.removeprefix(_BINARY_ID)))
     except ValueError:
-        pass  # the text only looks like an id of another type
+        pass  # the text has a prefix, but is no id of that type
     return types.string(text)
 
 
 def identifier_text(value: object) -> str | None:
-    """Convert a message or correlation id of any of the four types to text (3.2.11 to 3.2.14).
+    """Convert a decoded message or correlation id to text (3.2.11 to 3.2.14); None stays None.
 
     Raises:
-        DecodeError: The id is of another type.
+        DecodeError: The id is of none of AMQP's four types of ids.
     """
     match value:
         case None | str():

@@ -1,6 +1,6 @@
-"""Performatives in frames (OASIS AMQP 1.0, 2.7), for those who look on: the client's trace and the kit's proxy.
+"""Performatives in frames (OASIS AMQP 1.0, 2.7), for observers of a connection: the client's trace and the kit's proxy.
 
-Frames that are not valid show nothing; refusing them is for the two ends.
+Observers ignore invalid frames; the client and the broker refuse them.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _CODES: Mapping[str, int] = {
     "amqp:data:binary": DATA,
     "amqp:amqp-value:*": AMQP_VALUE,
 }
-"""Symbolic descriptors, which may stand for numbers (1.4)."""
+"""Numeric code of each symbolic descriptor; a frame may have either form (1.4)."""
 _SERIALS = 1 << 32
 
 
 class Performative(Struct, frozen=True):
-    """A performative and the part of a message that follows it.
+    """A performative of a frame.
 
     Args:
-        code: The number of its descriptor.
-        channel: The channel of its frame.
-        fields: Its fields; those at the end may be left out.
-        payload: The octets behind it.
+        code: Number of the performative's descriptor.
+        channel: Channel of the frame.
+        fields: Fields of the performative; fields at the end may be missing.
+        payload: Octets after the performative; in a transfer, a part of the message.
     """
 
     code: int
@@ -52,18 +52,18 @@ class Performative(Struct, frozen=True):
     payload: bytes
 
     def __getitem__(self, number: int) -> object:
-        """A field; None if the frame leaves it out."""
+        """Return the field at a position; None if it is missing."""
         return self.fields[number] if number < len(self.fields) else None
 
 
 def read_performative(octets: bytes) -> Performative | None:
-    """Read a frame.
+    """Return the performative of a frame.
 
     Args:
         octets: A whole frame or protocol header.
 
     Returns:
-        None for headers, heartbeats, SASL frames and frames that cannot be read.
+        The performative; None for headers, heartbeats, SASL frames and invalid frames.
     """
     if octets.startswith(b"AMQP") or octets[5] != AMQP_FRAME:
         return None
@@ -82,17 +82,25 @@ def read_performative(octets: bytes) -> Performative | None:
 
 
 def code_of(descriptor: object) -> int:
-    """Return the number of a descriptor; -1 if it is a name that is not known here."""
+    """Return the numeric code of a descriptor; -1 if `_CODES` lacks the name or the descriptor is of another type."""
     if isinstance(descriptor, str):
         return _CODES.get(descriptor, -1)
     return descriptor if isinstance(descriptor, int) else -1
 
 
 def disposed_ids(disposition: Performative, unsettled: Mapping[int, object]) -> list[int]:
-    """Return which of these delivery ids a disposition is about: serial numbers from its first to its last (2.7.6)."""
+    """Return the unsettled deliveries that a disposition is about (2.7.6).
+
+    Args:
+        disposition: The disposition, which names the first and the last delivery id.
+        unsettled: Unsettled deliveries by delivery id, a serial number of 32 bits.
+
+    Returns:
+        Their delivery ids.
+    """
     first, last = disposition[1], disposition[2]
     if not isinstance(first, int):
         return []
     if not isinstance(last, int) or last == first:
-        return [first] if first in unsettled else []  # mostly so
+        return [first] if first in unsettled else []  # the usual case
     return [number for number in unsettled if (number - first) % _SERIALS <= (last - first) % _SERIALS]

@@ -1,7 +1,8 @@
 """The sections of an encoded message: their positions, and their simple values (OASIS AMQP 1.0, 3.2).
 
-Brokers forward messages with it.  Only requested values are decoded, and other compound values are skipped by their
-size.  Each list and map that is read must end where its size says.
+The reference broker uses this module for messages that it forwards.  The functions decode only the requested sections,
+and skip other values by their encoded size.  Each list and map that they read must have the length that its size field
+says.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ NAMES: Mapping[str, int] = {
     "amqp:amqp-value:*": VALUE,
     "amqp:footer:map": FOOTER,
 }
-"""Descriptors in symbolic form; peers usually send the numeric one."""
+"""Numeric code of each symbolic descriptor; peers usually send the numeric form."""
 
 _FORMS: Mapping[int, frozenset[int]] = {
     HEADER: LISTS,
@@ -66,20 +67,20 @@ _FORMS: Mapping[int, frozenset[int]] = {
     VALUE: frozenset(range(256)),
     FOOTER: MAPS,
 }
-"""Format codes that each section may have."""
+"""Format codes that the value of each section may have."""
 _SMALL_ULONG = 0x53
 _SIZE = Layout(">I").unpack_from
 _REPEATED = frozenset((DATA, SEQUENCE))
 
 
 class Span(Struct, frozen=True, gc=False):
-    """Position of a section.
+    """The position of a section in an encoded message.
 
     Args:
         code: Code of the section.
-        begin: Position of its descriptor.
-        value: Position of its value.
-        end: Position of the next section.
+        begin: Offset of the section's descriptor, in octets.
+        value: Offset of the section's value.
+        end: Offset of the next section.
     """
 
     code: int
@@ -93,7 +94,7 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
 
     Args:
         octets: Encoded message.
-        max_depth: Most nested descriptors of a value.
+        max_depth: The largest number of nested descriptors of a value.
 
     Raises:
         DecodeError: The sections are malformed or in the wrong order (3.2), or the body has two kinds of sections.
@@ -103,7 +104,7 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
     try:
         while at < end:
             begin = at
-            # The usual form, without a call, because this runs for every message.
+            # The usual form is read here, without a function call, because this runs for every message.
             if octets[at] == DESCRIBED and octets[at + 1] == _SMALL_ULONG and octets[at + 2] in _FORMS:
                 code, value = octets[at + 2], at + 3
             else:
@@ -132,11 +133,11 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
 
 
 def behind(octets: bytes, last: int) -> int:
-    """Return the position after certain sections.
+    """Return the offset after the leading sections whose codes are at most `last`.
 
     Args:
         octets: A message that `split` has accepted.
-        last: Code of the last section to skip, if the message has it.
+        last: Largest code of a section to skip.
     """
     at, end = 0, len(octets)
     while at < end:
@@ -151,11 +152,15 @@ def behind(octets: bytes, last: int) -> int:
 
 
 def section_at(octets: bytes, at: int) -> tuple[int, int]:
-    """Return the code of the section at a position, and the position of its value.
+    """Return the code of the section at a position, and the offset of its value.
+
+    Args:
+        octets: Encoded message.
+        at: Offset of the section's descriptor.
 
     Raises:
-        DecodeError: No section begins there.
-        IndexError: The octets end there.
+        DecodeError: The descriptor is missing, or is not the one of a section.
+        IndexError: The octets end within the descriptor.
     """
     if octets[at] != DESCRIBED:
         raise DecodeError(f"a message section without a descriptor (at octet {at})")
@@ -167,17 +172,23 @@ def section_at(octets: bytes, at: int) -> tuple[int, int]:
 
 
 def fields(octets: bytes, span: Span) -> list[Simple]:
-    """Read the fields of a header or of properties, by position; omitted fields at the end are missing.
+    """Return the fields of a header or of properties, by position.
+
+    Fields that the sender omitted at the end are missing from the list.
+
+    Args:
+        octets: Encoded message.
+        span: Position of the section.
 
     Raises:
-        DecodeError: A field is not a simple value, or the list does not end where its size says.
+        DecodeError: A field is not a simple value, or the list does not have the length that its size field says.
     """
     at, count = inside(octets, span.value, span.end)
     values: list[Simple] = []
     add = values.append
     try:
         for _ in range(count):
-            # The usual types, without a call.
+            # The usual types are read here, without a function call.
             code = octets[at]
             if code == NULL:
                 add(None)
@@ -203,16 +214,20 @@ def fields(octets: bytes, span: Span) -> list[Simple]:
 
 @lru_cache(1_024)
 def _name(octets: bytes) -> str:
-    """Decode a name; cached, because the same names come with every message."""
+    """Decode a property's name; the result is cached, because most messages have the same names."""
     return octets.decode()
 
 
 def entries(octets: bytes, span: Span) -> dict[str, Simple]:
-    """Read the entries of application properties: strings to simple values (3.2.5).
+    """Return the entries of application properties: simple values by name (3.2.5).
+
+    Args:
+        octets: Encoded message.
+        span: Position of the section.
 
     Raises:
-        DecodeError: A key is not a string or is repeated, a value is not simple, or the map does not end where its size
-            says.
+        DecodeError: A key is not a string or is repeated, a value is not simple, or the map does not have the length
+            that its size field says.
     """
     at, count = inside(octets, span.value, span.end)
     if count % 2:
@@ -247,11 +262,16 @@ def entries(octets: bytes, span: Span) -> dict[str, Simple]:
 
 
 def simple_entries(octets: bytes, span: Span, max_depth: int) -> dict[Simple, Simple]:
-    """Read the entries of annotations with simple values; other values are checked and omitted (3.2.10).
+    """Return the entries of annotations whose values are simple; check other entries, and omit them (3.2.10).
+
+    Args:
+        octets: Encoded message.
+        span: Position of the section.
+        max_depth: The largest nesting depth of a value.
 
     Raises:
         DecodeError: A value is malformed or nested too deep, a key is not simple or is repeated, or the map does not
-            end where its size says.
+            have the length that its size field says.
     """
     at, count = inside(octets, span.value, span.end)
     if count % 2:

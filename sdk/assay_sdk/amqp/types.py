@@ -1,6 +1,6 @@
-"""The types of AMQP 1.0 (OASIS AMQP 1.0, part 1), as far as messages and SASL frames need them.
+"""Encoding and decoding of AMQP 1.0's types, as far as messages and SASL frames need them (OASIS AMQP 1.0, part 1).
 
-Each type has its own encoder, because AMQP distinguishes types that are one in Python.  `decode` returns plain Python
+Each type has its own encoder, because one Python type may stand for several of AMQP's.  `decode` returns plain Python
 values; only symbols and described values have classes of their own.
 """
 
@@ -13,28 +13,28 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 MAX_DEPTH = 32
-"""Deepest nesting of values.  Messages need 3; Qpid's decoders have similar limits, and Python's stack allows some
-thousand."""
+"""Largest nesting depth of values.  Messages need 3; Qpid's decoders have similar limits, and Python's stack allows
+some thousand."""
 
 _SMALL = 256
-"""Sizes, counts and small numbers below this have one-octet forms."""
+"""Sizes, counts and numbers below this limit have a form with one octet."""
 
 _VOID = b"\x40"
 _LIST0 = b"\x45"
 
 
 class DecodeError(ValueError):
-    """Octets that are not an AMQP value; the text says where."""
+    """The error for octets that are not the expected AMQP value; the text names the fault and its position."""
 
 
 class Symbol(str):
-    """An AMQP symbol: a name from a restricted set, distinct from a string."""
+    """A decoded AMQP symbol; AMQP distinguishes symbols from strings."""
 
     __slots__ = ()
 
 
 class Described(Struct, frozen=True):
-    """A value with a descriptor."""
+    """A decoded described value: a value with a descriptor."""
 
     descriptor: object
     value: object
@@ -51,36 +51,36 @@ def boolean(value: bool) -> bytes:
 
 
 def ubyte(value: int) -> bytes:
-    """Encode an integer from 0 to 255."""
+    """Encode an integer from 0 to 255 as a ubyte."""
     return struct.pack(">BB", 0x50, value)
 
 
 def byte(value: int) -> bytes:
-    """Encode an integer from -128 to 127."""
+    """Encode an integer from -128 to 127 as a byte."""
     return struct.pack(">Bb", 0x51, value)
 
 
 def uint(value: int) -> bytes:
-    """Encode an integer from 0 to 2^32 - 1."""
+    """Encode an integer from 0 to 2^32 - 1 as a uint."""
     if value == 0:
         return b"\x43"
     return struct.pack(">BB", 0x52, value) if value < _SMALL else struct.pack(">BI", 0x70, value)
 
 
 def ulong(value: int) -> bytes:
-    """Encode an integer from 0 to 2^64 - 1."""
+    """Encode an integer from 0 to 2^64 - 1 as a ulong."""
     if value == 0:
         return b"\x44"
     return struct.pack(">BB", 0x53, value) if value < _SMALL else struct.pack(">BQ", 0x80, value)
 
 
 def integer(value: int) -> bytes:
-    """Encode an integer from -2^31 to 2^31 - 1."""
+    """Encode an integer from -2^31 to 2^31 - 1 as an int."""
     return struct.pack(">Bi", 0x71, value)
 
 
 def long(value: int) -> bytes:
-    """Encode an integer from -2^63 to 2^63 - 1."""
+    """Encode an integer from -2^63 to 2^63 - 1 as a long."""
     return struct.pack(">Bq", 0x81, value)
 
 
@@ -90,7 +90,7 @@ def double(value: float) -> bytes:
 
 
 def timestamp(value_ms: int) -> bytes:
-    """Encode a time of day, in milliseconds since the epoch."""
+    """Encode a time of day, in milliseconds since the epoch, as a timestamp."""
     return struct.pack(">Bq", 0x83, value_ms)
 
 
@@ -102,7 +102,7 @@ def _variable(short: int, wide: int, octets: bytes) -> bytes:
 
 
 def binary(value: bytes) -> bytes:
-    """Encode bytes."""
+    """Encode bytes as a binary value."""
     return _variable(0xA0, 0xB0, value)
 
 
@@ -170,7 +170,7 @@ def _character(octets: bytes) -> str:
 
 _SMALL_ULONG = b"\x53"
 _CONSTANTS: Mapping[int, object] = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0}
-"""Values that consist of their format code."""
+"""Value of each format code that has no further octets."""
 _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x50: (1, lambda o: o[0]),
     0x51: (1, lambda o: int.from_bytes(o, signed=True)),
@@ -194,7 +194,7 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x94: (16, bytes),
     0x98: (16, lambda o: uuid.UUID(bytes=o)),
 }
-"""Width in octets and reader of each format code, for values of a fixed width (1.6)."""
+"""Width in octets, and decoder, of each format code for values of a fixed width (1.6)."""
 
 
 def _symbol(octets: bytes) -> Symbol:
@@ -203,36 +203,39 @@ def _symbol(octets: bytes) -> Symbol:
 
 _string: Callable[[bytes], str] = bytes.decode
 _BRIEF: Mapping[int, Callable[[bytes], object]] = {0xA0: bytes, 0xA1: _string, 0xA3: _symbol}
-"""Reader of each format code, for values of up to 255 octets, which most names are."""
+"""Decoder of each format code for binary values, strings and symbols of up to 255 octets, as most names are."""
 
 
 class Reader:
-    """Reads consecutive encoded values.
+    """A decoder of consecutive encoded values.
 
     Args:
         octets: Octets to read.
     """
 
     def __init__(self, octets: bytes) -> None:
-        self._octets = bytes(octets)  # proton sometimes returns a bytearray
+        self._octets = bytes(octets)  # Proton sometimes returns a bytearray
         self._end = len(octets)
         self.at = 0
-        """Position of the next value."""
+        """Offset of the next value, in octets."""
 
     @property
     def more(self) -> bool:
-        """Whether there are more octets."""
+        """Whether octets are left."""
         return self.at < self._end
 
     def value(self, depth: int = 0) -> object:
-        """Read one value.
+        """Decode the next value.
+
+        Args:
+            depth: Nesting depth of the value.
 
         Raises:
-            DecodeError: There are no more octets, or the value is malformed.
+            DecodeError: No octets are left, or the value is malformed or nested deeper than `MAX_DEPTH`.
         """
         at = self.at
         if at >= self._end:
-            raise DecodeError("1 octets are missing at the end")
+            raise DecodeError("a value is missing at the end")
         code = self._octets[at]
         self.at = at + 1
         if code:
@@ -243,7 +246,7 @@ class Reader:
         return Described(descriptor, self.value(depth + 1))
 
     def _descriptor(self, depth: int) -> object:
-        """Read a descriptor: a number or a symbol; other descriptors are reserved (1.3)."""
+        """Decode a descriptor, which is a number or a symbol; other descriptors are reserved (1.3)."""
         at = self.at
         if self._octets.startswith(_SMALL_ULONG, at) and at + 1 < self._end:  # the usual case
             self.at = at + 2
@@ -313,10 +316,10 @@ class Reader:
         for _ in range(count):
             at = self.at
             code = octets[at] if at < end else 0
-            if code in _CONSTANTS:  # nearly half of the values in performatives
+            if code in _CONSTANTS:  # first, because nearly half of the values in performatives are constants
                 self.at = at + 1
                 items.append(_CONSTANTS[code])
-            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # most of the others
+            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # most other values
                 self.at = behind
                 items.append(self._text(octets[at + 2 : behind], _BRIEF[code]))
             else:
@@ -360,7 +363,7 @@ def decode(octets: bytes) -> object:
     """Decode octets that are exactly one value.
 
     Raises:
-        DecodeError: The octets are not one value.
+        DecodeError: The octets are not exactly one value.
     """
     reader = Reader(octets)
     value = reader.value()

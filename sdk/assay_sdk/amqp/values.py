@@ -1,7 +1,7 @@
-"""Single encoded values within octets: skipping, checking, and reading simple ones.
+"""Encoded values within octets: decoding a simple value, and skipping or checking any value.
 
-`assay_sdk.amqp.types` reads any value into objects.  This module reads only requested values, and skips compound ones
-by their size.
+`assay_sdk.amqp.types` decodes all values.  This module decodes only requested values, and skips compound values by
+their encoded size.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ _CODES: Mapping[int, tuple[int, ...]] = {
     LONG: (0xB0, 0xB1, 0xB3, 0xD0, 0xD1, 0xF0),
     _PAIR: (DESCRIBED,),
 }
-"""Format codes (1.6) by what follows them: octets, a size of one or of four octets, or a descriptor and a value."""
+"""Format codes (1.6) by the form of the value after them: a number of octets (from 0), a size of one octet (SHORT) or
+of four octets (LONG), or a descriptor and a value (_PAIR)."""
 WIDTHS = [next((width for width, codes in _CODES.items() if code in codes), _NONE) for code in range(256)]
 
 Simple = str | int | float | bool | bytes | uuid.UUID | None
-"""Python values of the simple types: symbols and chars are str, timestamps are int, decimals are their octets."""
+"""Python types of the simple AMQP types: symbols and chars are str, timestamps are int, decimals are their octets."""
 
 
 def skip(octets: bytes, at: int, max_depth: int = MAX_DEPTH) -> int:
-    """Return the end of a value, which may be beyond the octets.
+    """Return the offset after a value; it may be beyond the octets, if the value is cut off.
 
     Args:
         octets: Octets with the value.
-        at: Position of the value.
-        max_depth: Most nested descriptors.
+        at: Offset of the value.
+        max_depth: The largest number of nested descriptors.
 
     Raises:
-        DecodeError: The format code is unknown, or there are too many descriptors.
-        IndexError: The octets end within the value's head.
+        DecodeError: The format code is unknown, or too many descriptors are nested.
+        IndexError: The octets end before the value's size.
     """
     pending, depth = 1, 0
     while pending:
@@ -116,14 +117,18 @@ READERS: Mapping[int, Callable[[bytes], Simple]] = {
     _STRING32: bytes.decode,
     _SYMBOL32: lambda o: o.decode("ascii"),
 }
-"""Reader of each simple type, by format code."""
+"""Decoder of each simple type, by format code."""
 
 
 def simple(octets: bytes, at: int) -> tuple[Simple, int]:
-    """Read a simple value, and return the position after it.
+    """Decode a simple value, and return it with the offset after it.
+
+    Args:
+        octets: Octets with the value.
+        at: Offset of the value.
 
     Raises:
-        DecodeError: The value is not simple, or malformed.
+        DecodeError: The value is not simple, or is malformed.
         IndexError: The octets end within the value.
     """
     code = octets[at]
@@ -131,7 +136,7 @@ def simple(octets: bytes, at: int) -> tuple[Simple, int]:
         return None, at + 1
     read = READERS.get(code)
     if read is None:
-        raise DecodeError(f"format code 0x{code:02x} where a simple value has to stand (at octet {at})")
+        raise DecodeError(f"format code 0x{code:02x} in place of a simple value (at octet {at})")
     width = WIDTHS[code]
     begin = at + 1
     if width == SHORT:
@@ -148,15 +153,15 @@ def simple(octets: bytes, at: int) -> tuple[Simple, int]:
 
 
 def inside(octets: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return the position of a list's or map's first value, and the number of values.
+    """Return the offset of the first value in a list or map, and the number of its values.
 
     Args:
         octets: Octets with the list or map.
-        at: Position of the list or map.
-        end: End of the list or map.
+        at: Offset of the list or map.
+        end: Offset after the list or map.
 
     Raises:
-        DecodeError: The count is impossible.
+        DecodeError: The count is missing, or larger than the number of octets.
     """
     form = octets[at]
     if form == LIST0:
@@ -172,7 +177,12 @@ def inside(octets: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def check(octets: bytes, at: int, max_depth: int) -> int:
-    """Check a value completely, and return its end.
+    """Check a value with all values in it, and return the offset after it.
+
+    Args:
+        octets: Octets with the value.
+        at: Offset of the value.
+        max_depth: The largest nesting depth of the value.
 
     Raises:
         DecodeError: The value is malformed, or nested too deep.

@@ -1,8 +1,8 @@
-"""The port between the SDK's engine and a protocol: commands go to the wire, events come from it.
+"""The interface of a driver: the engine gives commands to a `Wire`, and the `Wire` gives events to the engine.
 
-A `Wire` is one attempt at a connection and is never reused.  `submit` returns at once; every command is answered by
-exactly one `Done` or `Failed` with its token, on the runner.  The engine chooses the numbers of tokens, sessions, links
-and units of work.
+A `Wire` is one connection of a driver, and is never reused.  `Wire.submit` returns at once.  The driver answers every
+command with exactly one `Done` or `Failed` that has the command's token; it emits all events on the runner.  The engine
+chooses the numbers of tokens, sessions, links and units of work.
 """
 
 from assay_sdk.driver._commands import (

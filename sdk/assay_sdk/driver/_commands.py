@@ -1,4 +1,4 @@
-"""Commands from the engine to a wire."""
+"""Commands from the engine to a driver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class Durability(StrEnum):
-    """Kind of subscription of a receiver on a topic (JMS 2.0, 8.3)."""
+    """Whether the subscription of a receiver on a topic is durable (JMS 2.0, 8.3)."""
 
     NON_DURABLE = "non-durable"
     DURABLE = "durable"
@@ -21,11 +21,13 @@ class Outcome(StrEnum):
     """Outcome of a delivery (OASIS AMQP 1.0, 3.4)."""
 
     ACCEPTED = "accepted"
+    """The client has the message, and the broker removes it."""
     REJECTED = "rejected"
+    """The client cannot process the message; most brokers move it to a dead-letter queue."""
     RELEASED = "released"
-    """The message goes back to the queue, and its delivery count stays."""
+    """The message goes back to the queue; the broker does not count this delivery."""
     MODIFIED = "modified"
-    """The message goes back to the queue as a failed delivery, and its delivery count grows."""
+    """The message goes back to the queue; the broker counts this delivery as failed."""
 
 
 class OpenSession(Struct, frozen=True, tag=True):
@@ -36,7 +38,7 @@ class OpenSession(Struct, frozen=True, tag=True):
 
 
 class CloseSession(Struct, frozen=True, tag=True):
-    """Close a session and all its links; their unsettled messages go back as failed deliveries."""
+    """Close a session and all its links; the broker counts unsettled deliveries as failed."""
 
     token: int
     session: int
@@ -46,10 +48,10 @@ class OpenSender(Struct, frozen=True, tag=True):
     """Attach a sender.
 
     Args:
-        address: Destination; None for a destination in each message (anonymous relay).
+        address: Destination; None if each message names its destination (anonymous relay).
         settled: Whether the sender sends settled transfers (at most once).
-        dynamic: Whether the broker creates a temporary destination of the address's kind.  `Done.value` is its name,
-            and it ends with the link.
+        dynamic: Whether the broker creates a temporary destination of the address's kind, which lasts as long as the
+            link.  `Done.value` is then the name of the destination.
     """
 
     token: int
@@ -71,8 +73,9 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
         name: Name of the subscription; None for an unshared non-durable subscription or a queue.
         shared: Whether the subscription is shared.
         settled: Whether the broker sends settled transfers (at most once).
-        everybodys: Whether clients of any id share the subscription, because it belongs to no client id.
-        timeout_ms: How long the subscription remains after the link; None without limit if durable, else not at all.
+        everybodys: Whether clients with any id share the subscription; it then belongs to no client id.
+        timeout_ms: How long the subscription remains after the link has ended, in milliseconds.  With None a durable
+            subscription remains without limit, and a non-durable one ends with the link.
     """
 
     token: int
@@ -92,8 +95,8 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
 class CloseLink(Struct, frozen=True, tag=True):
     """Close a sender or receiver; a durable subscription remains.
 
-    Unsettled messages of a receiver go back as failed deliveries.  In JMS, closing a consumer leaves its delivered
-    messages alone (JMS 2.0, 8.8), so the engine closes a receiver only when they are settled.
+    The broker counts a receiver's unsettled deliveries as failed.  In JMS, closing a consumer does not affect messages
+    that it has delivered (JMS 2.0, 8.8), so the engine closes a receiver only when its deliveries are settled.
     """
 
     token: int
@@ -101,9 +104,12 @@ class CloseLink(Struct, frozen=True, tag=True):
 
 
 class Send(Struct, frozen=True, tag=True):
-    """Send a message; answered when the broker has answered, or at once if the link is settled.
+    """Send a message.
+
+    The driver answers when the broker has answered, or at once for a settled message.
 
     Args:
+        settled: Whether the message is sent settled (at most once).
         unit: Number of the unit of work; None for none.
     """
 
@@ -115,7 +121,7 @@ class Send(Struct, frozen=True, tag=True):
 
 
 class Credit(Struct, frozen=True, tag=True):
-    """Allow more deliveries on a receiver, in addition to earlier credit."""
+    """Grant a receiver more credit, in addition to earlier credit."""
 
     token: int
     link: int
@@ -123,7 +129,10 @@ class Credit(Struct, frozen=True, tag=True):
 
 
 class Drain(Struct, frozen=True, tag=True):
-    """Have the broker send available messages within the credit and give back the rest, then report `Drained`."""
+    """Drain a receiver: the broker sends available messages within the credit, and gives the rest of it back.
+
+    The driver emits `Drained` then.
+    """
 
     token: int
     link: int
@@ -139,11 +148,11 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work (``xid`` is None), or work in a branch of an XA transaction.
+    """Begin a local unit of work, or start work in a branch of an XA transaction.
 
     Args:
-        unit: Number that sends and deliveries refer to; each `Begin` of a branch has a new one.
-        xid: Encoded xid of the branch (`assay_sdk.model.xa.Xid.encoded`).
+        unit: Number that sends and deliveries name.  Each `Begin` has a new number, also for a known branch.
+        xid: Encoded xid of the branch (`assay_sdk.model.xa.Xid.encoded`); None for a local unit of work.
         start: Whether the branch is new, joined, or resumed.
     """
 
@@ -155,7 +164,11 @@ class Begin(Struct, frozen=True, tag=True):
 
 
 class Enlist(Struct, frozen=True, tag=True):
-    """Accept deliveries in a unit of work: they end with its commit, and remain with the link after its rollback."""
+    """Accept deliveries in a unit of work.
+
+    A commit removes the messages from the queue.  After a rollback of a local unit of work, the deliveries remain
+    unsettled on the link.
+    """
 
     token: int
     link: int
@@ -186,9 +199,9 @@ class EndXa(Struct, frozen=True, tag=True):
 
 
 class Prepare(Struct, frozen=True, tag=True):
-    """Prepare a branch, whichever connection worked in it; `Done.value` is an `XaVote`.
+    """Prepare a branch, in which this or another connection has worked; `Done.value` is an `XaVote`.
 
-    A prepared branch belongs to no connection, and no link holds the messages that it has accepted.
+    A prepared branch belongs to no connection, and its accepted messages belong to no link.
     """
 
     token: int
@@ -196,7 +209,7 @@ class Prepare(Struct, frozen=True, tag=True):
 
 
 class CommitXa(Struct, frozen=True, tag=True):
-    """Commit a branch, whichever connection worked in it.
+    """Commit a branch, in which this or another connection has worked.
 
     Args:
         one_phase: Whether to commit without an earlier prepare.
@@ -208,14 +221,14 @@ class CommitXa(Struct, frozen=True, tag=True):
 
 
 class RollbackXa(Struct, frozen=True, tag=True):
-    """Roll back a branch, whichever connection worked in it; the messages that it accepted are delivered again."""
+    """Roll back a branch, in which this or another connection has worked; the broker delivers its messages again."""
 
     token: int
     xid: bytes
 
 
 class RecoverXa(Struct, frozen=True, tag=True):
-    """List the branches that are prepared or were completed heuristically; `Done.value` is a tuple of xids."""
+    """List the branches that are prepared or were completed heuristically; `Done.value` is a tuple of encoded xids."""
 
     token: int
 
@@ -231,7 +244,9 @@ class Unsubscribe(Struct, frozen=True, tag=True):
     """Remove a durable subscription.
 
     Args:
-        everybodys: Whether the subscription belongs to no client id (`OpenReceiver`).
+        name: Name of the subscription.
+        shared: Whether the subscription is shared.
+        everybodys: Whether the subscription belongs to no client id, as in `OpenReceiver`.
     """
 
     token: int
@@ -242,7 +257,10 @@ class Unsubscribe(Struct, frozen=True, tag=True):
 
 
 class Cancel(Struct, frozen=True, tag=True):
-    """Cancel a delayed message before it is delivered; `Done.value` tells whether the broker did."""
+    """Cancel a delayed message before the broker delivers it.
+
+    If the message is not staged, the driver answers `Failed` with the reason code NO_MSG_AVAILABLE.
+    """
 
     token: int
     session: int
@@ -259,7 +277,7 @@ class Browse(Struct, frozen=True, tag=True):
 
 
 class Close(Struct, frozen=True, tag=True):
-    """Close the connection normally."""
+    """Close the connection normally, after the commands that the engine gave before."""
 
     token: int
 

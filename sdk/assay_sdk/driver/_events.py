@@ -1,4 +1,4 @@
-"""Events from a wire to the engine, and the properties that a peer sends."""
+"""Events from a driver to the engine, and the properties that a broker sends."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Refused
 
 PeerProperties = Mapping[str, str | int | bool]
-"""Properties that a peer sends about itself or a destination."""
+"""Properties that a broker sends about itself or a destination."""
 
 LEVEL_PROPERTY = "x-opt-mq-level"
-"""Sent by a queue manager when the connection opens: its level, such as ``8.0``."""
+"""The queue manager's command level, such as ``8.0``; sent when the connection opens."""
 
 PLATFORM_PROPERTY = "x-opt-mq-platform"
-"""Sent by a queue manager when the connection opens: ``distributed`` or ``zos``."""
+"""The queue manager's platform, ``distributed`` or ``zos``; sent when the connection opens."""
 
 DEFBIND_PROPERTY = "x-opt-mq-defbind"
-"""Sent when a sender attaches: DEFBIND of the destination, ``OPEN``, ``NOTFIXED`` or ``GROUP``."""
+"""DEFBIND of the destination (``OPEN``, ``NOTFIXED`` or ``GROUP``); sent when a sender attaches."""
 
 CLUSTERED_PROPERTY = "x-opt-mq-clustered"
-"""Sent when a sender attaches: whether the destination is in a cluster."""
+"""Whether the destination is in a cluster; sent when a sender attaches."""
 
 
 BOTHRESH_PROPERTY = "x-opt-mq-bothresh"
-"""Sent when a receiver attaches to a queue: after how many failed deliveries a message is moved; absent for never."""
+"""BOTHRESH of the queue: the number of failed deliveries after which the client moves a message.  Sent when a receiver
+attaches to a queue; absent if the client never moves messages."""
 
 BOQNAME_PROPERTY = "x-opt-mq-boqname"
-"""Sent when a receiver attaches to a queue: where such messages are moved; empty for the dead-letter queue."""
+"""BOQNAME of the queue: the queue to which the client moves such a message; empty for the dead-letter queue.  Sent when
+a receiver attaches to a queue."""
 
 DEADQ_PROPERTY = "x-opt-mq-deadq"
-"""Sent when a receiver attaches to a queue with BOTHRESH: the dead-letter queue; empty for none."""
+"""Name of the dead-letter queue; empty for none.  Sent when a receiver attaches to a queue with BOTHRESH."""
 
 
 class Opened(Struct, frozen=True, tag=True):
-    """The connection is open.
+    """Event: the connection is open.
 
     Args:
-        capabilities: Capabilities of this wire.
-        properties: Properties of the peer (``product``, ``version`` ..., `LEVEL_PROPERTY`).
+        epoch: Number of the `Wire`.
+        capabilities: Capabilities of the connection.
+        properties: Properties of the broker (``product``, ``version`` ..., `LEVEL_PROPERTY`).
     """
 
     epoch: int
@@ -52,12 +55,13 @@ class Opened(Struct, frozen=True, tag=True):
 
 
 class Done(Struct, frozen=True, tag=True):
-    """A command succeeded.
+    """Event: a command succeeded.
 
     Args:
-        value: Result of the command; None without one.
-        properties: For `OpenSender`: properties of the destination (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`); empty if
-            the peer sent none.
+        token: Token of the command.
+        value: Result of the command; None if it has none.
+        properties: Properties of the destination, for `OpenSender` (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`) and
+            `OpenReceiver` (`BOTHRESH_PROPERTY`, `BOQNAME_PROPERTY`, `DEADQ_PROPERTY`); empty if the broker sent none.
     """
 
     token: int
@@ -66,17 +70,20 @@ class Done(Struct, frozen=True, tag=True):
 
 
 class Failed(Struct, frozen=True, tag=True):
-    """A command was refused, or the connection was lost before its answer."""
+    """Event: a command was refused, or the connection was lost before the broker answered it."""
 
     token: int
     refused: Refused
 
 
 class Arrived(Struct, frozen=True, tag=True):
-    """A receiver got a message.
+    """Event: a message has arrived at a receiver.
 
     Args:
-        delivery: Number of the delivery on this wire, for `Settle` and `Enlist`.
+        link: Number of the receiver's link.
+        delivery: Number of the delivery on this connection, which `Settle` and `Enlist` name.
+        epoch: Number of the `Wire`.
+        message: The message.
         count: Number of failed deliveries before this one (AMQP delivery-count).
         redelivered: Whether the message was delivered before.
     """
@@ -90,31 +97,37 @@ class Arrived(Struct, frozen=True, tag=True):
 
 
 class Drained(Struct, frozen=True, tag=True):
-    """A receiver has no credit left after a `Drain`."""
+    """Event: after a `Drain`, a receiver has no credit left."""
 
     link: int
 
 
 class LinkClosed(Struct, frozen=True, tag=True):
-    """The peer closed a link."""
+    """Event: the broker has closed a link; `refused` is its reason, or None."""
 
     link: int
     refused: Refused | None
 
 
 class Closed(Struct, frozen=True, tag=True):
-    """The connection has ended; no event follows.  Every open command has been answered by `Failed` before."""
+    """Event: the connection has ended.  It is the last event, after a `Failed` for each open command.
+
+    Args:
+        epoch: Number of the `Wire`.
+        refused: The reason; None if the client has closed the connection.
+    """
 
     epoch: int
     refused: Refused | None
 
 
 class Transfer(Struct, frozen=True):
-    """A message that a frame carried, in either direction.
+    """A message in a traced frame, in either direction.
 
     Args:
+        message: The message.
         settled: Whether the transfer was settled (at most once).
-        link: The name of the receiver's or sender's link; empty if it is not known.
+        link: Name of the receiver's or sender's link; empty if it is not known.
     """
 
     message: Message
@@ -123,13 +136,14 @@ class Transfer(Struct, frozen=True):
 
 
 class Disposition(Struct, frozen=True):
-    """An outcome or settlement in a frame, for a message that an earlier frame carried.
+    """An outcome or settlement in a traced frame, of a delivery whose message an earlier frame carried.
 
     Args:
-        outcome: The outcome; None if the frame named none.
-        settled: Whether the end that sent the frame has settled the delivery, and so forgotten it.
-        receiver: Whether that end is the receiver of the delivery.
-        link: The name of the delivery's link; empty if it is not known.
+        message: The message of the delivery.
+        outcome: The outcome; None if the frame names none.
+        settled: Whether the frame's sender has settled the delivery, and so forgotten it.
+        receiver: Whether the receiver of the message sent the frame; otherwise the sender of the message did.
+        link: Name of the delivery's link; empty if it is not known.
     """
 
     message: Message
@@ -140,11 +154,14 @@ class Disposition(Struct, frozen=True):
 
 
 class Frame(Struct, frozen=True, tag=True):
-    """A frame was sent or received (only with `Target.trace`).
+    """Event: a frame was sent or received; only with `Target.trace`.
 
     Args:
-        transfer: The message that is complete with this frame; None for other frames.
-        dispositions: What the frame says of deliveries that were not settled, in their order.
+        direction: ``in`` for a received frame, ``out`` for a sent one.
+        text: The frame as readable text.
+        octets: The frame's bytes.
+        transfer: The message that this frame completes; None for other frames.
+        dispositions: Outcomes and settlements in the frame, of deliveries that were not settled before.
     """
 
     direction: Literal["in", "out"]

@@ -1,4 +1,4 @@
-"""The protocols that a driver implements, and the target of a connection."""
+"""The Python protocols that a driver implements, and the target of a connection."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from assay_sdk.time import Runner
 
 
 class TargetError(ValueError):
-    """A `Target` that cannot be used: its URL is malformed, or a file that it names cannot be read."""
+    """The error for an invalid `Target`: its URL is malformed, or a file that it names cannot be read."""
 
 
 class Login(Struct, frozen=True):
-    """User and password."""
+    """User and password for the login at a broker."""
 
     user: str
     password: str
@@ -29,17 +29,17 @@ class Login(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """Broker to connect to, and how.
+    """The broker to connect to, and options of the connection.
 
     Args:
         url: ``amqp://host:port``, or the name of an in-process broker.
         client_id: JMS client id; None for none.
         login: User and password; None for an anonymous login.
         ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``); None for the system's.
-        trace: Whether the wire sends `Frame` events.
-        open_timeout_ms: Timeout of opening the connection, in milliseconds.
-        request_timeout_ms: Timeout of any other command, in milliseconds; a command without an answer then fails.  For
-            drivers whose broker is in another process.
+        trace: Whether the driver emits `Frame` events.
+        open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.
+        request_timeout_ms: How long the driver waits for the broker's answer to another command, in milliseconds; the
+            command then fails.  Drivers for in-process brokers ignore it.
     """
 
     url: str
@@ -52,11 +52,14 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 class Wire(Protocol):
-    """One attempt at a connection."""
+    """One connection of a driver, from the attempt to connect until its end."""
 
     @property
     def epoch(self) -> int:
-        """Number of the attempt, which grows with each; deliveries of one epoch are unknown in another."""
+        """Number of this connection among the driver's, which grows with each connection.
+
+        The numbers of deliveries are valid only within one epoch.
+        """
         ...
 
     @property
@@ -65,16 +68,16 @@ class Wire(Protocol):
         ...
 
     def submit(self, command: DriverCommand) -> None:
-        """Send a command; returns at once."""
+        """Send a command, and return before the broker answers it."""
         ...
 
     def abort(self) -> None:
-        """Drop the connection without telling the broker, as if the network had failed."""
+        """Drop the connection without closing it at the broker, as if the network had failed."""
         ...
 
 
 class Driver(Protocol):
-    """A protocol.  Other packages register drivers in the entry point group ``assay.drivers``."""
+    """A driver of one protocol; a package registers its driver in the entry point group ``assay.drivers``."""
 
     @property
     def name(self) -> str:
@@ -82,19 +85,24 @@ class Driver(Protocol):
         ...
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start connecting; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
+
+        Args:
+            target: Broker to connect to, and how.
+            sink: Called with each event, on the runner.
+            runner: Runs the connection's I/O and timers.
 
         Raises:
-            TargetError: The target is invalid; no attempt has been started.
+            TargetError: The target is invalid; the driver has not started to connect.
         """
         ...
 
 
 @runtime_checkable
 class RunnerProvider(Protocol):
-    """A driver for brokers that have a runner, and so a clock, of their own: in-process brokers.
+    """A driver for in-process brokers, each of which has a runner and a clock of its own.
 
-    A connection to such a broker uses its runner, unless the application gives another one.
+    A connection to such a broker uses the broker's runner, unless the application gives another one.
     """
 
     def runner_at(self, url: str) -> Runner | None:

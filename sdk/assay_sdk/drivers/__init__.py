@@ -1,7 +1,6 @@
-"""Drivers, found by the scheme of a URL.
+"""The installed drivers, each of which serves a URL scheme.
 
-A driver is registered in the entry point group ``assay.drivers`` under its scheme; other packages register theirs in
-the same way.
+A package registers its driver under the scheme, in the entry point group ``assay.drivers``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,10 @@ OURS = "assay-mq"
 
 
 def entry_points(*, group: str) -> Collection[EntryPoint]:
-    """Find the installed entry points of a group; imports `importlib.metadata` here, because that is slow."""
+    """Return the installed entry points of a group.
+
+    The function imports `importlib.metadata` itself, because this import is slow and few programs need it.
+    """
     from importlib import metadata
 
     return metadata.entry_points(group=group)
@@ -37,13 +39,10 @@ def scheme_of(url: str) -> str:
 
 
 def find_driver(url: str) -> Driver:
-    """Make a driver for a URL.
+    """Return a new driver for a URL.
 
     Args:
-        url: ``amqp://host:port``.
-
-    Returns:
-        A new driver.
+        url: URL of a broker, such as ``amqp://host:port``.
 
     Raises:
         RefusedError: The URL has no scheme, no driver serves it, or a package that the driver needs is not installed.
@@ -61,10 +60,12 @@ def find_driver(url: str) -> Driver:
 
 
 def serves(url: str) -> bool:
-    """Whether a URL is for a driver, installed or not.
+    """Return whether a registered driver has the URL's scheme, also if a package that it needs is not installed.
+
+    Without any registered driver the result is True, so that the connection attempt raises a helpful error.
 
     Args:
-        url: ``amqp://host:port``.
+        url: URL of a broker, such as ``amqp://host:port``.
     """
     known = {point.name for point in entry_points(group=GROUP)}
     return not known or scheme_of(url) in known
@@ -76,9 +77,9 @@ def _make(point: EntryPoint) -> Driver:
 
 
 def _advice(known: Mapping[str, EntryPoint]) -> str:
-    """Return what to do about a URL without a driver: the schemes that exist, and what some of them need."""
+    """Return the advice for a URL without a driver: the registered schemes, and the packages that some of them need."""
     if not known:
-        return f"none is installed; do so with pip install {OURS}, or give a driver"
+        return f"no driver is installed; install one with pip install {OURS}, or pass driver="
     names: list[str] = []
     for scheme, point in sorted(known.items()):
         try:
@@ -87,13 +88,16 @@ def _advice(known: Mapping[str, EntryPoint]) -> str:
             names.append(f"{scheme}:// after {_install(point)}")
         else:
             names.append(f"{scheme}://")
-    return f"begin the URL with one of those installed ({', '.join(names)})"
+    return f"begin the URL with an installed scheme ({', '.join(names)})"
 
 
 def _install(point: EntryPoint) -> str:
-    """Return the command that installs what a driver needs: each of ours has an extra with the name of its scheme."""
+    """Return how to install the packages that a driver needs.
+
+    For each driver of this project, an extra with the name of the scheme installs them.
+    """
     theirs = point.dist.name if point.dist else OURS
-    return f"pip install '{OURS}[{point.name}]'" if theirs == OURS else f"what {theirs} says"
+    return f"pip install '{OURS}[{point.name}]'" if theirs == OURS else f"the instructions of {theirs}"
 
 
 def _refusal(text: str, name: str) -> RefusedError:

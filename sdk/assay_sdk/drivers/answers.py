@@ -1,4 +1,4 @@
-"""Open tokens: each command gets one `Done` or `Failed`, at the latest when it times out."""
+"""The open tokens of a driver's connection: each command gets one `Done` or `Failed`, at its timeout at the latest."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.time import CancelJob, Runner
 
 GiveUp = Callable[[], str]
-"""Ends a request that timed out; returns what to say about it, as the end of a sentence."""
+"""A function that ends a request whose command has timed out, and returns the end of the error's sentence."""
 
-UNKNOWN = "whether it carried the command out is unknown"
+UNKNOWN = "the client does not know whether the broker carried the command out"
 
 
 class _Owed(Struct):
-    """A command without an answer."""
+    """A command that has no answer yet."""
 
     what: str
     due_ns: int
@@ -27,16 +27,16 @@ class _Owed(Struct):
 
 
 class Answers:
-    """The open tokens of a connection, and the sink for their answers.
+    """The open tokens of a connection, and the answers to them.
 
-    An answer for a token that is not open is ignored: its command was answered when its link or connection ended or it
-    timed out, and the broker's later answer does not change that.
+    A second answer for a token is ignored.  The first one may be the end of the link or connection, or a timeout; the
+    broker's later answer does not change it.
 
     Args:
-        sink: Called with the answers.
+        sink: Called with each answer.
         runner: Runner with the clock for timeouts.
         limit_ms: Timeout of a command, in milliseconds.
-        flush: Called after requests have timed out, so that the broker is told.
+        flush: Called after commands have timed out, to send the frames that end their requests.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Answers:
         self._flush = flush
         self._runner = runner
         self._limit_ms = limit_ms
-        self._open: dict[int, _Owed] = {}  # oldest first, so the first one times out first
+        self._open: dict[int, _Owed] = {}  # in the order of the commands, so that the first command times out first
         self._timer: CancelJob | None = None
 
     def owe(self, command: DriverCommand) -> None:
-        """Add a command."""
+        """Add a command, which needs an answer."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * 1_000_000
         words = re.sub("(?<!^)(?=[A-Z])", " ", type(command).__name__).lower()
         self._open[command.token] = _Owed(words, due_ns)
@@ -58,7 +58,7 @@ class Answers:
             self._timer = self._runner.call_at(due_ns, self._look)
 
     def at_limit(self, token: int, give_up: GiveUp) -> None:
-        """Set how to end a request when it times out; without that, only its command fails."""
+        """Set the function that ends the request of a command when the command times out."""
         if token in self._open:
             self._open[token].give_up = give_up
 
@@ -68,25 +68,34 @@ class Answers:
         value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None,
         properties: PeerProperties | None = None,
     ) -> None:
-        """Answer that a command succeeded.
+        """Answer `Done`: the command succeeded.
 
         Args:
             token: Token of the command.
-            value: Result of the command.
-            properties: Properties of the destination.
+            value: Result of the command; None if it has none.
+            properties: Properties of the destination; None for none.
         """
         if token in self._open:
             del self._open[token]
             self.emit(Done(token, value, properties or {}))
 
     def fail(self, token: int, why: Refused) -> None:
-        """Answer that a command was refused."""
+        """Answer `Failed`: the command was refused.
+
+        Args:
+            token: Token of the command.
+            why: The refusal.
+        """
         if token in self._open:
             del self._open[token]
             self.emit(Failed(token, why))
 
     def fail_all(self, why: Refused) -> None:
-        """Refuse all open commands."""
+        """Answer `Failed` for all open commands.
+
+        Args:
+            why: The refusal.
+        """
         if self._timer is not None:
             self._timer()
             self._timer = None
@@ -94,7 +103,7 @@ class Answers:
             self.fail(token, why)
 
     def _look(self) -> None:
-        """Fail the commands that have timed out, and schedule the next check."""
+        """Answer `Failed` for the commands that have timed out, and schedule the next check."""
         self._timer = None
         now_ns = self._runner.clock.monotonic_ns()
         for token, owed in tuple(self._open.items()):

@@ -1,7 +1,7 @@
 """The driver for a reference broker in another process of this machine, over a Unix socket.
 
-The socket carries the commands and events of `assay_sdk.driver` unchanged, and a broken socket is a lost connection.
-The file system decides who may connect (`assay_broker.local`).
+The socket carries the commands and events of `assay_sdk.driver` unchanged.  If the socket breaks, the connection is
+lost.  A client needs the file system's permission for the socket (`assay_broker.local`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RETRY_NS = 2 * _NS_PER_MS
 
 
 class LocalDriver:
-    """The driver port over a Unix socket: ``local:///path/to.sock``."""
+    """The driver for a Unix socket, with URLs of the form ``local:///path/to.sock``."""
 
     def __init__(self) -> None:
         self._epochs = itertools.count(1)
@@ -43,16 +43,16 @@ class LocalDriver:
         return "local"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> LocalWire:
-        """Start connecting; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
-            target: ``local:///path/to.sock``, client id, login.
-            sink: Called with every event, on the runner's loop.
+            target: URL ``local:///path/to.sock``, client id, login.
+            sink: Called with each event, on the runner.
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL has no path.
-            TypeError: The runner does not watch sockets.
+            TargetError: The URL is malformed or has no path.
+            TypeError: The runner cannot watch sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the local driver needs a runner that watches sockets: use RealRunner")
@@ -72,14 +72,14 @@ def path_of(url: str) -> str:
 
 
 class LocalWire:
-    """One connection (`assay_sdk.driver.Wire`).
+    """A connection over a Unix socket (`assay_sdk.driver.Wire`).
 
     Args:
-        target: Client id and login.
+        target: Client id, login and options of the connection.
         path: Path of the socket.
-        sink: Called with every event, on the loop.
+        sink: Called with each event, on the loop.
         runner: Runner that watches the socket.
-        epoch: Number of the attempt.
+        epoch: Number of the connection among the driver's.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class LocalWire:
         runner.call_soon(self._connect)
 
     def submit(self, command: DriverCommand) -> None:
-        """Queue a command; it is answered once, with `Failed` if the connection is lost."""
+        """Queue a command, which is answered once; the answer is `Failed` if the connection is lost."""
         self._runner.call_soon(lambda: self._carry(command))
 
     def abort(self) -> None:
-        """Drop the connection without telling the broker, as if the network had failed."""
+        """Drop the connection without closing it at the broker, as if the network had failed."""
         self._runner.call_soon(lambda: self._end(_lost("the connection was aborted by this client")))
 
     # --- called by the socket (`assay_sdk.local.local_socket.LocalSocketOwner`)
@@ -137,14 +137,18 @@ class LocalWire:
                 self._sink(event)
 
     def line_gone(self, why: str) -> None:
-        """Note that the socket is closed."""
+        """Handle the end of the socket.
+
+        Args:
+            why: The reason, as the end of a sentence.
+        """
         self._end(_lost(f"the connection to the broker at {self._path} is lost: {why}"))
 
     # commands ---------------------------------------------------------------------------------------------------------
 
     def _carry(self, command: DriverCommand) -> None:
         if self._over:
-            self._sink(driver.Failed(command.token, _lost("the connection is closed: make a new one")))
+            self._sink(driver.Failed(command.token, _lost("the connection is closed: create a new one")))
             return
         self._answers.owe(command)
         if self._line is None:
@@ -195,8 +199,8 @@ class LocalWire:
 
     def _unavailable(self, error: OSError) -> Refused:
         because = os.strerror(error.errno) if error.errno else str(error)
-        hint = "correct the path" if error.errno in {errno.ENOTDIR, errno.EACCES, None} else "start it"
-        text = f"no broker answers at {self._path} ({because}): {hint}, and connect then"
+        hint = "correct the path" if error.errno in {errno.ENOTDIR, errno.EACCES, None} else "start the broker"
+        text = f"no broker answers at {self._path} ({because}): {hint}, then connect again"
         return refused(Mqrc.Q_MGR_NOT_AVAILABLE, text)
 
     def _open_timed_out(self) -> None:
@@ -204,14 +208,14 @@ class LocalWire:
         self._end(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
 
     def _end(self, why: Refused | None) -> None:
-        """Refuse all open commands, then report that the connection is closed."""
+        """Answer `Failed` for all open commands, then report that the connection has ended."""
         if self._over:
             return
         self._over = True
         self._timer()
         asked = self._closing is not None
         if self._closing is not None:
-            self._answers.done(self._closing)  # the connection was to end, however it did
+            self._answers.done(self._closing)  # the close has succeeded, also if the connection was lost meanwhile
         lost = (
             why if why is not None and why.kind is JmsErrorKind.CONNECTION_LOST else _lost("the connection is closed")
         )

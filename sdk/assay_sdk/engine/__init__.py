@@ -3,8 +3,8 @@
 The engine knows no protocol and no face.
 
 * `states` has the state tables, `checks` the rules that the client enforces.
-* `operations` defines how a waiting call is written and run.
+* `operations` runs calls that wait, which are generators.
 * `connection` and `sessions` have JMS's connections, sessions, producers and consumers.
-* `deliveries` passes messages to listeners; its `acknowledgement` is the table of acknowledgement modes.
-* `light` is the client of the MQ Light face.
+* `deliveries` has the received messages: acknowledgement modes, batches, and poison messages.
+* `light` has the client of the MQ Light face.
 """

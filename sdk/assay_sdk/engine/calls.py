@@ -1,4 +1,4 @@
-"""Commands that the wire has not answered yet, by token."""
+"""Pending answers: the commands of a connection that the driver has not answered yet, by token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """A refusal on its way to a face, which raises its own error for it; the engine raises no other error."""
+    """The engine's only error: a refusal by the client or the broker; the face raises its own error for it."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.text)
@@ -20,12 +20,12 @@ class RefusedError(Exception):
 
 
 def lost(text: str = "the connection is lost: connect again") -> Refused:
-    """Make the refusal of everything that was open when the connection was lost."""
+    """Return the refusal for commands that were open when the connection was lost."""
     return Refused(JmsErrorKind.CONNECTION_LOST, text)
 
 
 class Pending(Generic[T]):
-    """A value that will be there later; it gets a value or an error once, on the runner."""
+    """A future value; the runner sets either the value or an error, once."""
 
     __slots__ = ("_then", "_value", "done", "error")
 
@@ -37,38 +37,38 @@ class Pending(Generic[T]):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the value or the error is there."""
+        """Whether the value or the error is set."""
         return self.done
 
     def resolve(self, value: T) -> None:
-        """Set the value; does nothing if settled."""
+        """Set the value; does nothing if the value or the error is set."""
         if not self.done:
             self._value = value
             self._finish()
 
     def fail(self, error: Exception) -> None:
-        """Set the error; does nothing if settled."""
+        """Set the error; does nothing if the value or the error is set."""
         if not self.done:
             self.error = error
             self._finish()
 
     def then(self, job: Callable[[], None]) -> None:
-        """Call a job when this is settled, or at once if it is."""
+        """Call a job when the value or the error is set; at once if one is."""
         if self.done:
             job()
         else:
             self._then.append(job)
 
     def forget(self, job: Callable[[], None]) -> None:
-        """Undo `then`, for a job that has not been called."""
+        """Do not call a job that was given to `then` and was not called yet."""
         if job in self._then:
             self._then.remove(job)
 
     def result(self) -> T:
-        """Return the value.
+        """Return the value; it must be set.
 
         Raises:
-            RefusedError: The command was refused.  Any other exception is an error in the engine.
+            RefusedError: The command was refused.  Any other exception is a bug in the engine.
         """
         if self.error is not None:
             raise self.error
@@ -82,7 +82,7 @@ class Pending(Generic[T]):
 
 
 class Calls:
-    """Open commands of one connection, by token."""
+    """The commands of one connection that have no answer yet, by token."""
 
     def __init__(self) -> None:
         self._open: dict[int, Pending[Done]] = {}
@@ -96,13 +96,13 @@ class Calls:
         return self._token, pending
 
     def done(self, answer: Done) -> None:
-        """Set the answer of a command."""
+        """Set the answer of the command that the answer's token names."""
         pending = self._open.pop(answer.token, None)
         if pending is not None:
             pending.resolve(answer)
 
     def failed(self, token: int, refused: Refused) -> None:
-        """Set the refusal of a command."""
+        """Set the refusal of the command with a token."""
         pending = self._open.pop(token, None)
         if pending is not None:
             pending.fail(RefusedError(refused))
@@ -115,7 +115,7 @@ class Calls:
 
 
 def describe(error: Exception) -> str:
-    """Return the class and text of an application's exception, whose text may raise itself."""
+    """Return the class and text of an application's exception; its ``__str__`` may itself raise."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  `__str__` is the application's

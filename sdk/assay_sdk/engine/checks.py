@@ -1,7 +1,9 @@
-"""Rules that the client enforces before it sends anything.
+"""Checks that the client makes before it sends anything.
 
-`CAPABILITIES` states what a wire must be able to do, and always applies.  `RULES` has the documents' rules for clients;
-a connection can switch them off, so that a test sees the broker's own answer.
+- Capabilities: `PRODUCER_CAPABILITIES` and `CONSUMER_CAPABILITIES` say which capability of the connection a call needs.
+  These checks always apply.
+- Rules: `RULES` has the catalogue's rules for clients.  A connection with ``checks=False`` does not check them, so that
+  a test sees the broker's own answer.
 """
 
 from __future__ import annotations
@@ -35,12 +37,12 @@ _PRIORITIES = frozenset({AS_DESTINATION, *range(MAX_PRIORITY + 1)})
 _TOPICS = frozenset({AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC})
 
 _DELAY_SINCE = (8, 0)
-"""First level of a queue manager with delivery delay (DD-10)."""
+"""The first command level of a queue manager that has delivery delay (DD-10)."""
 
 _LEVEL = re.compile(r"(?P<version>[0-9]{1,4})(?:\.(?P<release>[0-9]{1,4}))?(?:\.[0-9]{1,4})*", re.ASCII)
 
 _DEFBIND_WITHOUT_DELAY = frozenset({"OPEN", "GROUP"})
-"""Values of DEFBIND with which a clustered destination accepts no delay (DD-11)."""
+"""Values of DEFBIND for which a clustered destination refuses delayed messages (DD-11)."""
 
 
 class Moment(StrEnum):
@@ -52,14 +54,14 @@ class Moment(StrEnum):
 
 
 class SettingsToCheck(Struct, frozen=True, kw_only=True):
-    """Settings or a message that a rule checks.
+    """A change of a producer's settings, or a message with its settings, that the rules check.
 
     Args:
-        settings: Settings of the producer, with the change.
-        peer: Properties of the peer.
+        settings: Settings of the producer after the change, or of the send.
+        peer: Properties that the broker gave for the connection.
         to: Destination; None for a producer without one.
-        destination: Properties of the destination; empty if the peer sent none.
-        message: Message to send; None when a setting is checked.
+        destination: Properties that the broker gave for the destination; empty if it gave none.
+        message: Message to send; None for a change of settings.
     """
 
     settings: ProducerSettings
@@ -75,9 +77,9 @@ class ProducerRule(Struct, frozen=True):
     Args:
         rule: Id of the rule in the catalogue.
         moment: When the rule is checked.
-        broken: Whether the settings or the message break the rule.
+        broken: Returns whether the settings or the message break the rule.
         mqrc: Reason code of the refusal.
-        text: Sentence of the refusal; ``{ttl_ms}``, ``{delay_ms}`` and ``{defbind}`` are filled in.
+        text: Sentence of the refusal, with the placeholders ``{ttl_ms}``, ``{delay_ms}`` and ``{defbind}``.
     """
 
     rule: str
@@ -88,12 +90,18 @@ class ProducerRule(Struct, frozen=True):
 
 
 def _expires_before_due(attempt: SettingsToCheck) -> bool:
-    """A message without expiry (0) is never refused; equal times are allowed, as DD-12 is read here."""
+    """Whether the time to live is shorter than the delay.
+
+    A time to live of 0 means no expiry.  The kit reads DD-12 so that equal times are allowed.
+    """
     return 0 < attempt.settings.ttl_ms < attempt.settings.delay_ms
 
 
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
-    """A peer whose level is absent or unreadable gets the send, and decides itself."""
+    """Whether the broker's level is too low for a delay.
+
+    If the broker gave no readable level, the client sends the message and the broker decides.
+    """
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
     if found is None or attempt.settings.delay_ms == 0:
@@ -102,7 +110,10 @@ def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
 
 
 def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
-    """The broker decides for a destination if the peer did not send both properties."""
+    """Whether a delayed message goes to a clustered destination whose DEFBIND refuses a delay.
+
+    If the broker did not give both properties of the destination, the client sends the message and the broker decides.
+    """
     return (
         attempt.settings.delay_ms > 0
         and attempt.destination.get(CLUSTERED_PROPERTY) is True
@@ -111,7 +122,7 @@ def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
 
 
 def _is_delayed_and_retained(attempt: SettingsToCheck) -> bool:
-    """Only publications are retained: on a message to a queue the property has no meaning."""
+    """Whether a delayed message is a retained publication; for a message to a queue, the property has no meaning."""
     return (
         attempt.settings.delay_ms > 0
         and attempt.to is not None
@@ -140,7 +151,7 @@ RULES: tuple[ProducerRule, ...] = (
         Moment.SET_DELAY,
         _peer_is_too_old,
         Mqrc.FUNCTION_NOT_SUPPORTED,
-        "the queue manager is older than level 8.0, so it has no delivery delay: leave the delay at 0",
+        "the queue manager is older than level 8.0 and has no delivery delay: leave the delay at 0",
     ),
     ProducerRule(
         "DD-12",
@@ -190,14 +201,14 @@ RULES: tuple[ProducerRule, ...] = (
 
 
 def check_rules(moment: Moment, attempt: SettingsToCheck) -> None:
-    """Check settings or a message against the rules of a moment.
+    """Check a change of settings, or a message, against the rules of a moment.
 
     Args:
-        moment: Which rules to check.
-        attempt: Settings or message to check.
+        moment: The moment, which selects the rules.
+        attempt: The change or the message.
 
     Raises:
-        RefusedError: A rule is broken; the error is of the first one.
+        RefusedError: A rule is broken; the error names the first broken rule's reason.
     """
     for rule in RULES:
         if rule.moment is moment and rule.broken(attempt):
@@ -211,10 +222,12 @@ def check_rules(moment: Moment, attempt: SettingsToCheck) -> None:
 
 
 def check_client_id(source: Source, client_id: str | None) -> None:
-    """Check PD-17: an unshared durable subscription is named by client id and name (JMS 2.0, 8.3.3), so it needs both.
+    """Check that a connection with an unshared durable subscription has a client id (PD-17).
+
+    The client id is a part of the subscription's identity (JMS 2.0, 8.3.3).
 
     Raises:
-        RefusedError: The connection has no client id.
+        RefusedError: The connection has no client id, and the subscription is durable and unshared.
     """
     if source.durability is Durability.DURABLE and not source.shared and client_id is None:
         raise RefusedError(
@@ -236,7 +249,7 @@ PRODUCER_CAPABILITIES: tuple[tuple[Capability, Callable[[ProducerSettings], bool
     (Capability.PRIORITY, lambda settings: settings.priority not in {DEFAULT_PRIORITY, AS_DESTINATION}),
     (Capability.NON_PERSISTENT, lambda settings: settings.mode is DeliveryMode.NON_PERSISTENT),
 )
-"""Capabilities that a send needs."""
+"""Capabilities with the producer's settings for which a send needs them."""
 
 CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] = (
     (Capability.SELECTOR, lambda source: bool(source.selector)),
@@ -244,14 +257,18 @@ CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] =
     (Capability.DURABLE_SUBSCRIPTION, lambda source: source.durability is Durability.DURABLE),
     (Capability.SHARED_SUBSCRIPTION, lambda source: source.shared),
 )
-"""Capabilities that a consumer needs."""
+"""Capabilities with the sources for which a consumer needs them."""
 
 
 def need(capability: Capability, offered: frozenset[Capability]) -> None:
-    """Check for a capability.
+    """Check that a connection has a capability.
+
+    Args:
+        capability: The needed capability.
+        offered: Capabilities of the connection.
 
     Raises:
-        RefusedError: The wire lacks it.
+        RefusedError: The connection lacks the capability.
     """
     if capability not in offered:
         raise RefusedError(
@@ -264,10 +281,10 @@ def need(capability: Capability, offered: frozenset[Capability]) -> None:
 
 
 def check_send_capabilities(settings: ProducerSettings, offered: frozenset[Capability]) -> None:
-    """Check for the capabilities that a send with these settings needs.
+    """Check that a connection has the capabilities that a send with these settings needs.
 
     Raises:
-        RefusedError: The wire lacks one.
+        RefusedError: The connection lacks one of the capabilities.
     """
     for capability, asked in PRODUCER_CAPABILITIES:
         if asked(settings):
@@ -295,7 +312,7 @@ def check_client_id_text(client_id: object) -> None:
     """Check the type, the characters and the length of a client id; None is valid.
 
     Raises:
-        RefusedError: The client id is not text, or is empty or unfit.
+        RefusedError: The client id is not text, is empty or too long, or has control characters.
     """
     if client_id is None:
         return
@@ -309,7 +326,7 @@ def check_subscription_name(name: object) -> None:
     """Check the type, the characters and the length of a subscription's name.
 
     Raises:
-        RefusedError: The name is not text, or is empty or unfit.
+        RefusedError: The name is not text, is empty or too long, or has control characters.
     """
     try:
         check_name(name, "the subscription name")
@@ -318,10 +335,10 @@ def check_subscription_name(name: object) -> None:
 
 
 def check_poison(source: Source) -> None:
-    """Check that a consumer does not move poison messages to its own queue.
+    """Check that a consumer does not move poison messages to the queue from which it receives.
 
     Raises:
-        RefusedError: The two are the same queue.
+        RefusedError: `on_poison` names this queue.
     """
     if source.poison.move_to == source.address:
         text = f"on_poison is {source.address}, from which this consumer receives: name another queue"
@@ -329,10 +346,10 @@ def check_poison(source: Source) -> None:
 
 
 def check_source_capabilities(source: Source, offered: frozenset[Capability]) -> None:
-    """Check for the capabilities that a consumer needs.
+    """Check that a connection has the capabilities that a consumer needs.
 
     Raises:
-        RefusedError: The wire lacks one.
+        RefusedError: The connection lacks one of the capabilities.
     """
     for capability, asked in CONSUMER_CAPABILITIES:
         if asked(source):

@@ -1,4 +1,4 @@
-"""Connections: one wire each, with its sessions, exception listener and observer."""
+"""The engine's connection: its sessions, its exception listener and its observer, over one `Wire` of a driver."""
 
 from __future__ import annotations
 
@@ -45,20 +45,22 @@ from assay_sdk.time import Clock, Runner
 _LOG = logging.getLogger(__name__)
 
 ExceptionListener = Callable[[Refused, Exception | None], None]
-"""Called with what no call can raise, and the exception of a listener of the application that is its cause, if any."""
+"""Called with a refusal that no call of the application can raise.  The exception is the one of the application's
+listener that caused the refusal; None if no listener did."""
 
 
 class EngineConnection:
-    """A connection over one wire; it never reconnects.
+    """A connection to a broker; it never reconnects.
 
-    Methods that return an `Operation` are run by `assay_sdk.engine.operations`; call the others on the runner.
+    `assay_sdk.engine.operations` runs the methods that return an `Operation`.  The other methods must be called on the
+    runner.
 
     Args:
-        driver: The protocol.
-        target: Broker to connect to.
-        runner: Runs the operations and callbacks.
+        driver: Driver of the connection's protocol.
+        target: Broker to connect to, and how.
+        runner: Runs the operations and the application's callbacks.
         options: Options of the connection.
-        observer: Called with every event.
+        observer: Called with each event.
     """
 
     def __init__(
@@ -102,11 +104,11 @@ class EngineConnection:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def open(self) -> Operation[None]:
-        """Connect.
+        """Connect to the broker.
 
         Raises:
-            RefusedError: The target is invalid (the cause is a `TargetError`), or the peer refused or is unreachable;
-                `invalid-client-id` when the client id is in use or invalid.
+            RefusedError: The target is invalid (the cause is a `TargetError`), the broker is unreachable, or it refuses
+                the connection.  The kind is `invalid-client-id` if the client id is in use or invalid.
         """
         check_client_id_text(self.client_id)
         try:
@@ -119,13 +121,13 @@ class EngineConnection:
             need(Capability.CLIENT_ID, self.capabilities)
 
     def close(self, caller: int) -> Operation[None]:
-        """Close normally, sessions first (JMS 2.0, 6.1.8); does nothing if the connection is closed or lost.
+        """Close the sessions, then the connection (JMS 2.0, 6.1.8); does nothing if it is closed or lost.
 
         Args:
-            caller: Thread that calls.
+            caller: Identifier of the calling thread.
 
         Raises:
-            RefusedError: A listener of this connection called it, and would wait for itself.
+            RefusedError: A listener of this connection makes the call, and would wait for itself.
         """
         for session in self.sessions.values():
             session.dispatcher.refuse_own_callback("the connection", caller)
@@ -140,8 +142,12 @@ class EngineConnection:
     def session(self, mode: AckMode) -> Operation[EngineSession]:
         """Open a session.
 
+        Args:
+            mode: Acknowledgement mode.
+
         Raises:
-            RefusedError: The connection is closed or lost, or has no transactions.
+            RefusedError: The mode is invalid, the connection is closed or lost, or it lacks the transactions that the
+                mode needs.
         """
         self.use()
         given = cast("object", mode)
@@ -164,7 +170,7 @@ class EngineConnection:
         return session
 
     def start(self) -> Operation[None]:
-        """Start delivering messages (JMS 2.0, 6.1.4)."""
+        """Start delivering messages to the application (JMS 2.0, 6.1.4)."""
         self.use()
         yield from ()
         self.started = True
@@ -175,7 +181,7 @@ class EngineConnection:
         """Stop delivering messages until the next start, and wait for running listeners (JMS 2.0, 6.1.5).
 
         Args:
-            caller: Thread that calls; a listener does not wait for itself.
+            caller: Identifier of the calling thread; a listener does not wait for itself.
         """
         self.use()
         self.started = False
@@ -183,7 +189,7 @@ class EngineConnection:
             yield from session.dispatcher.wait_until_idle(caller)
 
     def abort(self) -> Operation[None]:
-        """Drop the connection without telling the peer, as if the network had failed."""
+        """Drop the connection without closing it at the broker, as if the network had failed."""
         yield from ()
         if self._wire is not None:
             self._wire.abort()
@@ -210,15 +216,15 @@ class EngineConnection:
         return message_id(self.options.id_prefix, self._messages)
 
     def route(self, link: int, owner: LinkOwner) -> None:
-        """Send the events of a link to its owner."""
+        """Pass the driver's events about a link to the link's producer or consumer."""
         self._links[link] = owner
 
     def unroute(self, link: int) -> None:
-        """Forget a link."""
+        """Ignore later events about a link."""
         self._links.pop(link, None)
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Create a temporary destination of this connection."""
+        """Create a temporary destination, which lasts as long as this connection."""
         return self._temporaries.make(kind)
 
     def delete_temporary(self, address: Address) -> Operation[None]:
@@ -234,13 +240,13 @@ class EngineConnection:
         self.sessions.pop(number, None)
 
     def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Send a command to the wire.
+        """Give a command to the driver.
 
         Args:
-            command: Makes the command from its token.
+            command: Returns the command with a given token.
 
         Returns:
-            The pending answer, which has failed already if the connection is lost.
+            The pending answer; it has failed already if the connection is closed or lost.
         """
         token, answer = self._calls.open()
         if self._wire is None or self.state in {Life.CLOSED, Life.LOST}:
@@ -250,7 +256,14 @@ class EngineConnection:
         return answer
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Send a command without waiting for its answer; a refusal goes to the exception listener."""
+        """Give a command to the driver, and report a refusal to the exception listener.
+
+        Args:
+            command: Returns the command with a given token.
+
+        Returns:
+            The pending answer, for which the caller need not wait.
+        """
         answer = self.submit(command)
         answer.then(lambda: self._complain(answer.error))
         return answer
@@ -259,8 +272,8 @@ class EngineConnection:
         """Call the exception listener in a job of its own; without a listener, log the refusal.
 
         Args:
-            refused: What no call can raise.
-            cause: The exception of a listener of the application, whose traceback says where it was raised.
+            refused: A refusal that no call of the application can raise.
+            cause: The exception of the application's listener that caused the refusal; None if no listener did.
         """
         listener = self.on_exception
         if listener is not None:
@@ -311,7 +324,8 @@ class EngineConnection:
         if before is Life.OPENING:
             self._opening.fail(RefusedError(refused))
             return
-        # Whatever reason the peer gave: for open commands, the connection is lost (JMS 2.0, 10.3).
+        # Open commands fail because the connection is lost, also if the broker closed it for another reason (JMS 2.0,
+        # 10.3).
         reason = refused if refused.kind is JmsErrorKind.CONNECTION_LOST else lost(refused.text)
         if before is Life.OPEN:
             self.observe(ConnectionLost(refused))
@@ -327,8 +341,8 @@ class EngineConnection:
 
 
 def _tell(listener: ExceptionListener, refused: Refused, cause: Exception | None) -> None:
-    """Call an exception listener; log what it raises, because no call of the application could raise it."""
+    """Call an exception listener; log its own exception, which no call of the application can raise."""
     try:
         listener(refused, cause)
     except Exception:  # noqa: BLE001  a listener may raise anything
-        _LOG.exception("the exception listener raised when it was told: %s", refused.text)
+        _LOG.exception("the exception listener raised when it was called with: %s", refused.text)

@@ -1,20 +1,21 @@
-"""Operations: calls that wait, written as generators that yield what they wait for.
+"""Operations: calls that wait, written as generators.  Each yields a `Wait`.
 
-The code between two yields runs as one job on the runner, so the engine needs no locks.  A synchronous face runs other
-jobs until the operation has ended (`perform`), work after a listener's call runs in the background (`spawn`), and an
-asyncio face can await the same generator.
+The code between two yields runs as one job on the runner, so the engine needs no locks.  The faces run an operation
+with `perform` or `receive`, which run other jobs until the operation has ended.  `spawn` runs an operation in the
+background, for example to settle messages after a listener has returned.
 
-A signal's handler, such as that of Ctrl-C, may raise on the thread that waits, whatever the operation is doing then:
+A signal's handler, such as that of Ctrl-C, may raise on the thread that waits for an operation.  The state of the
+operation decides what happens then:
 
-| state of the operation | what follows for an exception of the waiting thread |
+| state of the operation | effect of an exception of the waiting thread |
 |---|---|
-| it waits, or has chosen a message and sent nothing | it ends at its wait, a chosen message goes back to the buffer |
-| it waits for the answer to an acknowledgement, a commit or a close (`unbroken`) | the caller waits for the answer |
-| it has received a message | the call returns it; the thread's next call raises (`receive`) |
-| any other end | the call raises the exception |
+| waits, or has chosen a message and sent nothing | it ends at its wait; a chosen message goes back to the buffer |
+| waits for the answer to an acknowledgement, a commit or a close (`unbroken`) | the call waits for the answer |
+| has received a message | the call returns the message, and the thread's next call raises (`receive`) |
+| has ended in another way | the call raises the exception |
 
-A second exception during these steps is raised at once; a message that was received already is put aside for the next
-receive call.  So the application has each message, or the broker does.
+A second exception during these steps is raised at once.  The consumer then keeps a message that was received already
+for the next receive call.  So no message is lost: either the application or the broker has it.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ CameT = TypeVar("CameT")
 
 
 class Awaited(Protocol):
-    """Something to wait for: a `Pending` of any type."""
+    """A future value or error that an operation can wait for: a `Pending` of any type."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether the value or the error is there."""
+        """Whether the value or the error is set."""
         ...
 
     def then(self, job: Callable[[], None]) -> None:
-        """Call a job when it is there."""
+        """Call a job when the value or the error is set; at once if one is."""
         ...
 
     def forget(self, job: Callable[[], None]) -> None:
-        """Undo `then`."""
+        """Do not call a job that was given to `then`."""
         ...
 
 
@@ -52,8 +53,8 @@ class Wait:
     """A wait of an operation.
 
     Args:
-        pending: The operation continues when this is settled, and looks at the value or error itself.
-        due_ns: The operation continues at this monotonic time at the latest; None waits without limit.
+        pending: The operation continues when this value or error is set.
+        due_ns: The operation continues at this monotonic time in nanoseconds at the latest; None waits without limit.
     """
 
     __slots__ = ("due_ns", "pending", "unbroken")
@@ -62,17 +63,18 @@ class Wait:
         self.pending = pending
         self.due_ns = due_ns
         self.unbroken = False
-        """Whether an interrupted caller waits for the end, as for the answer to an acknowledgement."""
+        """Whether a caller that is interrupted still waits for the end of the operation, for example for the answer to
+        an acknowledgement."""
 
 
 Operation = Generator[Wait, None, T]
 
 
 def result_of(pending: Pending[T]) -> Operation[T]:
-    """Wait for a pending value.
+    """Wait for a pending value and return it.
 
     Raises:
-        RefusedError: The command was refused.
+        RefusedError: The command that the value answers was refused.
     """
     if not pending.done:
         yield Wait(pending)
@@ -80,14 +82,14 @@ def result_of(pending: Pending[T]) -> Operation[T]:
 
 
 def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Operation[None]:
-    """Wait for all answers.
+    """Wait for all answers of a group of commands.
 
     Args:
         answers: Pending answers.
-        lost_is_fine: Whether to ignore a lost connection.
+        lost_is_fine: Whether to ignore the failure of answers because the connection is lost.
 
     Raises:
-        RefusedError: The first refusal.
+        RefusedError: A command was refused; the error is the first refusal.
     """
     refusal: RefusedError | None = None
     for answer in answers:
@@ -101,7 +103,7 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
 
 
 def closed(answer: Awaited) -> Operation[None]:
-    """Wait for the answer to a close, whether it is a refusal or not; a caller that is interrupted waits, too."""
+    """Wait for the answer to a close, and ignore a refusal; a caller that is interrupted also waits for it."""
     if not answer.is_settled:
         wait = Wait(answer)
         wait.unbroken = True
@@ -109,7 +111,7 @@ def closed(answer: Awaited) -> Operation[None]:
 
 
 def unbroken(operation: Operation[T]) -> Operation[T]:
-    """Run a part of an operation to its end even if the caller is interrupted; only a second interrupt ends it."""
+    """Run a part of an operation that one interrupt of the caller does not end; only a second interrupt does."""
     try:
         wait = next(operation)
         while True:
@@ -123,11 +125,11 @@ def unbroken(operation: Operation[T]) -> Operation[T]:
 
 
 class Task(Generic[T]):
-    """A running operation.
+    """An operation that a runner executes.
 
     Args:
-        runner: Runs the steps.
-        operation: The generator.
+        runner: Runs the operation's steps as jobs.
+        operation: The operation.
     """
 
     def __init__(self, runner: Runner, operation: Operation[T]) -> None:
@@ -139,7 +141,7 @@ class Task(Generic[T]):
         self._timer: CancelJob | None = None
 
     def step(self) -> None:
-        """Run to the next wait that has not ended; call it on the runner only."""
+        """Run the operation to its next wait; must be called on the runner."""
         self._leave_wait()
         self._unbroken = False
         while not self.result.done:
@@ -155,10 +157,10 @@ class Task(Generic[T]):
                     return
 
     def give_up(self) -> bool:
-        """End the operation for a caller that was interrupted; call it on the runner only.
+        """End the operation for a caller that was interrupted; must be called on the runner.
 
         Returns:
-            Whether it ended so.  Otherwise it has a result, or is about to have one (`unbroken`).
+            True if this ended the operation.  False if the operation has a result, or soon has one (`unbroken`).
         """
         if self.result.done or self._unbroken:
             return False
@@ -171,7 +173,7 @@ class Task(Generic[T]):
         self._operation.close()
 
     def is_over(self) -> bool:
-        """Whether the operation has a result."""
+        """Return whether the operation has a result."""
         return self.result.done
 
     def _enter_wait(self, wait: Wait) -> None:
@@ -190,18 +192,21 @@ class Task(Generic[T]):
             self._timer = None
 
     def _go_on(self) -> None:
-        # In a job of its own, because the code that settles the pending value has not ended.
+        # In a job of its own, because the code that sets the pending value is still running.
         self._leave_wait()
         self._runner.call_soon(self.step)
 
 
 class _Kept(threading.local):
-    """The exception that interrupted a thread in a call which returned a message all the same."""
+    """The exception that interrupted a thread's earlier call, if that call still returned a message.
+
+    The thread's next call raises it.
+    """
 
     error: BaseException | None = None
 
     def take(self) -> BaseException | None:
-        """Return the exception once."""
+        """Return the kept exception and forget it; None if no exception is kept."""
         error, self.error = self.error, None
         return error
 
@@ -210,12 +215,13 @@ _kept = _Kept()
 
 
 def perform(runner: Runner, operation: Operation[T]) -> T:
-    """Run an operation and wait until it has ended.
+    """Run an operation, wait until it has ended, and return its result.
 
     Raises:
         RefusedError: The operation was refused.
         StalledError: In virtual time, no scheduled job could end the operation.
-        BaseException: What a signal's handler raised during this call, or during an earlier `receive` that returned.
+        BaseException: A signal's handler raised it during this call, or during an earlier `receive` that returned a
+            message.
     """
     task = Task(runner, operation)
     try:
@@ -236,18 +242,21 @@ def receive(
     shape: Callable[[CameT], T],
     aside: Callable[[CameT], None],
 ) -> T | None:
-    """Run an operation that receives a message; no interrupt loses the message.
+    """Run an operation that receives a message, so that no interrupt loses the message.
 
     Args:
         runner: Runner of the operation.
-        operation: Returns what came; None for nothing.
-        shape: Converts what came for the application; called on the runner.
-        aside: Keeps what came for the next call, after a second interrupt; called on the runner.
+        operation: Returns the engine's message; None when none came.
+        shape: Makes the application's message from the engine's; called on the runner.
+        aside: Keeps the engine's message for the next call, after a second interrupt; called on the runner.
+
+    Returns:
+        The application's message; None when none came.
 
     Raises:
         RefusedError: The operation was refused.
         StalledError: In virtual time, no scheduled job could end the operation.
-        BaseException: What a signal's handler raised during this call, or during an earlier one that returned.
+        BaseException: A signal's handler raised it during this call, or during an earlier call that returned a message.
     """
     if (kept := _kept.take()) is not None:
         operation.close()
@@ -262,14 +271,15 @@ def receive(
         if receipt.shaped is None:
             raise
         _kept.error = interruption
-    # Handlers of signals run at the call of a function or after it.  Nothing is called from here to the application.
+    # Python runs a signal's handler only at or after a function call.  No function is called from here to the return,
+    # so no handler can raise and lose the message.
     if task.result.error is not None:
         raise task.result.error
     return receipt.shaped
 
 
 class _Receipt(Generic[CameT, T]):
-    """Keeps the message that a call has received, until its caller has it."""
+    """The receipt of one message: the operation, and the message until the call returns it."""
 
     task: Task[None]
 
@@ -283,14 +293,14 @@ class _Receipt(Generic[CameT, T]):
         self._came: CameT | None = None
 
     def run(self) -> Operation[None]:
-        """Receive, and convert what came."""
+        """Receive a message, and make the application's message from it."""
         came = yield from self._operation
         if came is not None:
             self._came = came
             self.shaped = self._shape(came)
 
     def put_aside(self) -> None:
-        """Keep what came, because its caller has gone."""
+        """End the operation, and keep a received message for the next call, because the call was interrupted twice."""
         self.task.abandon()
         if self._came is not None:
             self._aside(self._came)
@@ -302,10 +312,10 @@ def _end_interrupted(runner: Runner, task: Task[Any], leave: Callable[[], None])
     Args:
         runner: Runner of the operation.
         task: The operation.
-        leave: Ends it after a second interrupt; called on the runner.
+        leave: Ends the operation after a second interrupt; called on the runner.
 
     Raises:
-        BaseException: The second interrupt.
+        BaseException: A signal's handler raised a second time.
     """
     answers: list[bool] = []
     try:
@@ -321,7 +331,10 @@ def _end_interrupted(runner: Runner, task: Task[Any], leave: Callable[[], None])
 def spawn(runner: Runner, operation: Operation[T]) -> Pending[T]:
     """Start an operation in the background, in a job of its own.
 
-    The operation handles refusals itself.  Any other error is raised by the job, and so reaches the runner.
+    The operation handles refusals itself.  The job raises any other error, so that it reaches the runner.
+
+    Returns:
+        The pending result of the operation.
     """
     task = Task(runner, operation)
     task.result.then(lambda: _surface(task.result.error))

@@ -1,6 +1,7 @@
-"""Protocols for what the engine's parts need of each other, so that each module imports only lower ones.
+"""Protocols between the engine's parts, so that a part need not import the module of its owner.
 
-A connection has sessions, and a session has producers and consumers.  A part states here what it needs of its owner.
+A connection owns sessions, and a session owns producers and consumers.  Each protocol has the methods of the owner that
+its parts call, or the methods of a part that its owner calls.
 """
 
 from __future__ import annotations
@@ -23,23 +24,27 @@ from assay_sdk.time import Clock, Runner
 
 
 class LinkOwner(Protocol):
-    """A producer or a consumer, as its connection needs it for events."""
+    """A producer or a consumer, to which its connection passes the events of the link."""
 
     def arrived(self, event: Arrived) -> None:
-        """Take a message."""
+        """Handle the arrival of a message."""
         ...
 
     def drained(self) -> None:
-        """Note that no credit is left."""
+        """Handle the end of a drain: the link has no credit left."""
         ...
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Note that the peer has closed the link."""
+        """Handle the end of the link by the broker.
+
+        Args:
+            refused: The broker's reason; None if it gave none.
+        """
         ...
 
 
 class ConnectionPort(Protocol):
-    """The connection, as its sessions and their parts see it."""
+    """The methods of a connection that its sessions, producers and consumers call."""
 
     capabilities: frozenset[Capability]
     client_id: str | None
@@ -63,23 +68,23 @@ class ConnectionPort(Protocol):
         ...
 
     def route(self, link: int, owner: LinkOwner) -> None:
-        """Send the events of a link to its owner."""
+        """Pass the driver's events about a link to the link's producer or consumer."""
         ...
 
     def unroute(self, link: int) -> None:
-        """Forget a link."""
+        """Ignore later events about a link."""
         ...
 
     def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Send the command made from a token; returns the pending answer."""
+        """Give a command to the driver, and return the pending answer."""
         ...
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Send a command without waiting for its answer; a refusal goes to the exception listener."""
+        """Give a command to the driver, report a refusal to the exception listener, and return the pending answer."""
         ...
 
     def complain(self, refused: Refused, cause: Exception | None = None) -> None:
-        """Call the exception listener."""
+        """Report a refusal that no call can raise to the exception listener."""
         ...
 
     def start(self) -> Operation[None]:
@@ -87,7 +92,7 @@ class ConnectionPort(Protocol):
         ...
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Create a temporary destination of this connection."""
+        """Create a temporary destination, which lasts as long as this connection."""
         ...
 
     def delete_temporary(self, address: Address) -> Operation[None]:
@@ -104,7 +109,7 @@ class ConnectionPort(Protocol):
 
 
 class Closable(Protocol):
-    """A producer that is created for one send."""
+    """A producer for a single send."""
 
     number: int
 
@@ -114,7 +119,7 @@ class Closable(Protocol):
 
 
 class SessionPort(Protocol):
-    """The session, as its producers and consumers see it."""
+    """The methods of a session that its producers and consumers call."""
 
     behaviour: Behaviour
 
@@ -129,27 +134,27 @@ class SessionPort(Protocol):
         ...
 
     def create_producer(self, address: Address | None) -> Operation[Closable]:
-        """Create a producer; None for one without a destination."""
+        """Create a producer; an address of None creates a producer whose sends each name a destination."""
         ...
 
     def cancel(self, message_id: str) -> Operation[bool]:
-        """Cancel a delayed message; returns whether the broker did."""
+        """Cancel a delayed message, and return whether the broker has cancelled it."""
         ...
 
     def unit_of_work(self) -> Operation[int | None]:
-        """Return the unit of work for a send or a delivery, after beginning it if necessary."""
+        """Return the number of the unit of work for a send or a delivery; begin one if none is active."""
         ...
 
     def announce(self, consumer: Listener) -> None:
-        """Note that the listener of a consumer has a message or batch due."""
+        """Schedule a call of a consumer's listener, for which a message or a batch is due."""
         ...
 
     def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
-        """Wait until no listener of the consumer is running; a listener does not wait for itself."""
+        """Wait until the consumer's listener is not running; a listener does not wait for itself."""
         ...
 
     def hand_over(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Note that deliveries of one consumer go to the application."""
+        """Record that deliveries of one consumer go to the application."""
         ...
 
     def received(self, delivery: EngineDelivery) -> Operation[None]:
@@ -161,11 +166,11 @@ class SessionPort(Protocol):
         ...
 
     def idle(self) -> None:
-        """Note that no message is coming, so that a dups-ok session acknowledges."""
+        """Acknowledge received messages of a dups-ok session, because no other message is due now."""
         ...
 
     def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
-        """Settle deliveries; returns the pending answers, one for each consumer."""
+        """Settle deliveries, and return the pending answers, one for each consumer."""
         ...
 
     def forget_producer(self, number: int) -> None:
@@ -178,8 +183,8 @@ class SessionPort(Protocol):
 
 
 class Listener(Recipient, Protocol):
-    """A consumer with a listener, as the session's dispatcher needs it."""
+    """A consumer with a listener, which the session's dispatcher calls."""
 
     def take_handing(self) -> Handing | None:
-        """Return the messages for the listener's next call; None if none are due or there is no listener."""
+        """Take the messages for the listener's next call from the buffer; None if none are due."""
         ...

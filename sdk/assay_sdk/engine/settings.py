@@ -17,46 +17,49 @@ class DeliveryMode(IntEnum):
     NON_PERSISTENT = 1
     PERSISTENT = 2
     AS_DESTINATION = -1
-    """The destination decides.  A sent message shows this value, because only the broker knows its choice; a received
-    message shows the choice."""
+    """The broker applies the destination's default.  After the send, the message shows this value, because the client
+    does not learn the broker's choice; the received message shows the choice."""
 
 
 class Qos(IntEnum):
-    """Quality of service, with MQ Light's numbers (AMQP:11-13, QS-01)."""
+    """Quality of service of a send or a subscription, with MQ Light's numbers (AMQP:11-13, QS-01)."""
 
     AT_MOST_ONCE = 0
     AT_LEAST_ONCE = 1
 
 
 AS_DESTINATION = -1
-"""Delivery mode or priority of the destination (DEFPSIST, DEFPRTY), which the broker applies when the message is sent
-(DELAY:58).  IBM MQ uses the same number in the URI of a destination (``persistence=-1``)."""
+"""Priority that stands for the destination's default (DEFPRTY), which the broker applies when the message is sent
+(DELAY:58).  `DeliveryMode.AS_DESTINATION` has the same number for the default of the delivery mode (DEFPSIST).  IBM MQ
+uses this number in the URI of a destination (``persistence=-1``)."""
 
 
 DEFAULT_PRIORITY = 4
-"""JMS 2.0, 3.4.10."""
+"""Priority of a message without one (JMS 2.0, 3.4.10)."""
 
 MAX_PRIORITY = 9
-"""JMS 2.0, 3.4.10."""
+"""The highest priority (JMS 2.0, 3.4.10)."""
 
 LISTENER_WINDOW = 100
-"""Most messages that the broker may send ahead to a message listener.
+"""How many messages the broker may send ahead to a message listener, by default.
 
-Large enough to hide a round trip (about 50 µs on loopback; a listener rarely takes less than 1 µs).  Small enough that
-a failing listener gives few messages back and a second consumer gets its share.  Brokers' own clients use 10 to
-1000."""
+The number is large enough to hide a round trip (about 50 µs on loopback; a listener rarely takes less than 1 µs).  It
+is small enough that a failing listener gives few messages back, and that a second consumer gets its share.  Brokers'
+own clients use 10 to 1000."""
 
 DUPS_OK_LIMIT = 10
-"""Most messages that a dups-ok session leaves unacknowledged, and so may get twice after a failure."""
+"""The number of received messages after which a dups-ok session acknowledges them.  After a failure, it may get up to
+this number of messages twice."""
 
 
 class ConnectionOptions(Struct, frozen=True, kw_only=True):
     """Options of a connection.
 
     Args:
-        checks: Whether the client enforces its rules (`assay_sdk.engine.checks`).
-        prefetch: Most messages that the broker may send ahead to a receiving consumer; with 0, each call requests one.
-        listener_window: Most messages that the broker may send ahead to a message listener; at least 1.
+        checks: Whether the client refuses calls that break a rule of `assay_sdk.engine.checks.RULES`.
+        prefetch: How many messages the broker may send ahead to a consumer in a receive call; with 0, each call
+            requests one message.
+        listener_window: How many messages the broker may send ahead to a message listener; at least 1.
         id_prefix: Prefix of message ids; unique to the connection.
     """
 
@@ -82,7 +85,13 @@ class ProducerSettings(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """The source of a consumer; the fields are those of `assay_sdk.driver.OpenReceiver`."""
+    """The queue or subscription from which a consumer receives.
+
+    All fields but `poison` are those of `assay_sdk.driver.OpenReceiver`.
+
+    Args:
+        poison: The application's settings for poison messages.
+    """
 
     address: Address
     selector: str | None = None

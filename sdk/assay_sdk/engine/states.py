@@ -1,7 +1,7 @@
 """The state tables of the engine.
 
-A table maps (state, event) to (next state, act), and has a row for every pair, so a missing pair is an error.  An `Act`
-is the caller's next action.  A refusal is an act, too; `REFUSALS` has its sentence.
+A table maps (state, event) to (next state, act), and has a row for every pair.  An `Act` is the next action of the code
+that reported the event.  A refusal is also an act; `REFUSALS` has its text.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ EventT = TypeVar("EventT", bound=StrEnum)
 
 
 class Act(StrEnum):
-    """The next action of the caller of a transition."""
+    """The next action of the code that reported an event."""
 
     GO = "go"
     """Do what the event asks for."""
     SKIP = "skip"
     """Do nothing."""
     WAIT = "wait"
-    """Wait for the next transition, then take the event again."""
+    """Wait for the next transition, then report the event again."""
     END = "end"
-    """Clean up after an end that this side did not ask for."""
+    """Clean up after an end that the client did not request."""
     REFUSE_CLOSED = "refuse-closed"
     REFUSE_LOST = "refuse-lost"
     REFUSE_LISTENING = "refuse-listening"
@@ -38,21 +38,21 @@ class Act(StrEnum):
 
 
 REFUSALS: Mapping[Act, tuple[JmsErrorKind, str]] = {
-    Act.REFUSE_CLOSED: (JmsErrorKind.ILLEGAL_STATE, "{what} is closed: make a new one"),
-    Act.REFUSE_LOST: (JmsErrorKind.CONNECTION_LOST, "{what} is gone with its connection: connect again"),
+    Act.REFUSE_CLOSED: (JmsErrorKind.ILLEGAL_STATE, "{what} is closed: create a new one"),
+    Act.REFUSE_LOST: (JmsErrorKind.CONNECTION_LOST, "{what} was lost with its connection: connect again"),
     Act.REFUSE_LISTENING: (
         JmsErrorKind.ILLEGAL_STATE,
-        "{what} has a listener, so it cannot be asked for messages: take the listener away first",
+        "{what} has a listener, so receive calls are refused: remove the listener first",
     ),
     Act.REFUSE_RECEIVING: (
         JmsErrorKind.ILLEGAL_STATE,
-        "{what} is waiting in a receive call: a consumer does one thing at a time",
+        "{what} is waiting in a receive call: wait until this call has returned",
     ),
     Act.REFUSE_OTHER_LISTENER: (
         JmsErrorKind.ILLEGAL_STATE,
-        "{what} has a listener of the other kind, and the two kinds exclude each other: take that one away first",
+        "{what} has a message listener or a batch listener, and cannot have both: remove the present listener first",
     ),
-    Act.REFUSE_STOPPED: (JmsErrorKind.ILLEGAL_STATE, "{what} is stopped: make a new one"),
+    Act.REFUSE_STOPPED: (JmsErrorKind.ILLEGAL_STATE, "{what} is stopped: create a new one"),
 }
 
 
@@ -82,9 +82,9 @@ class Link(StrEnum):
     ATTACHING = "attaching"
     ATTACHED = "attached"
     STOPPING = "stopping"
-    """The application has closed the consumer; running listeners and messages on their way are awaited."""
+    """The application closes the consumer, which waits for running listeners and for messages on their way."""
     HOLDING = "holding"
-    """Closed, but delivered messages are not settled, so the link stays (JMS 2.0, 8.8)."""
+    """The application has closed the consumer; the link stays until delivered messages are settled (JMS 2.0, 8.8)."""
     DETACHING = "detaching"
     DETACHED = "detached"
     LOST = "lost"
@@ -97,9 +97,9 @@ class LinkEvent(StrEnum):
     USE = "use"
     STOP = "stop"
     CLOSE = "close"
-    """The stop has ended, and all delivered messages are settled."""
+    """The waits of STOPPING are over, and all delivered messages are settled."""
     HOLD = "hold"
-    """The stop has ended, and a delivered message is not settled."""
+    """The waits of STOPPING are over, and a delivered message is not settled."""
     SETTLED = "settled"
     """The last delivered message is settled."""
     DETACHED = "detached"
@@ -119,7 +119,7 @@ class UnitEvent(StrEnum):
     """Event of a session's local unit of work."""
 
     NEED = "need"
-    """A send or a delivery needs a unit of work, which begins then."""
+    """A send or a delivery needs a unit of work; the client begins one if none is active."""
     BEGUN = "begun"
     REFUSED = "refused"
     COMMIT = "commit"
@@ -129,7 +129,7 @@ class UnitEvent(StrEnum):
 
 
 class Use(StrEnum):
-    """Use of a consumer (BT-03)."""
+    """The way in which the application gets a consumer's messages at the moment (BT-03)."""
 
     IDLE = "idle"
     RECEIVING = "receiving"
@@ -149,7 +149,7 @@ class UseEvent(StrEnum):
 
 
 class Service(StrEnum):
-    """State of an MQ Light client, in MQ Light's words."""
+    """State of an MQ Light client; the names are MQ Light's."""
 
     STARTING = "starting"
     STARTED = "started"
@@ -356,12 +356,12 @@ SERVICE: Mapping[tuple[Service, ServiceEvent], tuple[Service, Act]] = {
 
 
 class Machine(Stepper[StateT, EventT, Act]):
-    """State of one object.
+    """A state machine: the current state of one object, and the table of its transitions.
 
     Args:
         table: Table of transitions.
         state: First state.
-        what: The object, as refusals name it.
+        what: Name of the object in refusals, such as "the session".
     """
 
     def __init__(self, table: Mapping[tuple[StateT, EventT], tuple[StateT, Act]], state: StateT, what: str) -> None:
@@ -369,13 +369,13 @@ class Machine(Stepper[StateT, EventT, Act]):
         self._what = what
 
     def take(self, event: EventT) -> Act:
-        """Take an event.
+        """Change the state for an event.
 
         Returns:
-            The next action of the caller.
+            The caller's next action.
 
         Raises:
-            RefusedError: The table refuses the event in this state, which stays.
+            RefusedError: The table refuses the event in this state.  The state does not change.
         """
         act = self.step(event)
         if act in REFUSALS:

@@ -1,4 +1,4 @@
-"""Temporary destinations, which exist as long as their connection (Jakarta Messaging 3.1, 6.2.2)."""
+"""Temporary destinations, which last as long as the connection that created them (Jakarta Messaging 3.1, 6.2.2)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 class Temporaries:
     """The temporary destinations of one connection.
 
-    Each one belongs to a link in a session that stays open until the connection ends.
+    Each temporary destination lasts as long as its link.  The links are in a session of their own, which stays open
+    until the connection ends.
 
     Args:
-        connection: Connection that creates them.
+        connection: Connection that creates the destinations.
     """
 
     def __init__(self, connection: ConnectionPort) -> None:
@@ -27,13 +28,13 @@ class Temporaries:
         self._links: dict[Address, int] = {}
 
     def make(self, kind: AddressKind) -> Operation[Address]:
-        """Create a temporary destination; the broker names it.
+        """Create a temporary destination, to which the broker gives a name.
 
         Args:
             kind: Temporary queue or temporary topic.
 
         Raises:
-            RefusedError: The broker has no temporary destinations.
+            RefusedError: The connection is lost, or the broker has no temporary destinations.
         """
         connection = self._connection
         need(Capability.TEMPORARY_DESTINATION, connection.capabilities)
@@ -57,14 +58,15 @@ class Temporaries:
             address: Address of the destination.
 
         Raises:
-            RefusedError: The connection did not create it, or has a consumer on it.
+            RefusedError: Another connection created the destination, or this connection has a consumer on it.
         """
         connection = self._connection
         if address not in self._links:
             raise RefusedError(
                 Refused(
                     JmsErrorKind.INVALID_DESTINATION,
-                    f"{address} is no temporary destination of this connection: only who has made one deletes it",
+                    f"{address} is no temporary destination of this connection: only the connection that created it"
+                    " can delete it",
                     objects=(address.name,),
                 )
             )
@@ -72,7 +74,7 @@ class Temporaries:
             raise RefusedError(
                 Refused(
                     JmsErrorKind.ILLEGAL_STATE,
-                    f"{address} has a consumer: close that first",
+                    f"{address} has a consumer: close the consumer first",
                     objects=(address.name,),
                 )
             )

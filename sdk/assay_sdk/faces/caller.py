@@ -1,4 +1,4 @@
-"""Common parts of all faces: connecting, running an operation, and raising the face's own error for a refusal."""
+"""Parts that all faces share: connecting, running the engine's operations, and raising refusals as errors."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ Duration = timedelta | int
 
 
 class ConnectKeywords(TypedDict, total=False):
-    """Keywords that `connect`, `ConnectionFactory` and `connect_mqlight` take.
+    """Keyword arguments of `connect`, `ConnectionFactory` and `connect_mqlight`.
 
     Attributes:
         login: User and password; None (the default) for an anonymous login.
         ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's.
-        runner: Runner of the connection's jobs and callbacks.  By default that of the in-process broker to which the
-            URL leads, or else one I/O loop for all connections of the process.
-        driver: The protocol; by default the driver that serves the URL's scheme.
-        observer: Called with every event of the client.
-        trace: Whether the observer is called with every protocol frame, too; False by default.
+        runner: Runs the connection's I/O, timers and callbacks.  By default the runner of the in-process broker at the
+            URL; for any other URL, an I/O loop that all connections of the process share.
+        driver: Driver of the protocol; by default the one that serves the URL's scheme.
+        observer: Called with each event of the client; by default, events are ignored.
+        trace: Whether the observer also gets each protocol frame; False by default.
         id_prefix: Prefix of message ids; None (the default) generates one for each connection.
     """
 
@@ -63,11 +63,12 @@ class ConnectKeywords(TypedDict, total=False):
 
 
 class JmsConnectKeywords(ConnectKeywords, total=False):
-    """Keywords that `connect` and `ConnectionFactory` take: those of `ConnectKeywords`, and these.
+    """Keyword arguments of `connect` and `ConnectionFactory`: those of `ConnectKeywords`, and these.
 
     Attributes:
         client_id: JMS client id; None (the default) for none.
-        checks: Whether the client enforces rules of its own (the default); False lets the broker answer.
+        checks: Whether the client refuses calls that break a client's rule of IBM MQ or JMS, such as a delay longer
+            than the time to live; True by default.  False sends them, so that a test sees the broker's answer.
         prefetch: How many messages the broker may send ahead to a consumer that calls `receive`; with 0 (the default)
             each call requests one message.
     """
@@ -99,7 +100,12 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
     id_prefix: str | None = None
 
     def connection(self, driver: Driver, runner: Runner) -> EngineConnection:
-        """Make the connection without opening it."""
+        """Return a new connection with these settings, not yet opened.
+
+        Args:
+            driver: Driver of the connection's protocol.
+            runner: Runs the connection's I/O, timers and callbacks.
+        """
         target = Target(
             url=self.url, client_id=self.client_id, login=self.login, ca_file=self.ca_file, trace=self.trace
         )
@@ -113,10 +119,10 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
 
 
 class Caller:
-    """Runs operations of the engine for a face.
+    """Runs the engine's operations for a face, and raises refusals as the face's errors.
 
     Args:
-        runner: Runner of the operations.
+        runner: Runs the operations.
         errors: The face's error class for each kind of refusal.
     """
 
@@ -125,10 +131,10 @@ class Caller:
         self.errors = errors
 
     def __call__(self, operation: Operation[T]) -> T:
-        """Run an operation, and wait until it has ended.
+        """Run an operation, wait until it has ended, and return its result.
 
         Raises:
-            JmsError: The face's own error, for a refusal.
+            JmsError: The client or the broker refuses the operation, or the connection was made in another process.
         """
         try:
             return perform(self.runner, operation)
@@ -142,8 +148,16 @@ class Caller:
     ) -> T | None:
         """Run an operation that receives a message (`assay_sdk.engine.operations.receive`).
 
+        Args:
+            operation: Returns the engine's message; None when none came.
+            shape: Makes the application's message from the engine's.
+            aside: Keeps the engine's message for the next call, if this call is interrupted twice.
+
+        Returns:
+            The application's message; None when none came.
+
         Raises:
-            JmsError: The face's own error, for a refusal.
+            JmsError: The client or the broker refuses the operation, or the connection was made in another process.
         """
         try:
             return receive(self.runner, operation, shape, aside)
@@ -227,13 +241,18 @@ class Caller:
 def open_connection(
     settings: ConnectSettings, errors: Mapping[JmsErrorKind, type[JmsError]]
 ) -> tuple[Caller, EngineConnection]:
-    """Connect.
+    """Connect to a broker.
+
+    Args:
+        settings: URL and options of the connection.
+        errors: The face's error class for each kind of refusal.
 
     Returns:
         The caller that runs the face's operations, and the open connection.
 
     Raises:
-        JmsError: The face's own error: no driver, an unusable URL or CA file, an unreachable broker, or a refusal.
+        JmsError: A setting is invalid, no driver serves the URL, the CA file cannot be used, the broker is unreachable,
+            or the broker refuses the connection.
     """
     mistake = _mistake_in(settings)
     if mistake is not None:
@@ -249,7 +268,7 @@ def open_connection(
 
 
 def _mistake_in(settings: ConnectSettings) -> str | None:
-    """Name the first setting of a wrong type or value, in a sentence; None when all are valid."""
+    """Return a sentence that names the first setting with a wrong type or value; None when all are valid."""
     given: tuple[tuple[str, object, type | UnionType, str], ...] = (
         ("url", settings.url, str, "text, such as 'amqp://127.0.0.1:5672'"),
         ("login", settings.login, Login | None, "Login(user, password)"),
@@ -260,7 +279,7 @@ def _mistake_in(settings: ConnectSettings) -> str | None:
         if not isinstance(value, kind):
             return f"{name} is {value!r}: give {remedy}"
     if not (0 <= settings.prefetch <= WIDEST and 1 <= settings.listener_window <= WIDEST):
-        return f"prefetch is from 0 and the listener window from 1 to {WIDEST}: give another number"
+        return f"prefetch must be from 0 to {WIDEST}, and the listener window from 1 to {WIDEST}"
     return None
 
 
@@ -277,13 +296,16 @@ def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -
 def refusal_listener(
     listener: Callable[[ErrorT], None] | None, errors: Mapping[JmsErrorKind, type[ErrorT]]
 ) -> ExceptionListener | None:
-    """Wrap a listener for errors as a listener for refusals, as the engine calls it.
+    """Return a function that the engine calls with a refusal, and that calls the application's error listener.
 
-    An exception of another listener is the error's ``__cause__``, with its traceback.
+    If a message listener of the application raised, its exception is the ``__cause__`` of the error.
 
     Args:
-        listener: The application's; None for none.
+        listener: The application's error listener; None for none.
         errors: The face's error class for each kind of refusal.
+
+    Returns:
+        The function for the engine; None without a listener.
     """
     if listener is None:
         return None
@@ -301,15 +323,16 @@ def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsE
     """Return the runner of a connection for which the application gave none.
 
     Args:
-        driver: The protocol.
+        driver: Driver of the connection.
         url: The broker's URL.
         errors: The face's error class for each kind of refusal.
 
     Returns:
-        The runner of the in-process broker at the URL, or else the runner that the process's connections share.
+        For the driver of in-process brokers, the runner of the broker at the URL.  For any other driver, the runner
+        that the process's connections share.
 
     Raises:
-        JmsError: The face's own error: the driver is for in-process brokers, and none runs at the URL.
+        JmsError: The driver is the one of in-process brokers, and no broker runs at the URL.
     """
     if not isinstance(driver, RunnerProvider):
         return shared_runner()
@@ -336,9 +359,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def shared_runner() -> Runner:
-    """Return the process's I/O loop.
+    """Return the I/O loop that the process's connections share.
 
-    The loop is made at the first call, because connections to in-process brokers need no thread.
+    The first call starts its thread.  Connections to in-process brokers never need this thread.
     """
     with _sharing:
         if not _shared:

@@ -42,24 +42,24 @@ T = TypeVar("T")
 
 
 class MessageProducer(ProducerBase[T]):
-    """Sends to one destination, or to a destination given with each send (JMS 7)."""
+    """A producer for one destination, or for a destination that each send names (JMS 7)."""
 
     __slots__ = ()
 
 
 class MessageConsumer(ConsumerBase[T]):
-    """Receives from a queue or a subscription (JMS 8)."""
+    """A consumer of a queue or a subscription (JMS 8)."""
 
 
 class Session(SessionBase):
-    """A session: creates producers and consumers, and acknowledges what they receive (JMS 6.2)."""
+    """A session, which creates producers and consumers and acknowledges received messages (JMS 6.2)."""
 
     @overload
     def create_producer(self, destination: Destination[T]) -> MessageProducer[T]: ...
     @overload
     def create_producer(self, destination: None = None) -> MessageProducer[Any]: ...
     def create_producer(self, destination: Destination[Any] | None = None) -> MessageProducer[Any]:
-        """Create a producer; without a destination, each send gives one.
+        """Create a producer; without a destination, each send must name one (`send_to`).
 
         Raises:
             MessagingError: The session is closed, or the broker refuses the destination.
@@ -74,7 +74,7 @@ class Session(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> MessageConsumer[T]:
-        """Create a consumer on a queue, or an unshared non-durable subscription on a topic.
+        """Create a consumer of a queue, or of a new unshared non-durable subscription on a topic.
 
         Args:
             destination: Queue or topic to consume from.
@@ -83,7 +83,8 @@ class Session(SessionBase):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: The connection lacks a capability, or the broker refuses.
+            MessagingError: The session is closed, an argument is invalid, the broker or the driver lacks a capability
+                that the arguments need, or the broker refuses.
         """
         return self._message_consumer(
             destination, self._consumer(destination, selector, no_local=no_local, poison=poison)
@@ -98,11 +99,20 @@ class Session(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> MessageConsumer[T]:
-        """Create or resume an unshared durable subscription; the connection needs a client id (PD-17).
+        """Create a consumer of an unshared durable subscription, which is created if it does not exist.
+
+        The client id and `name` together name the subscription, so the connection needs a client id (PD-17).
+
+        Args:
+            topic: Topic of the subscription.
+            name: Name of the subscription.
+            selector: JMS message selector; None for all messages.
+            no_local: Exclude messages that this connection sent.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: The connection has no client id or lacks a capability, the subscription is in use, or the
-                broker refuses.
+            MessagingError: The connection has no client id, the subscription has a consumer already, the broker or the
+                driver lacks a capability, an argument is invalid, or the broker refuses.
         """
         engine = self._subscription(
             topic,
@@ -118,10 +128,17 @@ class Session(SessionBase):
     def create_shared_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> MessageConsumer[T]:
-        """Create or join a shared non-durable subscription.
+        """Create a consumer of a shared non-durable subscription, which is created if it does not exist.
+
+        Args:
+            topic: Topic of the subscription.
+            name: Name of the subscription; its consumers share the messages.
+            selector: JMS message selector; None for all messages.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: The connection lacks a capability, or the broker refuses.
+            MessagingError: An argument is invalid, the broker or the driver lacks shared subscriptions or another
+                needed capability, or the broker refuses.
         """
         engine = self._subscription(
             topic,
@@ -136,10 +153,17 @@ class Session(SessionBase):
     def create_shared_durable_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> MessageConsumer[T]:
-        """Create, resume or join a shared durable subscription.
+        """Create a consumer of a shared durable subscription, which is created if it does not exist.
+
+        Args:
+            topic: Topic of the subscription.
+            name: Name of the subscription; its consumers share the messages.
+            selector: JMS message selector; None for all messages.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: The connection lacks a capability, or the broker refuses.
+            MessagingError: An argument is invalid, the broker or the driver lacks shared or durable subscriptions or
+                another needed capability, or the broker refuses.
         """
         engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._message_consumer(topic, engine)
@@ -149,10 +173,13 @@ class Session(SessionBase):
         return Message(body, properties=properties)
 
     def close(self) -> None:
-        """Close the session: its unit of work is rolled back, unacknowledged messages are redelivered (JMS 6.2.15).
+        """Close the session (JMS 6.2.15).
+
+        The broker rolls back the session's unit of work.  It delivers unacknowledged messages again, except with
+        `AckMode.DUPS_OK`, for which the close acknowledges them.
 
         Raises:
-            MessagingError: A listener of this session called it.
+            MessagingError: A listener of this session makes the call.
         """
         self._caller(self._engine.close(threading.get_ident()))
 
@@ -169,7 +196,7 @@ class Session(SessionBase):
 
 
 class XaSession(Session):
-    """A session for XA transactions (JMS 6.2.9): it sends and receives only within a branch."""
+    """A session for XA transactions, which sends and receives only within a branch (JMS 6.2.9)."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         super().__init__(caller, engine)
@@ -177,12 +204,12 @@ class XaSession(Session):
 
     @property
     def xa_resource(self) -> XaResource:
-        """Resource for the transaction manager: starts, ends, commits and rolls back branches."""
+        """The XA resource, with which a transaction manager starts, ends, commits and rolls back branches."""
         return self._xa_resource
 
 
 class Connection:
-    """A connection (JMS 6.1), created by a `ConnectionFactory`; it delivers no messages before `start`."""
+    """A connection to a broker (JMS 6.1), created by a `ConnectionFactory`; delivers no messages before `start`."""
 
     def __init__(self, caller: Caller, engine: EngineConnection) -> None:
         self._caller = caller
@@ -190,14 +217,17 @@ class Connection:
 
     @property
     def client_id(self) -> str | None:
-        """JMS client id; None for none."""
+        """JMS client id of the connection; None for none."""
         return self._engine.client_id
 
     def create_session(self, mode: AckMode = AckMode.AUTO) -> Session:
         """Open a session.
 
+        Args:
+            mode: Acknowledgement mode.
+
         Raises:
-            MessagingError: The connection is closed or lost, or has no transactions.
+            MessagingError: The connection is closed or lost, or the broker lacks the transactions of the mode.
         """
         if mode is AckMode.XA:
             return self.create_xa_session()
@@ -207,7 +237,7 @@ class Connection:
         """Open a session for a transaction manager.
 
         Raises:
-            MessagingError: The connection is closed or lost, or has no XA transactions.
+            MessagingError: The connection is closed or lost, or the broker has no XA transactions.
         """
         return XaSession(self._caller, self._caller(self._engine.session(AckMode.XA)))
 
@@ -220,7 +250,9 @@ class Connection:
         self._caller(self._engine.start())
 
     def stop(self) -> None:
-        """Stop delivering messages until the next start; returns when no listener is running (JMS 6.1.5).
+        """Stop delivering messages until the next start, and wait until no listener is running (JMS 6.1.5).
+
+        A listener may call it, and does not wait for itself.
 
         Raises:
             MessagingError: The connection is closed or lost.
@@ -228,9 +260,12 @@ class Connection:
         self._caller(self._engine.stop(threading.get_ident()))
 
     def set_exception_listener(self, listener: Callable[[MessagingError], None] | None) -> None:
-        """Have a listener called with errors that no call can raise (JMS 6.1.7).
+        """Set the listener for errors that no call of the application can raise; None removes it (JMS 6.1.7).
 
-        Such errors are a lost connection and a message listener that raised.
+        Such errors are a lost connection and an exception of a message listener.
+
+        Raises:
+            MessagingError: The listener is not a plain function.
         """
         self._caller.callback(listener, "the exception listener")
         self._engine.on_exception = refusal_listener(listener, CHECKED)
@@ -239,12 +274,12 @@ class Connection:
         """Close the connection and all its sessions.
 
         Raises:
-            MessagingError: A listener of this connection called it.
+            MessagingError: A listener of this connection makes the call.
         """
         self._caller(self._engine.close(threading.get_ident()))
 
     def abort(self) -> None:
-        """Drop the connection without telling the broker, as if the network had failed."""
+        """Drop the connection without closing it at the broker, as if the network had failed."""
         self._caller(self._engine.abort())
 
     def __enter__(self) -> Self:
@@ -257,22 +292,22 @@ class Connection:
 
 
 class ConnectionFactory:
-    """Creates connections to one broker.
+    """A factory of connections to one broker.
 
     Args:
-        url: ``amqp://host:port``.
-        keywords: How to connect (`assay_sdk.faces.caller.JmsConnectKeywords`).
+        url: URL of the broker, such as ``amqp://host:port``.
+        keywords: Options of the connections (`assay_sdk.faces.caller.JmsConnectKeywords`).
     """
 
     def __init__(self, url: str, **keywords: Unpack[JmsConnectKeywords]) -> None:
         self._settings = ConnectSettings(url=url, **keywords)
 
     def create_connection(self, login: Login | None = None, *, client_id: str | None = None) -> Connection:
-        """Connect.
+        """Connect to the broker.
 
         Args:
-            login: User and password; None for those of the factory.
-            client_id: JMS client id; None for that of the factory.
+            login: User and password; None for the factory's.
+            client_id: JMS client id; None for the factory's.
 
         Raises:
             MessagingError: No driver serves the URL, the broker is unreachable, the login is refused, or the client id

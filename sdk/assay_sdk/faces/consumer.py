@@ -1,4 +1,4 @@
-"""Common parts of the consumers of the classic and the simplified face."""
+"""The consumer that the classic and the simplified face share, and the loop over received messages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class ConsumerBase(Generic[T]):
 
     @property
     def number(self) -> int:
-        """Number of the consumer on its connection, which an observer's events carry."""
+        """Number of the consumer on its connection; an observer's events name the consumer by this number."""
         return self._engine.number
 
     @property
     def message_selector(self) -> str | None:
-        """Message selector; None for none."""
+        """Message selector of the consumer; None for none."""
         return self._engine.source.selector
 
     def receive(self, timeout: Duration | None = None) -> Message[T] | None:
@@ -50,16 +50,17 @@ class ConsumerBase(Generic[T]):
             The message; None when none came in time or the consumer was closed during the wait.
 
         Raises:
-            JmsError: The consumer has a listener (BT-03) or is closed, or the connection is lost.
+            JmsError: The consumer has a listener (BT-03), is closed or waits in another `receive` call, or the
+                connection is lost.
         """
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
         return self._caller.receive(self._engine.receive(timeout_ms), self._message, self._engine.put_aside)
 
     def receive_no_wait(self) -> Message[T] | None:
-        """Return a message if the broker has one; None otherwise.
+        """Return a message if the broker has one for this consumer, and None otherwise: `receive` with a timeout of 0.
 
         Raises:
-            JmsError: As `receive`.
+            JmsError: The same conditions as for `receive`.
         """
         return self.receive(0)
 
@@ -73,21 +74,22 @@ class ConsumerBase(Generic[T]):
             timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            JmsError: The timeout is invalid (raised by this call), or as `receive` (raised by a step).
+            JmsError: This call raises it for an invalid timeout, a step of the loop under the conditions of `receive`.
             StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
         self._caller.optional_milliseconds(timeout, "a receive timeout")
         return iterate(lambda: self.receive(timeout), lambda: self._engine.closed)
 
     def __iter__(self) -> Iterator[Message[T]]:
-        """Iterate over the messages until the consumer is closed: `messages` without a timeout."""
+        """Iterate over the messages until the consumer is closed; the same as `messages` without a timeout."""
         return self.messages()
 
     def set_message_listener(self, listener: Callable[[Message[T]], None] | None) -> None:
-        """Have a listener called with each message, one at a time and in order; None removes the listener.
+        """Set the listener that the consumer calls with each message, one at a time and in order; None removes it.
 
         Raises:
-            JmsError: The consumer has a batch listener (BT-03) or is closed, or a receive call is running.
+            JmsError: The listener is not a plain function, the consumer has a batch listener (BT-03) or is closed, or
+                a receive call is running.
         """
         if listener is None:
             self._caller(self._engine.set_message_listener(None))
@@ -103,19 +105,19 @@ class ConsumerBase(Generic[T]):
         batch_size: int = 1,
         batch_timeout: Duration = 0,
     ) -> None:
-        """Have a listener called with batches of messages; None removes the listener (BATCH:26-34).
+        """Set the listener that the consumer calls with batches of messages; None removes it (BATCH:26-34).
 
-        In automatic acknowledgement the whole batch is acknowledged after the listener has returned.  If the listener
-        raises, the whole batch is delivered again (BT-08).
+        With automatic acknowledgement, the SDK acknowledges the whole batch after the listener has returned.  If the
+        listener raises, the whole batch is delivered again (BT-08).
 
         Args:
             listener: Called with 1 to `batch_size` messages.
-            batch_size: Most messages of a batch.
+            batch_size: The largest number of messages in a batch.
             batch_timeout: How long a batch waits for more messages after its first one; 0 does not wait.
 
         Raises:
-            JmsError: The size or the timeout is invalid (BT-14), the consumer has a message listener (BT-03) or is
-                closed, or a receive call is running.
+            JmsError: The size or the timeout is invalid (BT-14), the listener is not a plain function, the consumer
+                has a message listener (BT-03) or is closed, or a receive call is running.
         """
         if listener is None:
             self._caller(self._engine.set_batch_listener(None, 0, 0))
@@ -131,7 +133,7 @@ class ConsumerBase(Generic[T]):
         self._caller(self._engine.set_batch_listener(hand_over, batch_size, timeout_ms))
 
     def close(self) -> None:
-        """Close the consumer; messages that it has delivered can still be acknowledged (JMS 8.8)."""
+        """Close the consumer; the application can still acknowledge the messages it has received (JMS 8.8)."""
         self._caller(self._engine.close(threading.get_ident()))
 
     def __enter__(self) -> Self:
@@ -152,14 +154,14 @@ class ConsumerBase(Generic[T]):
 
 
 def iterate(receive: Callable[[], ReceivedT | None], ended: Callable[[], bool]) -> Iterator[ReceivedT]:
-    """Yield messages until a `receive` call returns none, or the receiver is closed after the first step.
+    """Yield messages until `receive` returns None, or until the application closes the consumer during the loop.
 
     Args:
         receive: Waits for one message; returns None when none came.
-        ended: Whether the application has closed the receiver.
+        ended: Returns whether the application has closed the consumer or subscription.
 
     Raises:
-        JmsError: As `receive`, except that the loop ends normally when the application closed the receiver.
+        JmsError: `receive` raised it, for example because the consumer was closed before the loop's first message.
     """
     received_any = False
     while True:

@@ -24,20 +24,20 @@ T = TypeVar("T")
 DEFAULT_PRIORITY = 4
 
 _FIELDS = frozenset({GROUP_ID, GROUP_SEQUENCE})
-"""Properties that the wire carries in their own fields."""
+"""Properties that AMQP carries in fields of their own: group-id and group-sequence."""
 
 
 class Message(Generic[T]):
-    """A message to send, or one that was sent or received.
+    """A message that the application sends, has sent, or has received.
 
     A send reads correlation id, reply-to, type, group, properties and body from the message.  The producer or the
-    broker decides the other headers, and the send sets them here: values set before a send have no effect (PD-04,
-    JMS 2.0, 3.4).
+    broker decides the other headers, and the send sets them in the message.  Values that the application gives these
+    headers before a send have no effect (PD-04; JMS 2.0, 3.4).
 
     Args:
         body: Body, of the destination's type.
-        properties: The application's own properties, and those that begin with ``JMSX`` or ``JMS_IBM_``. A name has
-            letters, digits, ``_`` and ``$``, so that a selector can refer to it (Jakarta Messaging 3.1, 3.5.1).
+        properties: The application's own properties, and those that begin with ``JMSX`` or ``JMS_IBM_``.  A name has
+            only letters, digits, ``_`` and ``$``, so that a selector can refer to it (Jakarta Messaging 3.1, 3.5.1).
         correlation_id: JMSCorrelationID.
         reply_to: JMSReplyTo: the queue or topic for replies.
         jms_type: JMSType.
@@ -47,9 +47,9 @@ class Message(Generic[T]):
     Attributes:
         message_id: JMSMessageID.
         timestamp: JMSTimestamp: time of the send, in milliseconds since the epoch.
-        destination: JMSDestination: the queue or topic to which it was sent.
+        destination: JMSDestination: the queue or topic to which the message was sent.
         delivery_mode: JMSDeliveryMode.  `DeliveryMode.AS_DESTINATION` after a send with that mode, because only a
-            receiver learns the broker's choice.
+            receiver learns the mode that the broker chose.
         priority: JMSPriority; `AS_DESTINATION` after a send with that priority.
         expiration: JMSExpiration in milliseconds since the epoch; 0 for no expiry.
         delivery_time: JMSDeliveryTime in milliseconds since the epoch; 0 for a message without delay.
@@ -97,7 +97,13 @@ class Message(Generic[T]):
     def from_wire(
         cls, sent: wire.Message, converter: Converter[T], acknowledge: Callable[[], None] | None = None
     ) -> Message[T]:
-        """Make a message from one that a driver received; its properties are read-only (JMS 2.0, 3.10)."""
+        """Make the application's message from a driver's; the properties are read-only (JMS 2.0, 3.10).
+
+        Args:
+            sent: The message as the driver received it.
+            converter: Decodes the body when the application reads it.
+            acknowledge: Called by `acknowledge`; None for a message that needs no acknowledgement.
+        """
         message: Message[T] = Message()
         show_received(message, sent)
         message._raw, content_type = shown_body(sent)
@@ -110,7 +116,7 @@ class Message(Generic[T]):
         """JMSDestination; None before a send.
 
         Raises:
-            MessageFormatError: The received message has a name that cannot name a destination.
+            MessageFormatError: The destination of the received message has an invalid name.
         """
         return None if self._to is None else _destination(self._to)
 
@@ -120,10 +126,10 @@ class Message(Generic[T]):
 
     @property
     def reply_to(self) -> Destination[Any] | None:
-        """JMSReplyTo; of a received message, a destination for bodies of any type.
+        """JMSReplyTo, the destination for replies; in a received message it takes bodies of any type.
 
         Raises:
-            MessageFormatError: The received message has a name that cannot name a destination.
+            MessageFormatError: The reply-to of the received message has an invalid name.
         """
         return _destination(self._reply_to) if isinstance(self._reply_to, Address) else self._reply_to
 
@@ -136,8 +142,8 @@ class Message(Generic[T]):
         """Body, decoded at the first access.
 
         Raises:
-            MessageFormatError: The body is not of the destination's type; `raw_body` has it as it came.  With automatic
-                acknowledgement, `receive` has acknowledged the message already.
+            MessageFormatError: The body is not of the destination's type; `raw_body` returns it undecoded.  With
+                automatic acknowledgement, `receive` has acknowledged the message already.
         """
         if self._undecoded is not None:
             content_type, converter = self._undecoded
@@ -156,11 +162,10 @@ class Message(Generic[T]):
 
     @property
     def raw_body(self) -> Body:
-        """Received body as text or bytes, whatever the destination's type; None for a message without a body.
+        """Received body as text or bytes, not decoded to the destination's type; None for a message without a body.
 
         A body of a type that only other clients send, such as a map, is JSON text (`assay_sdk.amqp.foreign`).
-
-        Use it for a message whose `body` cannot be decoded: to log it, store it or forward it.
+        With it, the application can log, store or forward a message whose `body` cannot be decoded.
         """
         return self._raw
 
@@ -172,12 +177,14 @@ class Message(Generic[T]):
 
     @property
     def group_sequence(self) -> int | None:
-        """JMSXGroupSeq, from 1; None for a message without a position in a group."""
+        """JMSXGroupSeq, the position in the group, from 1; None for a message without one."""
         value = self.properties.get(GROUP_SEQUENCE)
         return value if isinstance(value, int) else None
 
     def acknowledge(self) -> None:
-        """Acknowledge as the session's mode defines (JMS 2.0, 3.6.5); does nothing for a message that was not received.
+        """Acknowledge all messages that the session has delivered, if its mode is `AckMode.CLIENT` (JMS 2.0, 3.6.5).
+
+        In the other modes, and for a message that was not received, it does nothing.
 
         Raises:
             JmsError: The session is closed or lost.
@@ -198,7 +205,13 @@ def _destination(address: Address) -> Queue[Any] | Topic[Any]:
 
 
 def received(delivery: EngineDelivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
-    """Make the application's message from a delivery."""
+    """Make the application's message from a delivery.
+
+    Args:
+        delivery: Delivery of the engine.
+        converter: Decodes the body when the application reads it.
+        acknowledge: Called by `Message.acknowledge`.
+    """
     message = Message.from_wire(delivery.message, converter, acknowledge)
     message.redelivered = delivery.redelivered
     message.delivery_count = delivery.count
@@ -206,14 +219,17 @@ def received(delivery: EngineDelivery, converter: Converter[T], acknowledge: Cal
 
 
 def show_sent(message: Message[T], sent: wire.Message) -> None:
-    """Set the headers of a message after its send."""
+    """Set the headers of the application's message from the message that the driver sent."""
     _show_headers(message, sent)
     message.delivery_mode = DeliveryMode.AS_DESTINATION if sent.durable is None else _mode(sent)
     message.priority = AS_DESTINATION if sent.priority is None else sent.priority
 
 
 def show_received(message: Message[T], came: wire.Message) -> None:
-    """Set the headers of a received message; its properties become read-only (JMS 2.0, 3.10)."""
+    """Set the headers of the application's message from the message that the driver received.
+
+    The properties become read-only (JMS 2.0, 3.10).
+    """
     _show_headers(message, came)
     message.reply_to = came.reply_to
     message.delivery_mode = _mode(came)
@@ -222,7 +238,7 @@ def show_received(message: Message[T], came: wire.Message) -> None:
 
 
 def _mode(message: wire.Message) -> DeliveryMode:
-    """Return the delivery mode; an absent header is non-persistent, as in JMS's mapping to AMQP 1.0."""
+    """Return the delivery mode; without a durable header it is non-persistent, as in JMS's mapping to AMQP 1.0."""
     return DeliveryMode.PERSISTENT if message.durable else DeliveryMode.NON_PERSISTENT
 
 
@@ -237,12 +253,13 @@ def _show_headers(message: Message[T], sent: wire.Message) -> None:
 
 
 def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
-    """Encode what the sender of a message decides.
+    """Make the driver's message from the application's: the body, the properties and the headers that a sender sets.
 
     Raises:
         ConversionError: The body is not of the destination's type.
-        ContentError: A text or a property has a type or a length that no wire can carry.
-        PropertyError: A property that the client itself reads has an invalid value.
+        ContentError: A text or a property has a type or a length that AMQP cannot carry, or a property's name is
+            invalid.
+        PropertyError: A property that the client itself reads, such as JMSXGroupSeq, has an invalid value.
         DestinationError: The reply-to is not a destination.
     """
     body, content_type = converter.encode(message.body)
@@ -258,6 +275,6 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
         body=body,
     )
     check_contents(draft)
-    if not isinstance(message.properties, MappingProxyType):  # a received message goes on as its sender named it
+    if not isinstance(message.properties, MappingProxyType):  # a received message may be forwarded with any names
         check_names(draft.properties)
     return draft

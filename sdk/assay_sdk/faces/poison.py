@@ -1,4 +1,4 @@
-"""Keywords of consumers about poison messages (`assay_sdk.engine.deliveries.poison`)."""
+"""Keyword arguments of consumers for poison messages (`assay_sdk.engine.deliveries.poison`)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class PoisonOptions(TypedDict, total=False):
-    """The limit of deliveries of a message, and the queue for it then; by default the queue's attributes decide.
+    """How often a message may be delivered, and where the client moves it then.
+
+    By default the consumed queue's attributes BOTHRESH and BOQNAME decide both.
 
     Attributes:
-        max_delivery_count: Most deliveries of a message, in place of the queue's BOTHRESH; 0 for no limit.
-        on_poison: Queue for such a message, in place of the queue's BOQNAME.  Without `max_delivery_count` it has an
-            effect only if the queue has a BOTHRESH.  With `max_delivery_count` alone the client rejects the message,
-            and most brokers then move it to a dead-letter queue.
+        max_delivery_count: The highest number of deliveries of a message, in place of BOTHRESH; 0 for no limit.
+            Without `on_poison`, the client then rejects the message, and most brokers move it to a dead-letter queue.
+        on_poison: Queue to which the client moves a message after that number of deliveries, in place of BOQNAME.
+            Without `max_delivery_count` it has an effect only if the consumed queue has a BOTHRESH.
     """
 
     max_delivery_count: int
@@ -26,7 +28,7 @@ class PoisonOptions(TypedDict, total=False):
 
 
 def policy_of(caller: Caller, options: Mapping[str, object]) -> PoisonPolicy:
-    """Read the keywords of a call.
+    """Make a consumer's policy for poison messages from the keyword arguments of a call.
 
     Raises:
         TypeError: A keyword is not one of `PoisonOptions`.

@@ -1,4 +1,4 @@
-"""Common parts of the producers of the classic and the simplified face."""
+"""The producer that the classic and the simplified face share, and the receipt of a send."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Receipt:
         """Cancel the message before its delay ends; the same as `cancel` of its session or context.
 
         Returns:
-            Whether the message was cancelled.  False when the broker does not hold it back: it was delivered, cancelled
-            or has expired, had no delay, or its unit of work is not committed yet.
+            True if the broker has cancelled the message.  False if the message is not staged: it was delivered or
+            cancelled, has expired, had no delay, or its unit of work is not committed yet.
 
         Raises:
             JmsError: The broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`, raised before anything is sent),
@@ -60,7 +60,7 @@ class Receipt:
 class ProducerBase(Generic[T]):
     """Base of `MessageProducer` and `Producer`; created by a session or a context.
 
-    A producer has no other attributes, so that a misspelt setting is an AttributeError.
+    Assigning any other attribute raises AttributeError, so that a misspelt setting is noticed.
     """
 
     __slots__ = ("__weakref__", "_caller", "_destination", "_engine")
@@ -77,7 +77,7 @@ class ProducerBase(Generic[T]):
 
     @property
     def delivery_delay(self) -> int:
-        """Delivery delay of later sends, in milliseconds; settable as a `timedelta` or milliseconds (DD-01)."""
+        """Delivery delay of later sends, in milliseconds; it can be set to a `timedelta` or to milliseconds (DD-01)."""
         return self._engine.settings.delay_ms
 
     @delivery_delay.setter
@@ -86,7 +86,10 @@ class ProducerBase(Generic[T]):
 
     @property
     def time_to_live(self) -> int:
-        """Time to live of later sends, in milliseconds, 0 for no expiry; settable like `delivery_delay`."""
+        """Time to live of later sends, in milliseconds; 0 for no expiry.
+
+        It can be set to a `timedelta` or to milliseconds.
+        """
         return self._engine.settings.ttl_ms
 
     @time_to_live.setter
@@ -97,7 +100,7 @@ class ProducerBase(Generic[T]):
     def delivery_mode(self) -> DeliveryMode:
         """Delivery mode of later sends; persistent by default (PD-01).
 
-        With `DeliveryMode.AS_DESTINATION` the destination decides (DEFPSIST).
+        With `DeliveryMode.AS_DESTINATION` the broker applies the destination's default (DEFPSIST).
         """
         return self._engine.settings.mode
 
@@ -107,7 +110,7 @@ class ProducerBase(Generic[T]):
 
     @property
     def priority(self) -> int:
-        """Priority of later sends: 0 to 9, or `AS_DESTINATION` to let the destination decide (DEFPRTY)."""
+        """Priority of later sends: 0 to 9, or `AS_DESTINATION` for the destination's default (DEFPRTY)."""
         return self._engine.settings.priority
 
     @priority.setter
@@ -124,8 +127,8 @@ class ProducerBase(Generic[T]):
     ) -> Receipt:
         """Send a message or a body, and wait until the broker has accepted it.
 
-        The keywords apply to this send only (PD-03).  A delay is a setting of the producer alone (JMS 2.0): set
-        `delivery_delay`, or create the producer with it.
+        The keyword arguments apply to this send only (PD-03).  In JMS 2.0 a single send cannot have its own delivery
+        delay: set `delivery_delay` of the producer.
 
         Args:
             message: A `Message`, whose headers the send sets, or a body of the destination's type.
@@ -134,8 +137,9 @@ class ProducerBase(Generic[T]):
             time_to_live: Time until the message expires; 0 for no expiry.
 
         Raises:
-            JmsError: The send breaks a rule (DD-11, DD-14, DD-16, DD-17), the connection lacks a capability, the body
-                or a property is invalid, or the broker refuses.
+            JmsError: The producer is closed or has no destination, the body or a property is invalid, or the message
+                cannot have the producer's delivery delay (DD-11, DD-14, DD-16, DD-17).  Or the broker or the driver
+                lacks a capability, or the broker refuses the message.
         """
         if self._destination is None:
             text = "the producer has no destination: call send_to, or create a producer with one"
@@ -153,10 +157,18 @@ class ProducerBase(Generic[T]):
         priority: int | None = None,
         time_to_live: Duration | None = None,
     ) -> Receipt:
-        """Send to a destination, on a producer that was created without one; otherwise as `send`.
+        """Send a message or a body to a destination, with a producer that was created without one.
+
+        Args:
+            destination: Queue or topic.
+            message: A `Message`, whose headers the send sets, or a body of the destination's type.
+            delivery_mode: Persistent, non-persistent, or as the destination defines.
+            priority: 0 to 9, or `AS_DESTINATION`.
+            time_to_live: Time until the message expires; 0 for no expiry.
 
         Raises:
-            JmsError: As `send`, or the producer has a destination.
+            JmsError: The producer has a destination of its own, the broker refuses the destination, or a condition of
+                `send`.
         """
         return self._send(
             message,
@@ -171,7 +183,7 @@ class ProducerBase(Generic[T]):
         return self._caller(self._engine.cancel(message_id))
 
     def close(self) -> None:
-        """Close the producer."""
+        """Close the producer; a second call does nothing."""
         self._caller(self._engine.close())
 
     def __enter__(self) -> Self:

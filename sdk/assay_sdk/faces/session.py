@@ -1,4 +1,4 @@
-"""Common parts of a session of the classic face and a context of the simplified face."""
+"""The base of the classic face's session and the simplified face's context, and the queue browser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ U = TypeVar("U")
 
 
 class QueueBrowser(Generic[T]):
-    """Lists the messages of a queue without removing them; each iteration asks the broker again."""
+    """A browser, which lists the messages of a queue without removing them; each iteration asks the broker again."""
 
     def __init__(self, caller: Caller, engine: EngineSession, queue: Queue[T], selector: str | None) -> None:
         self._caller = caller
@@ -36,19 +36,20 @@ class QueueBrowser(Generic[T]):
 
     @property
     def queue(self) -> Queue[T]:
-        """Queue that is browsed."""
+        """Queue of the browser."""
         return self._queue
 
     @property
     def message_selector(self) -> str | None:
-        """Selector of the browser; None for none."""
+        """Message selector of the browser; None for none."""
         return self._selector
 
     def __iter__(self) -> Iterator[Message[T]]:
         """Iterate over the messages that are on the queue now, in its order.
 
         Raises:
-            JmsError: The connection cannot browse, or the broker refuses to.
+            JmsError: The session is closed or lost, the selector is invalid, the driver or the broker cannot browse, or
+                the broker refuses the queue.
         """
         messages = self._caller(self._engine.browse(self._queue.address, self._selector))
         return iter([Message.from_wire(message, self._queue.converter) for message in messages])
@@ -70,7 +71,7 @@ class SessionBase:
         self._caller(self._engine.commit())
 
     def rollback(self) -> None:
-        """Roll the unit of work back; the broker delivers again what was received in it (JMS 6.2.7).
+        """Roll the unit of work back; the broker delivers the messages received in it again (JMS 6.2.7).
 
         Raises:
             JmsError: The session is not transacted, or is closed or lost.
@@ -78,7 +79,7 @@ class SessionBase:
         self._caller(self._engine.rollback())
 
     def recover(self) -> None:
-        """Have all unacknowledged messages delivered again, in their order (JMS 6.2.11).
+        """Give unacknowledged messages back, so that the broker delivers them again in their order (JMS 6.2.11).
 
         Raises:
             JmsError: The session is transacted, closed or lost.
@@ -88,7 +89,7 @@ class SessionBase:
     def acknowledge(self) -> None:
         """Acknowledge every message that the session's consumers have received (JMS 8.7).
 
-        Does nothing in modes other than client acknowledgement.
+        In modes other than `AckMode.CLIENT` it does nothing.
 
         Raises:
             JmsError: The session is closed or lost.
@@ -96,15 +97,15 @@ class SessionBase:
         self._caller(self._engine.acknowledge())
 
     def cancel(self, handle: str) -> bool:
-        """Cancel a delayed message before it is delivered; of a publication, all copies.
+        """Cancel a delayed message before the broker delivers it; for a publication, cancel all its copies.
 
         Args:
-            handle: The message id that the send returned (`Receipt.message_id`).  It is valid after the connection or
-                this process has ended and, for a persistent message, after the broker has restarted.
+            handle: The message id that the send returned (`Receipt.message_id`).  It stays valid when the connection or
+                this process ends.  For a persistent message it also stays valid when the broker restarts.
 
         Returns:
-            Whether the message was cancelled.  False when the broker does not hold such a message back: it was
-            delivered, cancelled or has expired, had no delay, or its unit of work is not committed yet.
+            True if the broker has cancelled the message.  False if no such message is staged: it was delivered or
+            cancelled, has expired, had no delay, or its unit of work is not committed yet.
 
         Raises:
             JmsError: The broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`, raised before anything is sent),
@@ -118,15 +119,20 @@ class SessionBase:
 
         Args:
             name: Name of the subscription.
-            shared: Whether the subscription is shared; a shared one may exist without a client id.
+            shared: Whether the subscription is shared.  Its owner may be a connection without a client id.
 
         Raises:
-            JmsError: The subscription does not exist or is in use, or the connection has no client id.
+            JmsError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and the
+                connection has no client id.
         """
         self._caller(self._engine.unsubscribe(name, shared=shared))
 
     def create_browser(self, queue: Queue[T], selector: str | None = None) -> QueueBrowser[T]:
-        """Create a browser; each iteration over it asks the broker.
+        """Create a browser of a queue.
+
+        Args:
+            queue: Queue to browse.
+            selector: JMS message selector; None for all messages.
 
         Raises:
             JmsError: The destination is not a queue.
@@ -145,11 +151,13 @@ class SessionBase:
     def create_temporary_queue(
         self, body_type: Any = str, *, converter: Converter[Any] | None = None
     ) -> TemporaryQueue[Any]:
-        """Create a temporary queue: only this connection receives from it, and it is deleted with the connection.
+        """Create a temporary queue, from which only this connection can receive.
+
+        The broker deletes it when the connection ends.
 
         Args:
             body_type: Type of the bodies.
-            converter: Converts the bodies; by default the type's own converter.
+            converter: Encodes and decodes the bodies; by default the converter of the type.
 
         Raises:
             JmsError: The broker has no temporary destinations, or the connection is lost.
@@ -169,11 +177,13 @@ class SessionBase:
     def create_temporary_topic(
         self, body_type: Any = str, *, converter: Converter[Any] | None = None
     ) -> TemporaryTopic[Any]:
-        """Create a temporary topic: only this connection subscribes to it, and it is deleted with the connection.
+        """Create a temporary topic, to which only this connection can subscribe.
+
+        The broker deletes it when the connection ends.
 
         Args:
             body_type: Type of the bodies.
-            converter: Converts the bodies; by default the type's own converter.
+            converter: Encodes and decodes the bodies; by default the converter of the type.
 
         Raises:
             JmsError: The broker has no temporary destinations, or the connection is lost.
@@ -212,8 +222,8 @@ class SessionBase:
     ) -> Message[Any] | None:
         """Send a message with a temporary queue as its reply-to, and wait for the reply there.
 
-        Each request has its own queue, which is deleted afterwards.  A reply that comes too late is refused by the
-        broker, so it is never taken for the reply to another request.
+        Each request has its own queue, which the client deletes afterwards.  The broker then refuses a late reply, so
+        the client never takes it for the reply to another request.
 
         Args:
             destination: Destination of the request.
@@ -222,11 +232,11 @@ class SessionBase:
             reply_type: Type of the reply's body; None accepts text, bytes and JSON.
 
         Returns:
-            The reply, acknowledged as the session's mode says; None when none came in time.
+            The reply, acknowledged as the session's mode says; None when no reply came in time.
 
         Raises:
-            JmsError: The session is transacted (the broker gets its messages at the commit only), the message has a
-                reply-to already, the broker has no temporary queues, or as `send` and `receive`.
+            JmsError: The session is transacted, so the broker would get the request only at the commit.  Or the message
+                has a reply-to already, the broker has no temporary queues, or a condition of `send` or `receive`.
         """
         self._check_request(message)
         queue = self.create_temporary_queue(converter=ANY if reply_type is None else converter_for(reply_type))
@@ -238,7 +248,7 @@ class SessionBase:
     def _checked_handle(self, handle: object) -> str:
         if isinstance(handle, str) and handle and handle == handle.encode(errors="replace").decode():
             return handle  # "replace" changes an unpaired surrogate, which no message id has
-        text = f"the handle is {handle!r}: give the message id of a receipt, such as 'ID:414D51…'"
+        text = f"the handle is {handle!r}: give the message id that a send returned, such as 'ID:414D51…'"
         raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
 
     def _check_request(self, message: object) -> None:

@@ -39,9 +39,9 @@ T = TypeVar("T")
 
 
 class Producer(ProducerBase[T]):
-    """Sends to one destination, or to a destination given with each send.
+    """A producer for one destination, or for a destination that each send names.
 
-    Settings are properties (``producer.priority = 7``) and methods that can be chained
+    Its settings are properties (``producer.priority = 7``), and also methods that can be chained
     (``producer.set_priority(7).set_time_to_live(1000).send("hello")``).
     """
 
@@ -51,7 +51,8 @@ class Producer(ProducerBase[T]):
         """Set the delivery delay of later sends (DD-01).
 
         Raises:
-            MessagingRuntimeError: DD-10, DD-13, or an invalid duration; the earlier value stays (DD-15).
+            MessagingRuntimeError: The delay is longer than the time to live (DD-13) or not a valid duration, or the
+                broker has no delivery delay (DD-10).  The setting keeps its earlier value (DD-15).
         """
         self.delivery_delay = delay
         return self
@@ -60,7 +61,8 @@ class Producer(ProducerBase[T]):
         """Set the time to live of later sends; 0 for no expiry.
 
         Raises:
-            MessagingRuntimeError: DD-12, or an invalid duration; the earlier value stays (DD-15).
+            MessagingRuntimeError: The time to live is shorter than the delivery delay (DD-12) or not a valid duration.
+                The setting keeps its earlier value (DD-15).
         """
         self.time_to_live = ttl
         return self
@@ -69,7 +71,7 @@ class Producer(ProducerBase[T]):
         """Set the delivery mode of later sends (PD-02).
 
         Raises:
-            MessagingRuntimeError: The connection does not support the mode.
+            MessagingRuntimeError: The mode is invalid, or the driver or the broker does not support it.
         """
         self.delivery_mode = mode
         return self
@@ -77,25 +79,36 @@ class Producer(ProducerBase[T]):
     def set_priority(self, priority: int) -> Self:
         """Set the priority of later sends.
 
+        Args:
+            priority: 0 to 9, or `AS_DESTINATION`.
+
         Raises:
-            MessagingRuntimeError: The priority is not from 0 to 9, or the connection does not support priorities.
+            MessagingRuntimeError: The priority is invalid, or the driver or the broker does not support priorities.
         """
         self.priority = priority
         return self
 
 
 class Consumer(ConsumerBase[T]):
-    """Receives from a queue or a subscription."""
+    """A consumer of a queue or a subscription."""
 
     def receive_body(self, timeout: Duration | None = None) -> T | None:
-        """Wait for a message and return its body; None when none came.
+        """Wait for a message and return its body.
 
-        If the body cannot be read in a session with `AckMode.AUTO` or `DUPS_OK`, it is as if the call had not happened:
-        the message is the next one, and not marked as redelivered.  `receive` returns it, and `Message.raw_body` is its
-        body.  In another mode the message counts as received (JMS 2.0, `receiveBody`).
+        If the body is not of the destination's type, the acknowledgement mode decides (JMS 2.0, `receiveBody`):
+
+        - With `AckMode.AUTO` or `DUPS_OK`, the message stays the consumer's next one, and is not marked as redelivered.
+          Call `receive` to get it, and read its `Message.raw_body`.
+        - In another mode the message counts as received.
+
+        Args:
+            timeout: How long to wait; None waits without limit, 0 does not wait.
+
+        Returns:
+            The body; None when no message came in time or the consumer was closed during the wait.
 
         Raises:
-            MessagingRuntimeError: As `receive`, or the body is not of the destination's type.
+            MessagingRuntimeError: The body is not of the destination's type, or a condition of `receive`.
         """
         read: list[T] = []
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
@@ -107,7 +120,7 @@ class Consumer(ConsumerBase[T]):
 
 
 class _SharedConnection:
-    """A connection and the number of contexts that use it; the last one closes it (JMS 5.2.3)."""
+    """A connection that several contexts use; the last context to close also closes the connection (JMS 5.2.3)."""
 
     def __init__(self, connection: EngineConnection) -> None:
         self.connection = connection
@@ -118,10 +131,10 @@ class _SharedConnection:
         self._contexts += 1
 
     def leave(self, caller: int) -> Operation[None]:
-        """Count one context less.
+        """Count one context less, and close the connection after the last one.
 
         Args:
-            caller: Thread that calls.
+            caller: Identifier of the thread that closes the context.
         """
         self._contexts -= 1
         if self._contexts == 0:
@@ -129,9 +142,9 @@ class _SharedConnection:
 
 
 class Context(SessionBase):
-    """A connection and a session in one.
+    """A connection and a session in one object (JMSContext).
 
-    `connect` creates the first context of a connection, `create_context` more contexts on the same connection.
+    `connect` creates the first context of a connection, and `create_context` more contexts on the same connection.
     """
 
     def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
@@ -144,7 +157,7 @@ class Context(SessionBase):
 
     @property
     def client_id(self) -> str | None:
-        """JMS client id; None for none."""
+        """JMS client id of the connection; None for none."""
         return self._shared.connection.client_id
 
     @property
@@ -164,8 +177,11 @@ class Context(SessionBase):
     def create_context(self, session_mode: AckMode) -> Context:
         """Create another context with its own session on the same connection.
 
+        Args:
+            session_mode: Acknowledgement mode of the session.
+
         Raises:
-            MessagingRuntimeError: The connection is closed or lost, or has no transactions.
+            MessagingRuntimeError: The connection is closed or lost, or the broker lacks the transactions of the mode.
         """
         if session_mode is AckMode.XA:
             return self.create_xa_context()
@@ -177,7 +193,7 @@ class Context(SessionBase):
         """Create a context for XA transactions on the same connection.
 
         Raises:
-            MessagingRuntimeError: The connection is closed or lost, or has no XA transactions.
+            MessagingRuntimeError: The connection is closed or lost, or the broker has no XA transactions.
         """
         engine = self._caller(self._shared.connection.session(AckMode.XA))
         return XaContext(self._caller, self._shared, engine, AckMode.XA)
@@ -211,10 +227,17 @@ class Context(SessionBase):
         delivery_mode: DeliveryMode | None = None,
         priority: int | None = None,
     ) -> Producer[Any]:
-        """Create a producer, optionally with settings; without a destination, each send gives one.
+        """Create a producer.
+
+        Args:
+            destination: Queue or topic; None if each send names one (`send_to`).
+            delivery_delay: Time from the send to the earliest delivery; None for no delay.
+            time_to_live: Time from the send to the message's expiry; None or 0 for no expiry.
+            delivery_mode: None for persistent.
+            priority: 0 to 9, or `AS_DESTINATION`; None for 4.
 
         Raises:
-            MessagingRuntimeError: The context is closed, a setting is refused, or the broker refuses the destination.
+            MessagingRuntimeError: The context is closed, a setting is invalid, or the broker refuses the destination.
         """
         producer: Producer[Any] = Producer(self._caller, self._producer(destination), destination)
         try:
@@ -239,7 +262,7 @@ class Context(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
-        """Create a consumer on a queue, or an unshared non-durable subscription on a topic.
+        """Create a consumer of a queue, or of a new unshared non-durable subscription on a topic.
 
         Args:
             destination: Queue or topic to consume from.
@@ -248,7 +271,8 @@ class Context(SessionBase):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: The connection lacks a capability, or the broker refuses.
+            MessagingRuntimeError: The context is closed, an argument is invalid, the broker or the driver lacks a
+                capability that the arguments need, or the broker refuses.
         """
         return self._started(destination, self._consumer(destination, selector, no_local=no_local, poison=poison))
 
@@ -261,11 +285,20 @@ class Context(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
-        """Create or resume an unshared durable subscription; the connection needs a client id (PD-17).
+        """Create a consumer of an unshared durable subscription, which is created if it does not exist.
+
+        The client id and `name` together name the subscription, so the connection needs a client id (PD-17).
+
+        Args:
+            topic: Topic of the subscription.
+            name: Name of the subscription.
+            selector: JMS message selector; None for all messages.
+            no_local: Exclude messages that this connection sent.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: The connection has no client id or lacks a capability, the subscription is in use,
-                or the broker refuses.
+            MessagingRuntimeError: The connection has no client id, the subscription has a consumer already, the broker
+                or the driver lacks a capability, an argument is invalid, or the broker refuses.
         """
         engine = self._subscription(
             topic,
@@ -281,10 +314,17 @@ class Context(SessionBase):
     def create_shared_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> Consumer[T]:
-        """Create or join a shared non-durable subscription.
+        """Create a consumer of a shared non-durable subscription, which is created if it does not exist.
+
+        Args:
+            topic: Topic of the subscription.
+            name: Name of the subscription; its consumers share the messages.
+            selector: JMS message selector; None for all messages.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: The connection lacks a capability, or the broker refuses.
+            MessagingRuntimeError: An argument is invalid, the broker or the driver lacks shared subscriptions or
+                another needed capability, or the broker refuses.
         """
         engine = self._subscription(
             topic,
@@ -299,10 +339,17 @@ class Context(SessionBase):
     def create_shared_durable_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> Consumer[T]:
-        """Create, resume or join a shared durable subscription.
+        """Create a consumer of a shared durable subscription, which is created if it does not exist.
+
+        Args:
+            topic: Topic of the subscription.
+            name: Name of the subscription; its consumers share the messages.
+            selector: JMS message selector; None for all messages.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: The connection lacks a capability, or the broker refuses.
+            MessagingRuntimeError: An argument is invalid, the broker or the driver lacks shared or durable
+                subscriptions or another needed capability, or the broker refuses.
         """
         engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._started(topic, engine)
@@ -316,7 +363,9 @@ class Context(SessionBase):
         self._caller(self._shared.connection.start())
 
     def stop(self) -> None:
-        """Stop delivering messages until the next start; returns when no listener is running.
+        """Stop delivering messages until the next start, and wait until no listener is running.
+
+        A listener may call it, and does not wait for itself.
 
         Raises:
             MessagingRuntimeError: The connection is closed or lost.
@@ -324,27 +373,36 @@ class Context(SessionBase):
         self._caller(self._shared.connection.stop(threading.get_ident()))
 
     def set_exception_listener(self, listener: Callable[[MessagingRuntimeError], None] | None) -> None:
-        """Have a listener called with errors that no call can raise: a lost connection, a failed listener."""
+        """Set the listener for errors that no call of the application can raise; None removes it.
+
+        Such errors are a lost connection and an exception of a message listener.
+
+        Raises:
+            MessagingRuntimeError: The listener is not a plain function.
+        """
         self._caller.callback(listener, "the exception listener")
         self._shared.connection.on_exception = refusal_listener(listener, RUNTIME)
 
     def close(self) -> None:
-        """Close the session; the last context closes the connection.
+        """Close the session and, if this is the last context of the connection, the connection.
 
         Raises:
-            MessagingRuntimeError: A listener of this context called it.
+            MessagingRuntimeError: A listener of this context makes the call.
         """
         self._caller(self._closing(threading.get_ident()))
 
     def _closing(self, caller: int) -> Operation[None]:
-        """Close in one operation, so that an interrupt of the first part leaves no connection open."""
+        """Close the session and then, for the last context, the connection.
+
+        It is one operation, because an interrupt between two operations would leave the connection open.
+        """
         yield from self._engine.close(caller)
         if not self._closed:
             self._closed = True
             yield from self._shared.leave(caller)
 
     def abort(self) -> None:
-        """Drop the connection without telling the broker, as if the network had failed."""
+        """Drop the connection without closing it at the broker, as if the network had failed."""
         self._caller(self._shared.connection.abort())
 
     def __enter__(self) -> Self:
@@ -362,7 +420,7 @@ class Context(SessionBase):
 
 
 class XaContext(Context):
-    """A context for XA transactions (JMS 11.2): it sends and receives only within a branch."""
+    """A context for XA transactions, which sends and receives only within a branch (JMS 11.2)."""
 
     def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, shared, engine, mode)
@@ -370,18 +428,18 @@ class XaContext(Context):
 
     @property
     def xa_resource(self) -> XaResource:
-        """Resource for the transaction manager: starts, ends, commits and rolls back branches."""
+        """The XA resource, with which a transaction manager starts, ends, commits and rolls back branches."""
         return self._xa_resource
 
 
 def connect(url: str, *, session_mode: AckMode = AckMode.AUTO, **keywords: Unpack[JmsConnectKeywords]) -> Context:
-    """Connect, and open a session.
+    """Connect to a broker, and open a session.
 
     Args:
-        url: ``amqp://host:port``.
+        url: URL of the broker, such as ``amqp://host:port``.
         session_mode: Acknowledgement mode of the session.
-        keywords: How to connect (`assay_sdk.faces.caller.JmsConnectKeywords`): ``client_id``, ``login``, ``ca_file``,
-            ``checks``, ``prefetch``, ``runner``, ``driver``, ``observer``, ``trace``, ``id_prefix``.
+        keywords: Options of the connection (`assay_sdk.faces.caller.JmsConnectKeywords`): ``client_id``, ``login``,
+            ``ca_file``, ``checks``, ``prefetch``, ``runner``, ``driver``, ``observer``, ``trace``, ``id_prefix``.
 
     Raises:
         MessagingRuntimeError: No driver serves the URL, the broker is unreachable, the login is refused, or the client

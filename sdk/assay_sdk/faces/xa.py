@@ -2,10 +2,10 @@
 
 A transaction manager calls it like this::
 
-    resource.start(xid)                 # the session's sends and receives belong to the branch
+    resource.start(xid)                 # from here the session sends and receives within the branch
     resource.end(xid)
     if resource.prepare(xid) is XaVote.PREPARED:
-        resource.commit(xid)            # or rollback(xid); from any connection, at any later time
+        resource.commit(xid)            # or rollback(xid): on any connection, and at any later time
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["XaResource"]
 
 
 class XaResource:
-    """The XA resource of a session in XA mode; its calls raise `assay_sdk.errors.XAError`."""
+    """The XA resource of a session; a refusal by the resource manager is raised as `assay_sdk.errors.XAError`."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         self._caller = caller
@@ -32,7 +32,7 @@ class XaResource:
 
         Args:
             xid: The branch.
-            how: Whether the branch is new, joined, or resumed.
+            how: Whether to start a new branch, to join an existing one, or to resume a suspended one.
 
         Raises:
             JmsError: The session works in a branch already or is closed, or the broker refuses.
@@ -40,15 +40,15 @@ class XaResource:
         self._caller(self._engine.start(xid, how))
 
     def end(self, xid: Xid, how: XaEnd = XaEnd.SUCCESS) -> None:
-        """End the session's work in a branch, after running listeners have returned (xa_end).
+        """Wait until running listeners have returned, then end the session's work in a branch (xa_end).
 
         Args:
             xid: The branch.
             how: Whether the work succeeded, failed, or is suspended.
 
         Raises:
-            JmsError: The session does not work in the branch, or a message could not be made part of it, so the branch
-                can only be rolled back.
+            JmsError: The session does not work in the branch.  Or a received message could not be made part of the
+                branch, which can then only be rolled back.
         """
         self._caller(self._engine.end(xid, how, threading.get_ident()))
 
@@ -56,7 +56,7 @@ class XaResource:
         """Prepare a branch: the broker can then commit it or roll it back, even after a restart (xa_prepare).
 
         Returns:
-            `XaVote.READ_ONLY` when the branch has nothing to commit, which ends it.
+            `XaVote.PREPARED`, or `XaVote.READ_ONLY` if the branch sent and received no message; it has then ended.
 
         Raises:
             JmsError: The branch is unknown, a session still works in it, or it was rolled back.
@@ -71,12 +71,13 @@ class XaResource:
             one_phase: Whether to commit without an earlier prepare.
 
         Raises:
-            JmsError: The branch is unknown, not prepared, was completed heuristically, or was rolled back instead.
+            JmsError: The branch is unknown or not prepared, was completed heuristically, or the broker rolled it back
+                instead.
         """
         self._caller(self._engine.commit(xid, one_phase=one_phase))
 
     def rollback(self, xid: Xid) -> None:
-        """Roll a branch back, prepared or not (xa_rollback); messages received in it are delivered again.
+        """Roll a branch back, prepared or not (xa_rollback); the broker delivers its received messages again.
 
         Raises:
             JmsError: The branch is unknown, a session still works in it, or it was completed heuristically.

@@ -1,1 +1,1 @@
-"""Parts for both ends of a local connection: the encoded commands and events, and the socket that carries them."""
+"""Parts of a local connection for the client and the broker: encoding of commands and events, and the socket."""

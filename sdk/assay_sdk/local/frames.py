@@ -1,8 +1,8 @@
-"""Encoding of the driver port's commands and events, for a client and a broker in two processes of a machine.
+"""Encoding of driver commands and events, for a client and a broker in two processes of one machine.
 
-A frame is its length (four octets, big-endian, not counting themselves) and one MessagePack value.  The client sends a
-`Hello` first and then `DriverCommand` values, the broker sends `DriverEvent` values.  Values are decoded into these
-types, so a peer cannot send code.
+A frame is the length of its body (four octets, big-endian) and the body, one MessagePack value.  The client first sends
+a `Hello` and then `DriverCommand` values; the broker sends `DriverEvent` values.  The receiver decodes frames into
+these types only, so a peer cannot send code.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties
 from assay_sdk.model.message import Message
 
 VERSION = 1
-"""Version of this protocol; other versions are refused."""
+"""Version of this protocol; the broker refuses other versions."""
 
 MAX_FRAME = 128 << 20
-"""Most octets of a frame: a message of 100 MB with its headers and properties."""
+"""Largest body of a frame, in octets: enough for a message of 100 MB with its headers and properties."""
 
 _HEAD = 4
 T = TypeVar("T")
 
 
 class FrameError(Exception):
-    """A peer that breaks this protocol, or a value that cannot be encoded.
+    """The error for a frame that breaks this protocol, or a value that cannot be encoded.
 
     Args:
-        why: One sentence.
+        why: One sentence that says what is wrong.
     """
 
 
 class FrameTooLongError(FrameError):
-    """A frame that exceeds the limit."""
+    """The error for a frame that is longer than the limit."""
 
 
 class Hello(Struct, frozen=True, tag=True, kw_only=True):
-    """First frame of a client.
+    """The first frame of a client.
 
     Args:
         version: `VERSION`.
@@ -54,7 +54,7 @@ class Hello(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class _Answered(Struct, frozen=True, tag="Done", omit_defaults=True):
-    """`assay_sdk.driver.Done` as encoded: each kind of list that can be its value has its own field."""
+    """The encoded form of `assay_sdk.driver.Done`, with a field for each type of its value."""
 
     token: int
     xids: tuple[bytes, ...] | None = None
@@ -84,7 +84,8 @@ def encode_command(command: FromClient) -> bytes:
     """Encode a command or a hello as a frame.
 
     Raises:
-        FrameError: It has a value that cannot be encoded, such as an integer of more than 64 bits, or is too long.
+        FrameError: The command has a value that cannot be encoded, such as an integer of more than 64 bits, or the
+            frame is too long.
     """
     return _encode(command)
 
@@ -93,7 +94,7 @@ def decode_command(octets: bytes) -> FromClient:
     """Decode a client's command or hello from a frame's body.
 
     Raises:
-        FrameError: The octets are neither.
+        FrameError: The octets are neither a command nor a hello.
     """
     command = _decode(_COMMANDS, octets)
     if isinstance(command, driver.Send):
@@ -105,7 +106,7 @@ def encode_event(event: DriverEvent) -> bytes:
     """Encode an event as a frame.
 
     Raises:
-        FrameError: It has a value that cannot be encoded, or is too long.
+        FrameError: The event has a value that cannot be encoded, or the frame is too long.
     """
     return _encode(_answered(event) if isinstance(event, driver.Done) else event)
 
@@ -124,10 +125,10 @@ def decode_event(octets: bytes) -> DriverEvent:
 
 
 class LocalFrameSplitter:
-    """Cuts a stream of octets into the bodies of frames.
+    """A splitter, which cuts a stream of octets into the bodies of frames.
 
     Args:
-        limit: Most octets of a frame.
+        limit: Largest body of a frame, in octets.
     """
 
     def __init__(self, limit: int = MAX_FRAME) -> None:
@@ -135,10 +136,10 @@ class LocalFrameSplitter:
         self._rest = bytearray()
 
     def feed(self, octets: bytes) -> list[bytes]:
-        """Return the bodies that are complete.
+        """Return the bodies that these octets complete.
 
         Raises:
-            FrameTooLongError: A frame's length exceeds the limit; nothing of it is stored.
+            FrameTooLongError: A frame's length exceeds the limit; the splitter does not store its body.
         """
         self._rest += octets
         bodies: list[bytes] = []
@@ -147,7 +148,7 @@ class LocalFrameSplitter:
             begin = start + _HEAD
             size = int.from_bytes(self._rest[start:begin], "big")
             if size > self._limit:
-                raise FrameTooLongError(f"A frame of {size} octets is longer than the {self._limit} that are allowed.")
+                raise FrameTooLongError(f"A frame has {size} octets; the limit is {self._limit}.")
             if len(self._rest) < begin + size:
                 break
             start = begin + size
@@ -168,25 +169,27 @@ def _answered(event: driver.Done) -> _Answered:
 
 
 def _check(message: Message) -> None:
-    """Check what the decoder does not: a property is a scalar, a body is text or bytes.
+    """Check the types of a message's body and properties, which the decoder does not check.
+
+    A property is a scalar, and a body is text or bytes.
 
     Raises:
         FrameError: The message has a value of another type.
     """
     if not isinstance(cast("object", message.body), str | bytes | None):
-        raise FrameError("A message's body is text, octets or nothing, and this one is of another type.")
+        raise FrameError("A message's body is neither text nor bytes.")
     for name, value in cast("Mapping[str, object]", message.properties).items():
         if not isinstance(value, _SCALAR):
-            raise FrameError(f"The property {name!r} of a message is no scalar.")
+            raise FrameError(f"The property {name!r} of a message is not text, bytes, a number or a boolean.")
 
 
 def _encode(value: object) -> bytes:
     try:
         body = _ENCODER.encode(value)
     except (OverflowError, TypeError, ValueError) as error:
-        raise FrameError(f"{type(value).__name__} has no form on this wire: {error}.") from error
+        raise FrameError(f"{type(value).__name__} cannot be encoded: {error}.") from error
     if len(body) > MAX_FRAME:
-        raise FrameTooLongError(f"A frame of {len(body)} octets is longer than the {MAX_FRAME} that are allowed.")
+        raise FrameTooLongError(f"A frame has {len(body)} octets; the limit is {MAX_FRAME}.")
     return len(body).to_bytes(_HEAD, "big") + body
 
 
@@ -194,4 +197,4 @@ def _decode(decoder: msgspec.msgpack.Decoder[T], octets: bytes) -> T:
     try:
         return decoder.decode(octets)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise FrameError(f"A frame of {len(octets)} octets is not one of this protocol: {error}.") from error
+        raise FrameError(f"A frame of {len(octets)} octets does not belong to this protocol: {error}.") from error

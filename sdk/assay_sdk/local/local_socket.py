@@ -1,4 +1,4 @@
-"""One end of a local connection: frames over a stream socket, on a runner's loop."""
+"""The socket of a local connection, for the client and the broker: frames over a stream socket on a runner's loop."""
 
 from __future__ import annotations
 
@@ -10,24 +10,28 @@ from assay_sdk.local.frames import MAX_FRAME, FrameError, LocalFrameSplitter
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 
 MAX_UNSENT = 2 * MAX_FRAME
-"""Most octets that wait for a peer that does not read; beyond that, the connection is lost."""
+"""Limit of the octets that wait for a peer that does not read; above it, the socket is closed."""
 
 _READ_SIZE = 1 << 18
 
 
 class LocalSocketOwner(Protocol):
-    """The owner of a socket."""
+    """The owner of a socket, with the methods that the socket calls."""
 
     def line_heard(self, body: bytes) -> None:
-        """Take the body of a frame.
+        """Handle the body of a frame from the peer.
 
         Raises:
-            FrameError: The body is not one of this protocol; the socket is closed.
+            FrameError: The body does not belong to this protocol; the socket is then closed.
         """
         ...
 
     def line_gone(self, why: str) -> None:
-        """Note that the connection has ended; called once, as the last call."""
+        """Handle the end of the connection; this is the socket's last call.
+
+        Args:
+            why: The reason, as the end of a sentence.
+        """
         ...
 
 
@@ -35,10 +39,10 @@ class LocalSocket:
     """A connected socket that carries frames.
 
     Args:
-        end: The socket; this object sets it non-blocking and closes it.
+        end: The socket; this object makes it non-blocking, and closes it.
         owner: Owner of the socket.
         runner: Runner that watches the socket.
-        max_unsent: Most octets that wait for a peer that does not read.
+        max_unsent: Limit of the octets that wait for a peer that does not read.
     """
 
     def __init__(
@@ -50,7 +54,7 @@ class LocalSocket:
         self._runner = runner
         self._max_unsent = max_unsent
         self._splitter = LocalFrameSplitter()
-        # A queue, because the owner may run the loop while it handles one body, and so get the next ones.
+        # A queue, because the owner may run the loop while it handles a body, so that more bodies arrive meanwhile.
         self._bodies: deque[bytes] = deque()
         self._unsent = bytearray()
         self._watched = 0
@@ -59,21 +63,21 @@ class LocalSocket:
         self._watch(READ)
 
     def send(self, frame: bytes) -> None:
-        """Send a frame, as far as the socket accepts it; the rest follows later."""
+        """Send a frame; octets that the socket does not accept now are sent later."""
         if self._gone or self._finishing:
             return
         self._unsent += frame
         self._write()
         if len(self._unsent) > self._max_unsent:
-            self.drop("the peer does not read what it is sent")
+            self.drop(f"the peer does not read: more than {self._max_unsent} octets wait for it")
 
     def finish(self) -> None:
-        """Close when everything is sent; no more frames are read."""
+        """Read no more frames, and close the socket when all octets are sent."""
         self._finishing = True
         self._close_if_done()
 
     def drop(self, why: str) -> None:
-        """Close at once and tell the owner; a second call does nothing.
+        """Close the socket at once and call the owner; a second call does nothing.
 
         Args:
             why: The reason, as the end of a sentence.
@@ -98,7 +102,7 @@ class LocalSocket:
         try:
             octets = self._end.recv(_READ_SIZE)
         except BlockingIOError:
-            return  # a nested run of the loop has read it
+            return  # a nested run of the loop has read the octets
         except OSError as error:
             self.drop(error.strerror or "the connection broke")
             return

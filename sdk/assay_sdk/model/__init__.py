@@ -1,1 +1,1 @@
-"""Values that the client and the broker share: destinations, messages, selectors, reasons, capabilities."""
+"""Values that the client and the broker share: destinations, messages, selectors, reason codes, capabilities."""

@@ -1,7 +1,8 @@
-"""Capabilities of a client, a driver or a broker.
+"""Capabilities: the abilities of a client, a driver or a broker that a scenario may need.
 
-A capability is a word in a feature's tag (``@needs-<word>``), in a driver's declaration and in a report.  A call that
-needs an undeclared capability raises before anything is sent.
+A feature names a capability in a tag (``@needs-<word>``), and reports name it by the same word.  A driver declares the
+capabilities of a connection.  A call that needs an undeclared capability raises an error before the client sends
+anything.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """Every capability that a scenario may need of the client and the broker."""
+    """A capability that a scenario may need of the client and the broker."""
 
-    # what a connection can do
+    # capabilities of a connection
     DELIVERY_DELAY = "delivery-delay"
     TIME_TO_LIVE = "time-to-live"
     PRIORITY = "priority"
@@ -20,14 +21,14 @@ class Capability(StrEnum):
     SELECTOR = "selector"
     BROWSE = "browse"
     QUEUE = "queue"
-    """The client sends to queues and receives from them; MQ Light has topics only."""
+    """The client sends to queues and receives from them; MQ Light has only topics."""
     TOPIC = "topic"
     DURABLE_SUBSCRIPTION = "durable-subscription"
     SHARED_SUBSCRIPTION = "shared-subscription"
     TEMPORARY_DESTINATION = "temporary-destination"
     SESSION = "session"
-    """Consumers end with their session and their connection.  MQ Light has no sessions: its client subscribes again
-    after it has reconnected (AMQP:18)."""
+    """Consumers end with their session and their connection.  MQ Light has no sessions: its client attaches its
+    subscriptions again after it has reconnected (AMQP:18)."""
     LOCAL_TRANSACTION = "local-transaction"
     XA = "xa"
     BATCH_LISTENER = "batch-listener"
@@ -38,16 +39,15 @@ class Capability(StrEnum):
     OWN_UNCOMMITTED = "own-uncommitted"
     """A unit of work receives its own uncommitted messages (DD-25)."""
     QUALITY_OF_SERVICE = "quality-of-service"
-    """Senders and receivers choose between at most once and at least once (AMQP:11-13)."""
+    """The application chooses between at most once and at least once for each send and subscription (AMQP:11-13)."""
     AUTO_CONFIRM = "auto-confirm"
     """The client confirms received messages itself, or lets the application confirm them (AMQP:25-28)."""
     SUBSCRIPTION_TTL = "subscription-ttl"
-    """A subscription remains for some time after its last receiver has gone (AMQP:31)."""
+    """A subscription remains for a chosen time after its last receiver has disconnected (AMQP:31)."""
     LASTING_SUBSCRIPTION = "lasting-subscription"
-    """A subscription with a chosen quality of service remains until it is removed: a durable subscription, by a client
-    that chooses the quality."""
+    """A subscription with a chosen quality of service remains until the client removes it."""
     TOPIC_WILDCARD = "topic-wildcard"
-    """Subscriptions to patterns of topics are possible."""
+    """The application can subscribe to a pattern of topics."""
     RECONNECT = "reconnect"
     """The client reconnects by itself (AMQP:18)."""
     NAMELESS_CONNECTION = "nameless-connection"
@@ -70,8 +70,8 @@ class Capability(StrEnum):
 
 
 SITUATIONAL = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
-"""Capabilities that describe the situation rather than an ability.
+"""Capabilities that are not abilities of the client and the broker.
 
-Without them a scenario's situation cannot arise (every AMQP connection has a client id) or would take too long to wait
-for (a month).  Such a scenario says nothing about the client and the broker, so it does not decide its rule; other
-scenarios try the rule."""
+Without them, the situation of a scenario cannot arise (every AMQP connection has a client id), or would take too long
+(a delay of a month).  A scenario that was not run for this reason says nothing about the client and the broker, so it
+does not decide its rule."""

@@ -1,7 +1,7 @@
-"""Reasons for refusing an administrative command: IBM MQ's MQRCCF codes.
+"""Reason codes of refused administrative commands: IBM MQ's MQRCCF codes.
 
-Numbers and names are IBM MQ's (``cmqcfc.h``).  A command may also be refused for a reason of
-`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY; the numbers of both tables are distinct.
+Numbers and names are IBM MQ's (``cmqcfc.h``).  The queue manager may also refuse a command with a code of
+`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY.  No number is in both tables.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class Mqrccf(IntEnum):
-    """MQRCCF reason codes that MQSC commands need."""
+    """The MQRCCF reason codes that MQSC commands return."""
 
     COMMAND_FAILED = 3008
     PARM_SYNTAX_ERROR = 3097
@@ -27,7 +27,7 @@ class Mqrccf(IntEnum):
 
     @property
     def label(self) -> str:
-        """Return IBM's name with the number, as in ``MQRCCF_PARM_MISSING (3228)``."""
+        """IBM MQ's name with the number, such as ``MQRCCF_PARM_MISSING (3228)``."""
         return f"MQRCCF_{self.name} ({self.value})"
 
 
@@ -36,13 +36,13 @@ COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.PARM_SYNTAX_ERROR: "the command does not parse",
     Mqrccf.OBJECT_IN_USE: "another application has the object open, or it has uncommitted messages",
     Mqrccf.PROFILE_NAME_ERROR: "the profile of an authority record is not valid",
-    Mqrccf.AUTH_VALUE_ERROR: "an authority is unknown, or not one of this type of object",
-    Mqrccf.PARM_MISSING: "something that the command needs is missing",
-    Mqrccf.UNKNOWN_OBJECT_NAME: "there is no object of this name",
-    Mqrccf.OBJECT_ALREADY_EXISTS: "there is an object of this name already",
+    Mqrccf.AUTH_VALUE_ERROR: "an authority is unknown, or does not exist for this type of object",
+    Mqrccf.PARM_MISSING: "a required parameter of the command is missing",
+    Mqrccf.UNKNOWN_OBJECT_NAME: "no object has this name",
+    Mqrccf.OBJECT_ALREADY_EXISTS: "an object of this name exists already",
     Mqrccf.OBJECT_WRONG_TYPE: "the object of this name is of another type",
-    Mqrccf.LIKE_OBJECT_WRONG_TYPE: "the object to be copied from is of another type",
+    Mqrccf.LIKE_OBJECT_WRONG_TYPE: "the object of the LIKE parameter is of another type",
     Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is not valid",
     Mqrccf.OBJECT_NAME_ERROR: "the object's name is not valid",
 }
-"""Meaning of each code, as the rest of a sentence."""
+"""Meaning of each code, as a clause."""

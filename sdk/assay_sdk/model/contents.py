@@ -1,9 +1,9 @@
-"""Valid contents of a message, checked before a send so that the result is the same on all drivers and brokers.
+"""Checks of a message's contents before a send, so that the result is the same with all drivers and brokers.
 
 | part | valid values |
 |---|---|
 | body, texts, names of properties | text without unpaired surrogates, which UTF-8 cannot encode |
-| names of properties, in JMS's faces | identifiers that the header does not use (Jakarta Messaging 3.1, 3.5.1) |
+| names of properties, in the JMS faces | identifiers that are no header field (Jakarta Messaging 3.1, 3.5.1) |
 | values of properties | None, bool, int of 64 bits, float, text, bytes (Jakarta Messaging 3.1, 3.5.4) |
 """
 
@@ -19,14 +19,14 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class ContentError(ValueError):
-    """A message with contents that no wire can carry; the sentence says what and where."""
+    """The error for a message with invalid contents; the text names the invalid part."""
 
 
 def check_contents(message: Message) -> None:
     """Check the contents of a message.
 
     Args:
-        message: Message of the sender.
+        message: Message that the application sends.
 
     Raises:
         ContentError: A text, a property or the body has an invalid type or cannot be encoded.
@@ -44,10 +44,10 @@ def check_names(names: Iterable[str]) -> None:
     """Check that a selector can refer to properties by their names.
 
     Args:
-        names: Names of text, which `check_contents` has accepted.
+        names: Names that `check_contents` has accepted.
 
     Raises:
-        ContentError: A name is no identifier.
+        ContentError: A name is not an identifier, is a reserved word, or is reserved for JMS's header.
     """
     for name in names:
         offset = first_invalid(name)

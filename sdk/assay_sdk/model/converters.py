@@ -1,4 +1,4 @@
-"""Conversion of values to message bodies and back.
+"""Converters between the application's values and message bodies.
 
 | type | body | content type |
 |---|---|---|
@@ -8,8 +8,8 @@
 | msgspec Struct, dataclass | text: JSON | application/json |
 
 JSON is written as text, which a JMS client receives as a TextMessage, and is read from text and bytes.  JSON has no NaN
-and no infinity, so a value with one is refused; msgspec would write null.  A union has no converter of its own, because
-the body does not say which member it is; give one with ``converter=``.
+and no infinity, so a value with one is refused; msgspec alone would write null.  A union has no converter of its own,
+because the body does not say which member of the union it is; pass a converter with ``converter=``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ JSON = "application/json"
 
 
 class ConversionError(ValueError):
-    """A value that cannot be converted to a body, or a body that cannot be converted to a value.
+    """The error for a value that cannot be converted to a body, or a body that cannot be converted to a value.
 
     Attributes:
-        type_name: Type of the destination.
-        came: Type or content of what was given.
-        remedy: What to do.
+        type_name: Name of the destination's type.
+        came: The fault of the value or body, as a clause.
+        remedy: Advice to the application, as a clause.
     """
 
     def __init__(self, doing: str, *, type_name: str, came: str, remedy: str) -> None:
@@ -47,14 +47,17 @@ class ConversionError(ValueError):
 
 
 class NoConverterError(ConversionError):
-    """A type without a converter of its own."""
+    """The error for a body type that has no converter of its own."""
 
 
 class Converter(Protocol[T]):
-    """Converts values of one type to message bodies and back."""
+    """A converter between values of one type and message bodies."""
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """Convert a value to a body and its content type; None for no content type.
+        """Convert a value to a message body.
+
+        Returns:
+            The body, and its content type; None for no content type.
 
         Raises:
             ConversionError: The value cannot be converted.
@@ -62,10 +65,10 @@ class Converter(Protocol[T]):
         ...
 
     def decode(self, body: Body, content_type: str | None) -> T:
-        """Convert a body to a value.
+        """Convert a message body to a value.
 
         Args:
-            body: Body as received.
+            body: The received body.
             content_type: Content type that the sender gave; None for none.
 
         Raises:
@@ -75,19 +78,19 @@ class Converter(Protocol[T]):
 
 
 class _Plain(Generic[T]):
-    """Converter of a type whose values are bodies themselves."""
+    """The converter of text or bytes, which are bodies without a conversion."""
 
     def __init__(self, kind: type[T], content_type: str) -> None:
         self._kind = kind
         self._content_type = content_type
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """Return the value itself."""
+        """Return the value as the body."""
         _of_type(value, self._kind)
         return cast("Body", value), self._content_type
 
     def decode(self, body: Body, content_type: str | None) -> T:
-        """Return the body itself; bytes become text where the content type says that they are text."""
+        """Return the body; for a destination of text, decode bytes whose content type is ``text/...``."""
         if isinstance(body, self._kind):
             return body
         if self._kind is str and isinstance(body, bytes) and (content_type or "").startswith("text/"):
@@ -99,10 +102,10 @@ class _Plain(Generic[T]):
 
 
 class _Any:
-    """Converter for bodies of unknown type: text and bytes stay unchanged, everything else is JSON."""
+    """The converter for bodies of any type: text and bytes stay unchanged, other values are JSON."""
 
     def encode(self, value: object) -> tuple[Body, str | None]:
-        """Return text and bytes unchanged, and the JSON text of any other value."""
+        """Return text and bytes unchanged, no body for None, and JSON text for any other value."""
         if value is None:
             return None, None
         if isinstance(value, str):
@@ -112,12 +115,12 @@ class _Any:
         return _JSON.encode(value)
 
     def decode(self, body: Body, content_type: str | None) -> Any:
-        """Read JSON where the content type says so; return any other body unchanged."""
+        """Return the value of a body whose content type is JSON; return any other body unchanged."""
         return _JSON.decode(body, content_type) if content_type == JSON else body
 
 
 class _Json(Generic[T]):
-    """Converter of a type that is written as JSON."""
+    """The converter of a type whose values are written as JSON."""
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
@@ -142,7 +145,7 @@ class _Json(Generic[T]):
             ) from error
 
     def decode(self, body: Body, content_type: str | None) -> T:
-        """Read the value from JSON text, or from its UTF-8 bytes."""
+        """Return the value of a JSON text, or of its UTF-8 bytes."""
         if body is None:
             raise _unreadable(self._kind, body, content_type, None)
         try:
@@ -155,7 +158,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def json_text(value: object) -> str:
-    """Write a value as JSON.
+    """Return a value as JSON text.
 
     Raises:
         TypeError: JSON cannot represent the value.
@@ -170,7 +173,11 @@ def json_text(value: object) -> str:
 
 
 def _check_numbers(value: object) -> None:
-    """Raise ValueError with the place of the first NaN or infinity in a value of dicts and lists."""
+    """Check that a value of dicts and lists has no NaN and no infinity.
+
+    Raises:
+        ValueError: The value has one; the text says where.
+    """
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
         where, found = waiting.pop()
@@ -188,20 +195,20 @@ def converter_for(kind: type[T]) -> Converter[T]: ...
 @overload
 def converter_for(kind: object) -> Converter[Any]: ...
 def converter_for(kind: object) -> Converter[Any]:
-    """Return the converter that a type has of its own.
+    """Return the SDK's converter for a body type.
 
     Args:
-        kind: str, bytes, dict (with or without its types), a msgspec Struct type or a dataclass.
+        kind: str, bytes, dict, dict[str, ...], a msgspec Struct type or a dataclass.
 
     Raises:
-        NoConverterError: The type is not one of these; give the destination a converter.
+        NoConverterError: The type is another one, for which the application must pass a converter.
     """
     plain = _PLAIN.get(kind) if isinstance(kind, type) else None
     if plain is not None:
         return plain
     origin = get_origin(kind)
     if origin is Union or isinstance(kind, UnionType):
-        raise _no_converter(kind, "nothing in a body says which member of a union it is")
+        raise _no_converter(kind, "a body does not say which member of a union it is")
     if origin is dict and get_args(kind)[0] not in (str, Any):
         raise _no_converter(kind, "the keys of a JSON object are strings")
     shell = origin or kind
@@ -209,12 +216,12 @@ def converter_for(kind: object) -> Converter[Any]:
         shell is dict or issubclass(shell, msgspec.Struct) or dataclasses.is_dataclass(shell)
     ):
         return _Json(cast("type[Any]", kind))
-    raise _no_converter(kind, "it is none of str, bytes, dict, msgspec Struct and dataclass")
+    raise _no_converter(kind, "it is none of str, bytes, dict, a msgspec Struct and a dataclass")
 
 
 _JSON: Converter[Any] = _Json(object)
 ANY: Converter[Any] = _Any()
-"""Converter of a destination taken from a received message, which does not tell the type of its bodies."""
+"""Converter of a destination that is taken from a received message, and whose body type is therefore unknown."""
 
 _PLAIN: dict[type, Converter[Any]] = {str: _Plain(str, TEXT), bytes: _Plain(bytes, OCTETS)}
 
@@ -243,7 +250,7 @@ def _unreadable(kind: object, body: Body, content_type: str | None, why: str | N
 
 
 _FITTING: dict[type, str] = {str: "str", bytes: "bytes", NoneType: "another type"}
-"""Type of destination that shows a body unchanged."""
+"""The destination type with which the SDK returns a body unchanged, by the type of the body."""
 
 
 def _no_converter(kind: object, why: str) -> NoConverterError:

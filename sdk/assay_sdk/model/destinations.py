@@ -1,6 +1,6 @@
-"""Destinations of the public API: a name, and the type of its messages' bodies.
+"""Destinations of the public API: queues and topics, each with a name and the type of its messages' bodies.
 
-``Queue("ORDERS", Order)`` is a ``Queue[Order]``: its messages have an ``Order`` as their body.
+``Queue("ORDERS", Order)`` is a ``Queue[Order]``: the body of each of its messages is an ``Order``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 
 class DestinationError(ValueError):
-    """A name that cannot name a destination.
+    """The error for an invalid destination or an invalid name of a destination.
 
     Attributes:
-        name: The name that was given.
+        name: The given value.
     """
 
     def __init__(self, sentence: str, name: object) -> None:
@@ -28,23 +28,23 @@ class DestinationError(ValueError):
 
 
 class Destination(Generic[T]):
-    """Base of queues and topics; use `Queue` or `Topic`.
+    """Base of queues and topics; applications use `Queue` or `Topic`.
 
-    Each subclass declares the overloads of its constructor.  Type checkers then see that ``Queue("X")`` is a
-    ``Queue[str]``; from overloads in this class they would infer no type for a subclass.
+    Instances are immutable.  Two destinations are equal if they have the same kind and name, also with different body
+    types, because a broker knows no body types.
 
-    Instances are immutable, and equal to another destination of the same kind and name, because a broker knows no body
-    types.
+    Each subclass declares the overloads of its constructor, so that type checkers see that ``Queue("X")`` is a
+    ``Queue[str]``.  From overloads in this class they would infer no type for a subclass.
 
     Args:
-        name: Name at the broker: not empty, valid as in `assay_sdk.model.texts`.
+        name: Name at the broker: not empty, and valid as in `assay_sdk.model.texts`.
         body_type: Type of the bodies: str (the default), bytes, dict, a msgspec Struct or a dataclass.
         converter: Converts values to bodies and back; with a converter, any body type is possible.
 
     Raises:
         DestinationError: The name is invalid.
-        NoConverterError: The type has no converter of its own, and no converter was given.
-        TypeError: The converter has no `encode` or no `decode`.
+        NoConverterError: The SDK has no converter for the type, and no converter is given.
+        TypeError: The converter lacks the method `encode` or `decode`.
     """
 
     __slots__ = ("_address", "_converter")
@@ -61,7 +61,7 @@ class Destination(Generic[T]):
 
     @property
     def name(self) -> str:
-        """Name at the broker."""
+        """Name of the destination at the broker."""
         return self._address.name
 
     @property
@@ -71,7 +71,7 @@ class Destination(Generic[T]):
 
     @property
     def converter(self) -> Converter[T]:
-        """Converter of values to message bodies and back."""
+        """Converter between the application's values and message bodies."""
         return self._converter
 
     def __eq__(self, other: object) -> bool:
@@ -120,7 +120,7 @@ class Topic(Destination[T]):
 
 
 class TemporaryQueue(Queue[T]):
-    """A queue that exists as long as the connection that created it (Jakarta Messaging 3.1, 6.2.2)."""
+    """A queue that lasts as long as the connection that created it (Jakarta Messaging 3.1, 6.2.2)."""
 
     __slots__ = ()
     _kind = AddressKind.TEMPORARY_QUEUE
@@ -136,7 +136,7 @@ class TemporaryQueue(Queue[T]):
 
 
 class TemporaryTopic(Topic[T]):
-    """A topic that exists as long as the connection that created it (Jakarta Messaging 3.1, 6.2.2)."""
+    """A topic that lasts as long as the connection that created it (Jakarta Messaging 3.1, 6.2.2)."""
 
     __slots__ = ()
     _kind = AddressKind.TEMPORARY_TOPIC
@@ -160,7 +160,7 @@ _CLASSES: dict[AddressKind, Callable[..., Queue[Any] | Topic[Any]]] = {
 
 
 def destination(address: Address) -> Queue[Any] | Topic[Any]:
-    """Make the destination of an address; it accepts bodies of any type, because an address does not tell their type.
+    """Return the destination with an address; it takes bodies of any type, because an address has no body type.
 
     Raises:
         DestinationError: The address has an invalid name.
@@ -169,14 +169,14 @@ def destination(address: Address) -> Queue[Any] | Topic[Any]:
 
 
 def address_of(given: object, what: str) -> Address:
-    """Return the address of a destination, and check the argument for callers without a type checker.
+    """Return the address of a destination.
 
     Args:
         given: A `Queue`, a `Topic`, a temporary queue or topic, or an `Address`.
         what: Name of the argument, for the error.
 
     Raises:
-        DestinationError: The argument is none of these.
+        DestinationError: The argument is neither a destination nor an `Address`.
     """
     if isinstance(given, Destination):
         return given.address
@@ -188,7 +188,7 @@ def address_of(given: object, what: str) -> Address:
 
 
 def checked_name(name: object, kind: AddressKind = AddressKind.QUEUE) -> str:
-    """Return a name if it can name a destination.
+    """Check the name of a destination and return it.
 
     Args:
         name: The name to check.

@@ -1,4 +1,4 @@
-"""Durations of the public API: a `timedelta` or an int of milliseconds as in JMS, and their texts in features."""
+"""Conversion of durations: the API's `timedelta` or int of milliseconds, and texts of features (``5 minutes``)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from datetime import timedelta
 
 LONGEST_MS = 2**63 - 1
-"""Longest duration; JMS durations are 64-bit integers of milliseconds."""
+"""Longest duration, in milliseconds; JMS durations are 64-bit integers."""
 
 _MILLISECOND = timedelta(milliseconds=1)
 _UNITS_MS = {"ms": 1, "s": 1_000, "minutes": 60_000, "h": 3_600_000, "days": 86_400_000}
-"""Unit names that `format_duration` writes, shortest unit first."""
+"""Length in milliseconds of each unit that `format_duration` writes, shortest unit first."""
 _SPELLINGS: dict[str, int] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), _UNITS_MS["ms"]),
     **dict.fromkeys(("s", "sec", "second", "seconds"), _UNITS_MS["s"]),
@@ -21,11 +21,11 @@ _SPELLINGS: dict[str, int] = {
 _ONE = {"minutes": "minute", "days": "day"}
 _TEXT = re.compile(r"(?P<figure>[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(?P<unit>[a-z]+)", re.ASCII)
 DURATION = rf"[0-9]+(?:\.[0-9]+)? ?(?:{'|'.join(_SPELLINGS)})"
-"""The form of the texts that `parse_duration` reads, without groups, for a longer pattern."""
+"""Regular expression, without groups, for the texts that `parse_duration` reads; steps use it within their patterns."""
 
 
 class DurationError(ValueError):
-    """A value or text that is not a duration; the sentence says why and what to give."""
+    """The error for a value or text that is not a duration; the text names the fault and a valid value."""
 
 
 def milliseconds(value: timedelta | int, what: str) -> int:
@@ -33,7 +33,7 @@ def milliseconds(value: timedelta | int, what: str) -> int:
 
     Args:
         value: A `timedelta`, or milliseconds.
-        what: Purpose of the duration, as the subject of the error's sentence: ``"time_to_live"``.
+        what: Name of the duration, as the subject of the error's sentence, such as ``"a time to live"``.
 
     Returns:
         Milliseconds, from 0 to `LONGEST_MS`.
@@ -51,7 +51,11 @@ def milliseconds(value: timedelta | int, what: str) -> int:
 
 
 def _whole(given: object, what: str) -> int:
-    """Convert a duration to milliseconds without checking its range; reject values of other types."""
+    """Convert a duration to milliseconds, without a check of its range.
+
+    Raises:
+        DurationError: The value is of another type, or not a whole number of milliseconds.
+    """
     if isinstance(given, timedelta):
         whole, rest = divmod(given, _MILLISECOND)
         if rest:
@@ -63,7 +67,7 @@ def _whole(given: object, what: str) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """Parse a text such as ``500 ms``, ``2 s``, ``1.5 s``, ``5 minutes``, ``10m`` or ``1 h`` to milliseconds.
+    """Convert a text such as ``500 ms``, ``1.5 s``, ``5 minutes``, ``10m`` or ``1 h`` to milliseconds.
 
     Raises:
         DurationError: The text is not a number with a unit, not a whole number of milliseconds, or too long.
@@ -74,7 +78,7 @@ def parse_duration(text: str) -> int:
         raise DurationError(
             f"{text!r} is no duration; write a figure and a unit (ms, s, m, h or d), as in '500 ms', '2 s' or '10 m'."
         )
-    from decimal import Decimal  # only texts need it, and it takes 2 ms to import
+    from decimal import Decimal  # here, because only texts need it, and the import takes 2 ms
 
     exact = Decimal(found["figure"]) * unit
     if exact > LONGEST_MS:
@@ -85,13 +89,15 @@ def parse_duration(text: str) -> int:
 
 
 def format_duration(duration_ms: int) -> str:
-    """Write a duration in the longest unit that divides it: 90000 is ``90 s``; `parse_duration` reads the text back.
+    """Return a duration as text, in the longest unit that divides it: 90000 is ``90 s``.
+
+    `parse_duration` converts the text back.
 
     Args:
         duration_ms: Milliseconds, 0 or more.
 
     Raises:
-        DurationError: See `milliseconds`.
+        DurationError: The duration is negative or longer than `LONGEST_MS`.
     """
     whole = milliseconds(duration_ms, "The duration")
     if whole == 0:
@@ -102,5 +108,5 @@ def format_duration(duration_ms: int) -> str:
 
 
 def _figure(number: int) -> str:
-    """Write a number, shortened if it is long."""
+    """Return a number as text; a number of more than 30 digits as the nearest power of two."""
     return str(number) if abs(number) < 10**30 else f"about {'-' if number < 0 else ''}2**{number.bit_length()}"

@@ -1,8 +1,7 @@
-"""Messages between client and broker, independent of the protocol.
+"""Messages between the client and the broker, independent of the protocol.
 
-An absent header differs from a false one: `Message.durable` is None without a durable header and False for an explicit
-false, because the broker treats them differently (QS-33).  Times of day are milliseconds since the epoch; durations
-are milliseconds.
+`Message.durable` is None without a durable header, and False for an explicit false, because the broker treats the two
+differently (QS-33).  Times of day are milliseconds since the epoch; durations are milliseconds.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
     Property = str | int | float | bool | bytes | None
     Body = str | bytes | None
 else:
-    # msgspec refuses a union of text and bytes in general, but MessagePack tells the two apart.
+    # `Any`, because msgspec refuses a union of text and bytes; MessagePack still distinguishes the two.
     Property = Body = Any
 
 
 class AddressKind(StrEnum):
-    """Kind of destination that a name refers to."""
+    """Kind of a destination."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -40,8 +39,8 @@ class Address(Struct, frozen=True):
         return f"{self.kind.value}://{self.name}"
 
 
-class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # it cannot lead back to itself
-    """One message.
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # no cycles, so no garbage collection
+    """A message with its headers, properties and body.
 
     Args:
         message_id: JMSMessageID.
@@ -49,18 +48,18 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False): 
         to: Destination.
         reply_to: JMSReplyTo.
         subject: JMSType.
-        durable: True for persistent, False for non-persistent, None to let the destination decide.
-        priority: 0 to 9; None to let the destination decide.
+        durable: True for persistent, False for non-persistent, None for the destination's default.
+        priority: 0 to 9; None for the destination's default.
         ttl_ms: Time to live from the send, in milliseconds; None or 0 for no expiry.
-        creation_ms: JMSTimestamp.
+        creation_ms: JMSTimestamp: time of day of the send.
         expiry_ms: JMSExpiration: time of day at which the message expires; None for no expiry.
-        delivery_time_ms: JMSDeliveryTime: earliest time of day of delivery; None for no delay.
+        delivery_time_ms: JMSDeliveryTime: earliest time of day of a delivery; None for no delay.
         group_id: JMSXGroupID.
         group_sequence: JMSXGroupSeq.
         properties: Application properties.
         content_type: Content type of the body.
         body: Text, bytes or None.
-        encoded: The whole message as received from the wire, for forwarding it unchanged; None without one.
+        encoded: The received message in AMQP's encoding, to forward it unchanged; None if the message is not encoded.
     """
 
     message_id: str | None = None

@@ -1,11 +1,11 @@
-"""Names of message properties, which are identifiers of a selector (Jakarta Messaging 3.1, 3.5.1 and 3.8.1.1)."""
+"""Valid names of message properties, which are a selector's identifiers (Jakarta Messaging 3.1, 3.5.1, 3.8.1.1)."""
 
 from __future__ import annotations
 
 import unicodedata
 
 RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"})
-"""Words that cannot be names, in any case (Jakarta Messaging 3.1, 3.8.1.1)."""
+"""Reserved words, which cannot be names in capital or small letters (Jakarta Messaging 3.1, 3.8.1.1)."""
 
 _JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 """Unicode categories of Character.isJavaIdentifierStart."""
@@ -14,7 +14,7 @@ _JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
 
 
 def first_invalid(name: str) -> int | None:
-    """Return the offset of the first character that a name cannot have at its place; None if all are allowed."""
+    """Return the offset of the first character that a name cannot have there; None if all characters are valid."""
     if name.isascii() and name.isidentifier():
         return None
     for offset, letter in enumerate(name):

@@ -1,7 +1,7 @@
 """Message properties that the client itself reads or sets.
 
-They are JMS's own (``JMSX...``: Jakarta Messaging 3.1, 3.5.9) and some of IBM MQ's (``JMS_IBM_...``).  The client
-forwards IBM MQ's other properties, report options among them, unchanged between the application and the broker.
+They are properties of JMS (``JMSX...``: Jakarta Messaging 3.1, 3.5.9) and of IBM MQ (``JMS_IBM_...``).  The client
+passes IBM MQ's other properties, such as report options, unchanged between the application and the broker.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Mapping
 from assay_sdk.model.message import Property
 
 GROUP_ID = "JMSXGroupID"
-"""Group that the message belongs to: a string."""
+"""Name of the property with the id of the message's group, a string."""
 
 GROUP_SEQUENCE = "JMSXGroupSeq"
-"""Position in the group: an integer, 1 for the first message."""
+"""Name of the property with the message's position in its group, an integer from 1."""
 
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
-"""Whether the message is the last one of its group: a boolean."""
+"""Name of the property that says whether the message is the last one of its group, a boolean."""
 
 RETAIN = "JMS_IBM_Retain"
-"""An integer; with `RETAIN_PUBLICATION` the broker keeps the publication for later subscribers."""
+"""Name of the property with which a publication is retained, an integer; see `RETAIN_PUBLICATION`."""
 
 RETAIN_PUBLICATION = 1
-"""IBM MQ's number (MQRO option of the same name)."""
+"""Value of `RETAIN` with which the broker keeps the publication for later subscribers; IBM MQ's number."""
 
 
 class PropertyError(ValueError):
-    """A property with a value that its name does not allow.
+    """The error for an invalid value of a property that the client reads.
 
     Attributes:
         name: Name of the property.
@@ -39,19 +39,24 @@ class PropertyError(ValueError):
 
 
 def group_properties(group_id: str | None, sequence: int | None) -> dict[str, Property]:
-    """Return the properties that represent a group to an application."""
+    """Return the properties that show a group id and a position in the group to an application.
+
+    Args:
+        group_id: Id of the group; None for none.
+        sequence: Position in the group; None for none.
+    """
     given: dict[str, Property] = {GROUP_ID: group_id, GROUP_SEQUENCE: sequence}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def group_of(properties: Mapping[str, Property]) -> tuple[str | None, int | None]:
-    """Return group id and sequence number from properties; a wire carries them in their own fields.
+    """Return the group id and the position in the group from a message's properties.
 
     Returns:
-        Group id and sequence number; each is None when absent.
+        Group id and position; each is None if the property is absent.
 
     Raises:
-        PropertyError: The id is not a string, or the sequence number is not an integer of at least 0.
+        PropertyError: The group id is not a string, or the position is not an integer of at least 0.
     """
     group_id, sequence = properties.get(GROUP_ID), properties.get(GROUP_SEQUENCE)
     if not (group_id is None or isinstance(group_id, str)):

@@ -1,8 +1,8 @@
-"""Reasons: the one table of MQRC codes with their JMS error kinds and AMQP conditions.
+"""The table of MQRC reason codes, with the JMS error kind and the AMQP error condition of each code.
 
-Numbers and names are IBM MQ's (``cmqc.h``).  The client and the broker both read this table, so a refusal means the
-same on both sides of every wire.  ``docs/reasons.md`` is generated from it.  `assay_sdk.model.command_reasons` has the
-codes that only administrative commands return.
+Numbers and names are IBM MQ's (``cmqc.h``).  The client and the broker both use this table, so a refusal has the same
+meaning for both.  ``docs/reasons.md`` is generated from it.  `assay_sdk.model.command_reasons` has the codes that only
+administrative commands return.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from msgspec import Struct
 
 
 class JmsErrorKind(StrEnum):
-    """Kinds of error: the exception classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3); `MESSAGING` is the base class.
+    """Kind of an error; each kind is an exception class of JMS 2.0 (Jakarta Messaging 3.1, 10.3).
 
-    The last two are this SDK's own, because JMS has no exception for a lost connection, nor for a delivery
-    that came over an earlier one.
+    `MESSAGING` is the base class.  The last three are the SDK's own, because JMS has no exception for them.
     """
 
     MESSAGING = "messaging"
@@ -35,7 +34,7 @@ class JmsErrorKind(StrEnum):
 
 
 class Mqrc(IntEnum):
-    """MQRC reason codes that the documents, the protocols and this queue manager need."""
+    """The MQRC reason codes that the rules, the protocols and the reference broker use."""
 
     ALIAS_BASE_Q_TYPE_ERROR = 2001
     BACKED_OUT = 2003
@@ -96,17 +95,17 @@ class Mqrc(IntEnum):
 
     @property
     def label(self) -> str:
-        """Return IBM's name with the number, as in ``MQRC_Q_FULL (2053)``."""
+        """IBM MQ's name with the number, such as ``MQRC_Q_FULL (2053)``."""
         return f"MQRC_{self.name} ({self.value})"
 
 
 class Reason(Struct, frozen=True):
-    """One row of the table.
+    """The row of one reason code.
 
     Args:
         kind: Kind of the error that a client raises.
-        condition: AMQP 1.0 error condition on the wire (OASIS AMQP 1.0, 2.8.14 to 2.8.18, 4.5.8).
-        meaning: Meaning, as the rest of a sentence.
+        condition: Error condition that a broker sends over AMQP (OASIS AMQP 1.0, 2.8.14 to 2.8.18, 4.5.8).
+        meaning: Meaning of the code, as a clause.
     """
 
     kind: JmsErrorKind
@@ -129,18 +128,18 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.ALIAS_BASE_Q_TYPE_ERROR: Reason(
         JmsErrorKind.INVALID_DESTINATION,
         _INVALID_FIELD,
-        "an alias leads to something that is no queue of its own, such as another alias",
+        "the target of an alias is not a local or remote queue, but for example another alias",
     ),
     Mqrc.BACKED_OUT: Reason(
         JmsErrorKind.TRANSACTION_ROLLED_BACK,
         "amqp:transaction:rollback",
         "the unit of work was backed out instead of committed",
     ),
-    Mqrc.CONNECTION_BROKEN: Reason(JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection is gone"),
+    Mqrc.CONNECTION_BROKEN: Reason(JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection is lost"),
     Mqrc.EXPIRY_ERROR: Reason(
         JmsErrorKind.MESSAGING, _PRECONDITION, "the time to live is not valid, or ends before the delivery delay"
     ),
-    Mqrc.FEEDBACK_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the feedback field holds no feedback code"),
+    Mqrc.FEEDBACK_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the feedback code is not valid"),
     Mqrc.GET_INHIBITED: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue, or an alias on the way to it, is disabled for gets"
     ),
@@ -150,7 +149,7 @@ REASONS: dict[Mqrc, Reason] = {
         "the unit of work holds as many messages as it may (MAXUMSGS)",
     ),
     Mqrc.MISSING_REPLY_TO_Q: Reason(
-        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a report or a reply is asked for, and no reply-to queue is named"
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the message requests a report or a reply, but has no reply-to queue"
     ),
     Mqrc.MSG_TYPE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the message type is not valid"),
     Mqrc.MSG_TOO_BIG_FOR_Q: Reason(
@@ -159,15 +158,15 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.MSG_TOO_BIG_FOR_Q_MGR: Reason(
         JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the queue manager takes (MAXMSGL)"
     ),
-    Mqrc.NO_MSG_AVAILABLE: Reason(JmsErrorKind.MESSAGING, _NOT_FOUND, "there is no such message"),
-    Mqrc.NOT_AUTHORIZED: Reason(JmsErrorKind.SECURITY, "amqp:unauthorized-access", "the user may not do this"),
+    Mqrc.NO_MSG_AVAILABLE: Reason(JmsErrorKind.MESSAGING, _NOT_FOUND, "no such message exists"),
+    Mqrc.NOT_AUTHORIZED: Reason(JmsErrorKind.SECURITY, "amqp:unauthorized-access", "the user lacks the authority"),
     Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "another application has the object open"),
     Mqrc.OPTIONS_ERROR: Reason(
-        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "options that exclude each other, or that the object does not take"
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "options exclude each other, or are not valid for the object"
     ),
     Mqrc.PERSISTENCE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the persistence is not valid"),
     Mqrc.PERSISTENT_NOT_ALLOWED: Reason(
-        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue takes no persistent messages: it is a temporary dynamic one"
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue takes no persistent messages, because it is temporary dynamic"
     ),
     Mqrc.PRIORITY_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the priority is not valid"),
     Mqrc.PUT_INHIBITED: Reason(
@@ -182,30 +181,28 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.Q_NOT_EMPTY: Reason(
         JmsErrorKind.ILLEGAL_STATE, _ILLEGAL_STATE, "the queue cannot be deleted while it holds messages"
     ),
-    Mqrc.Q_MGR_NAME_ERROR: Reason(
-        JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no queue manager of this name"
-    ),
+    Mqrc.Q_MGR_NAME_ERROR: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "no queue manager has this name"),
     Mqrc.Q_MGR_NOT_AVAILABLE: Reason(
         JmsErrorKind.CONNECTION_LOST, _FORCED, "the queue manager is not running, or cannot be reached"
     ),
     Mqrc.REPORT_OPTIONS_ERROR: Reason(
         JmsErrorKind.MESSAGING,
         _INVALID_FIELD,
-        "report options that exclude each other, or unknown ones that must not be ignored",
+        "report options exclude each other, or are unknown and must not be ignored",
     ),
     Mqrc.STORAGE_NOT_AVAILABLE: Reason(
-        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the store could not keep a message or record"
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the store could not write a message or record"
     ),
     Mqrc.UNKNOWN_ALIAS_BASE_Q: Reason(
-        JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "an alias leads to a name that nothing has"
+        JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "the target of an alias does not exist"
     ),
-    Mqrc.UNKNOWN_OBJECT_NAME: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no object of this name"),
+    Mqrc.UNKNOWN_OBJECT_NAME: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "no object has this name"),
     Mqrc.OBJECT_DAMAGED: Reason(JmsErrorKind.MESSAGING, _INTERNAL, "the stored object cannot be read"),
     Mqrc.RESOURCE_PROBLEM: Reason(
-        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the queue manager lacks a resource that it needs to go on"
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the queue manager lacks a resource, such as memory"
     ),
     Mqrc.UNKNOWN_REPORT_OPTION: Reason(
-        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a warning: an unknown report option that may be ignored was ignored"
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a warning: the queue manager has ignored an unknown report option"
     ),
     Mqrc.STORAGE_CLASS_ERROR: Reason(
         JmsErrorKind.MESSAGING, _INTERNAL, "the queue's storage class does not exist (z/OS)"
@@ -215,7 +212,7 @@ REASONS: dict[Mqrc, Reason] = {
     ),
     Mqrc.UNEXPECTED_ERROR: Reason(JmsErrorKind.MESSAGING, _INTERNAL, "the queue manager failed unexpectedly"),
     Mqrc.CONNECTION_QUIESCING: Reason(
-        JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection, or the queue manager, is being ended"
+        JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection or the queue manager is ending"
     ),
     Mqrc.MSG_TOO_BIG_FOR_CHANNEL: Reason(
         JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the connection takes"
@@ -230,7 +227,7 @@ REASONS: dict[Mqrc, Reason] = {
         JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "no instance of the cluster queue can be reached"
     ),
     Mqrc.FUNCTION_NOT_SUPPORTED: Reason(
-        JmsErrorKind.MESSAGING, "amqp:not-implemented", "this level or platform does not have it"
+        JmsErrorKind.MESSAGING, "amqp:not-implemented", "the queue manager's level or platform lacks the function"
     ),
     Mqrc.OBJECT_NOT_UNIQUE: Reason(
         JmsErrorKind.INVALID_DESTINATION,
@@ -244,10 +241,10 @@ REASONS: dict[Mqrc, Reason] = {
         JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the queue lacks the index that the get needs (z/OS)"
     ),
     Mqrc.TOPIC_STRING_ERROR: Reason(JmsErrorKind.INVALID_DESTINATION, _INVALID_FIELD, "the topic string is not valid"),
-    Mqrc.NO_SUBSCRIPTION: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no subscription of this name"),
+    Mqrc.NO_SUBSCRIPTION: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "no subscription has this name"),
     Mqrc.SUBSCRIPTION_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "the subscription has a consumer"),
     Mqrc.SUB_ALREADY_EXISTS: Reason(
-        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "there is a subscription of this name already"
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "a subscription of this name exists already"
     ),
     Mqrc.IDENTITY_MISMATCH: Reason(
         JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the subscription of this name has another identity"
@@ -276,21 +273,21 @@ REASONS: dict[Mqrc, Reason] = {
         "the retained publications of its topics are more than the new subscription's queue takes",
     ),
     Mqrc.NO_SUBS_MATCHED: Reason(
-        JmsErrorKind.MESSAGING, _NOT_FOUND, "the publication has no subscriber, and the sender wanted to know"
+        JmsErrorKind.MESSAGING, _NOT_FOUND, "the publication has no subscriber, and the sender requested this warning"
     ),
 }
 
 
 class Refused(Struct, frozen=True):
-    """A refusal by the peer or by a check of the client, as a value: ports raise no exception for the peer's errors.
+    """A refusal by the broker or by a check of the client, as a value; the faces raise it as an error.
 
     Args:
         kind: Kind of the error.
-        text: One sentence: what was refused and why.
-        checked: Whether the face raised the checked exception; False below the faces.
-        mqrc: MQRC number; None without one.
+        text: One sentence that says what was refused, and why.
+        checked: Whether the face raised the checked exception, in the journal; False below the faces.
+        mqrc: Number of the MQRC reason code; None without one.
         objects: Names of the objects that caused the refusal.
-        xa: The answer's number in X/Open XA (`assay_sdk.model.xa.XaCode`); None for other refusals.
+        xa: Number of the return code in X/Open XA (`assay_sdk.model.xa.XaCode`); None for other refusals.
     """
 
     kind: JmsErrorKind
@@ -302,5 +299,11 @@ class Refused(Struct, frozen=True):
 
 
 def refused(mqrc: Mqrc, text: str, *objects: str) -> Refused:
-    """Make a refusal from a reason code; the error kind comes from `REASONS`."""
+    """Return a refusal with a reason code and the error kind of that code in `REASONS`.
+
+    Args:
+        mqrc: The reason code.
+        text: One sentence that says what was refused, and why.
+        objects: Names of the objects that caused the refusal.
+    """
     return Refused(kind=REASONS[mqrc].kind, text=text, mqrc=int(mqrc), objects=objects)

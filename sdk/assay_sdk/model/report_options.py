@@ -1,4 +1,4 @@
-"""Report options and feedback codes of IBM MQ's message descriptor, for the broker and for the suite's steps.
+"""Report options and feedback codes of IBM MQ's message descriptor (MQMD), for the broker and for the suite's steps.
 
 Numbers are IBM MQ's (``cmqc.h``).
 """
@@ -10,11 +10,11 @@ from enum import IntEnum, IntFlag
 from types import MappingProxyType
 
 MQMT_REPORT = 4
-"""MQMD.MsgType of a report."""
+"""Value of MQMD.MsgType for a report."""
 
 
 class Mqro(IntFlag):
-    """MQRO_*: the bits of MQMD.Report.  Options of value 0 are defaults: they can be requested but not read back."""
+    """Report options (MQRO_*), the bits of MQMD.Report; IBM MQ's options of value 0 are defaults, and have no bit."""
 
     NONE = 0x0
     PAN = 0x1
@@ -39,7 +39,7 @@ class Mqro(IntFlag):
 
 
 class Mqfb(IntEnum):
-    """MQFB_*: the feedback of a report; an exception report has a reason code (`Mqrc`) instead."""
+    """Feedback codes of reports (MQFB_*); the feedback of an exception report is a reason code (`Mqrc`) instead."""
 
     NONE = 0
     EXPIRATION = 258
@@ -51,7 +51,8 @@ class Mqfb(IntEnum):
 
 
 WHOLE_REPORT = "JMS_IBM_MQMD_Report"
-"""Property with the whole of MQMD.Report; the only property that can request ACTIVITY or PASS_DISCARD_AND_EXPIRY."""
+"""Name of the JMS property with all bits of MQMD.Report.  ACTIVITY and PASS_DISCARD_AND_EXPIRY can be requested only
+with it, because they have no property of their own."""
 
 REPORT_PROPERTIES: Mapping[str, tuple[Mqro, ...]] = MappingProxyType(
     {
@@ -66,4 +67,5 @@ REPORT_PROPERTIES: Mapping[str, tuple[Mqro, ...]] = MappingProxyType(
         "JMS_IBM_Report_Discard_Msg": (Mqro.DISCARD_MSG,),
     }
 )
-"""IBM MQ's JMS property for each report option that has one; its value is the sum of MQRO numbers."""
+"""The report options that each of IBM MQ's JMS properties can request; the value of a property is the sum of the
+options' MQRO numbers."""

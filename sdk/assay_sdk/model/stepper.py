@@ -1,11 +1,11 @@
-"""State tables and their stepper.
+"""State machines whose transitions are tables.
 
-A table maps (state, input) to (next state, action).  It is data: a page is drawn from it, a test asks it for every
-pair, and a defect replaces one cell.  `Stepper` holds the state of one thing and looks up what an input does to it.
+A table maps (state, input) to (next state, action).  It is data: documentation is generated from it, tests check every
+pair, and a defect replaces one cell.  A `Stepper` has the state of one object, and changes it as the table says.
 
-A pair that a table lacks is impossible, so it raises.  An input that changes nothing has a row of its own, and its
-action says that nothing is to be done.  Where the input comes from a peer, the missing pair is the peer's mistake: the
-owner of the state then raises a refusal of its own (`Stepper.impossible`).
+An input that changes nothing has a row of its own, whose action is to do nothing.  A pair without a row raises an
+error: `ImpossibleError`, or the error of a subclass (`Stepper.impossible`), for example if the input comes from a peer
+that breaks the protocol.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ ActionT = TypeVar("ActionT", bound=Enum)
 
 
 class ImpossibleError(Exception):
-    """An input that a state table does not know in this state: a mistake of the program.
+    """The error for an input for which a state table has no row in this state: a bug of the program.
 
     Args:
-        owner: Words for the object that has the state.
-        state: Its state.
+        owner: Name of the object that has the state.
+        state: State of the object.
         happened: The input.
     """
 
@@ -33,11 +33,11 @@ class ImpossibleError(Exception):
 
 
 class Stepper(Generic[StateT, InputT, ActionT]):
-    """One state, and the table that changes it.
+    """The state of one object, and the table of its transitions.
 
     Args:
-        table: The transitions.
-        state: The first state.
+        table: Table of transitions.
+        state: First state.
     """
 
     def __init__(self, table: Mapping[tuple[StateT, InputT], tuple[StateT, ActionT]], state: StateT) -> None:
@@ -45,16 +45,16 @@ class Stepper(Generic[StateT, InputT, ActionT]):
         self._table = table
 
     def step(self, happened: InputT) -> ActionT:
-        """Go to the next state.
+        """Go to the next state for an input.
 
         Args:
             happened: The input.
 
         Returns:
-            The action of the caller.
+            The caller's next action.
 
         Raises:
-            Exception: The table has no such row; `impossible` says which error that is.
+            Exception: The table has no row for the input in the present state; `impossible` makes the error.
         """
         found = self._table.get((self.state, happened))
         if found is None:
@@ -63,14 +63,14 @@ class Stepper(Generic[StateT, InputT, ActionT]):
         return action
 
     def knows(self, happened: InputT) -> bool:
-        """Whether the table has a row for this input in the present state."""
+        """Return whether the table has a row for an input in the present state."""
         return (self.state, happened) in self._table
 
     def impossible(self, happened: InputT) -> Exception:
-        """Name the error for an input that the table does not know in the present state."""
+        """Return the error for an input for which the table has no row in the present state."""
         return ImpossibleError(type(self).__name__, self.state, happened)
 
 
 def words(cell: Enum) -> str:
-    """Write the name of a state, an input or an action as words."""
+    """Return the name of a state, an input or an action as words, in small letters."""
     return cell.name.lower().replace("_", " ")

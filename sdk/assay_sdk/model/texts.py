@@ -1,13 +1,15 @@
-"""Texts that every wire carries unchanged: names of destinations, clients and subscriptions, and selectors.
+"""Valid names of destinations, clients and subscriptions, and valid selectors.
 
 | text | valid |
 |---|---|
 | name | no control characters, no unpaired surrogates, at most `LONGEST_NAME` bytes of UTF-8 |
 | selector | no unpaired surrogates, at most `LONGEST_SELECTOR` bytes of UTF-8 |
 
-An AMQP client sends these texts in one frame, and a peer closes the connection on a frame that is too long for it.
-With these limits an attach stays below the 64 KiB that `assay broker` takes; a broker may have lower limits of its own.
-An AMQP engine that uses C strings cuts a name at a NUL.
+With these rules, every driver sends the texts unchanged:
+
+- An AMQP client sends them in one frame, and a broker closes the connection if a frame is too long for it.  With these
+  limits an attach stays below the 64 KiB that `assay broker` accepts; another broker may have lower limits.
+- An AMQP library that uses C strings cuts a name at a NUL character.
 """
 
 from __future__ import annotations
@@ -16,40 +18,40 @@ import unicodedata
 from reprlib import repr as short
 
 LONGEST_NAME = 10_240
-"""Longest name in bytes of UTF-8, that of an IBM MQ topic string."""
+"""Longest name, in bytes of UTF-8; the same as for a topic string in IBM MQ."""
 
 LONGEST_SELECTOR = 10_240
-"""Longest selector in bytes of UTF-8, that of IBM MQ."""
+"""Longest selector, in bytes of UTF-8; the same as in IBM MQ."""
 
 _SHOWN = 60
 _SURROGATE = "Cs"
 _UNFIT = frozenset({"Cc", _SURROGATE})
-"""Unicode categories that a name must not have: control characters and unpaired surrogates."""
+"""Unicode categories of the characters that a name cannot contain: control characters and unpaired surrogates."""
 
 
 class TextError(ValueError):
-    """A text that not every wire carries unchanged; the sentence says what is wrong and what to do."""
+    """The error for an invalid name or selector; the text names the fault and a remedy."""
 
 
 def shown(text: str) -> str:
-    """Write the beginning of a text in quotation marks, for an error."""
+    """Return the beginning of a text in quotation marks, for an error."""
     return repr(text[:_SHOWN]) + ("…" if len(text) > _SHOWN else "")
 
 
 def name_flaw(name: str) -> str | None:
-    """Return what makes a text unfit as a name, as a clause; None if it is fit."""
+    """Return the fault of a name, as a clause; None if the name is valid."""
     return _flaw(name, _UNFIT, LONGEST_NAME)
 
 
 def check_name(name: object, what: str) -> None:
-    """Check a name that an application passed.
+    """Check a name that an application has passed.
 
     Args:
         name: The name.
-        what: Kind of the name, as the subject of the error's sentence: ``client_id``.
+        what: Kind of the name, as the subject of the error's sentence, such as ``client_id``.
 
     Raises:
-        TextError: The name is not text, or is empty or unfit.
+        TextError: The name is not text, is empty or too long, or has an invalid character.
     """
     if not isinstance(name, str):
         raise TextError(f"{what} is {short(name)}: give text")

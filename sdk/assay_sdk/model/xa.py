@@ -1,4 +1,4 @@
-"""Xids, codes and answers of XA transactions, as in X/Open XA (C193, chapters 4 and 5) and its Java form, JTA."""
+"""Identifiers, flags and return codes of XA transactions, as in X/Open XA (C193, chapters 4 and 5) and in JTA."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _FORMAT_BYTES = 4
 _HEAD = _FORMAT_BYTES + 1
 
 XID_BYTES = _HEAD + 2 * _MAX_PART
-"""The longest encoded xid."""
+"""Size of the longest encoded xid, in bytes."""
 
 
 class XaCode(IntEnum):
-    """Negative answers of a resource manager (XA, 4.3: xa.h)."""
+    """Return codes of a resource manager other than XA_OK, with XA's numbers (XA, 4.3: xa.h)."""
 
     XA_HEURHAZ = 8
     XA_HEURCOM = 7
@@ -60,16 +60,21 @@ KINDS: Mapping[XaCode, JmsErrorKind] = MappingProxyType(
         XaCode.XAER_OUTSIDE: JmsErrorKind.ILLEGAL_STATE,
     }
 )
-"""JMS error kind nearest to each code, for callers that do not know XA's codes."""
+"""The JMS error kind that is nearest to each code, for callers that do not use XA's codes."""
 
 
 def xa_refused(code: XaCode, why: str) -> Refused:
-    """Make a refusal from an XA code; its sentence begins with XA's name of the code."""
+    """Return a refusal with an XA code; its text begins with the name of the code.
+
+    Args:
+        code: The return code.
+        why: The reason, in words.
+    """
     return Refused(kind=KINDS[code], text=f"{code.name}: {why}", xa=int(code))
 
 
 class XaStart(StrEnum):
-    """The way in which work in a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
+    """Flag of xa_start: a new branch, an existing one, or a suspended one (TMNOFLAGS, TMJOIN, TMRESUME; XA, 3.3.1)."""
 
     NEW = "new"
     JOIN = "join"
@@ -77,7 +82,7 @@ class XaStart(StrEnum):
 
 
 class XaEnd(StrEnum):
-    """The way in which work in a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
+    """Flag of xa_end: the work succeeded, failed, or is suspended (TMSUCCESS, TMFAIL, TMSUSPEND; XA, 3.3.1)."""
 
     SUCCESS = "success"
     FAIL = "fail"
@@ -85,18 +90,19 @@ class XaEnd(StrEnum):
 
 
 class XaVote(StrEnum):
-    """Positive answer of a branch to prepare."""
+    """Positive answer of the resource manager to xa_prepare."""
 
     PREPARED = "prepared"
+    """The resource manager can commit the branch or roll it back (XA_OK)."""
     READ_ONLY = "read-only"
-    """The branch has changed nothing, and is forgotten already."""
+    """The branch has changed nothing, and has ended (XA_RDONLY)."""
 
 
 class Xid(Struct, frozen=True):
     """Identifier of a branch (XA, 4.2).
 
     Args:
-        format_id: Format of the identifier; not negative, because XA's null xid is.
+        format_id: Format of the identifier, at least 0; a negative one is XA's null xid.
         global_id: Id of the global transaction: 1 to 64 bytes.
         branch: Id of the branch: at most 64 bytes.
     """
@@ -109,7 +115,7 @@ class Xid(Struct, frozen=True):
         """Check the parts against XA's limits.
 
         Raises:
-            ValueError: A part is of a wrong type or too long, the global id is empty, or the format id is negative.
+            ValueError: A part has a wrong type or is too long, the global id is empty, or the format id is negative.
         """
         _check_type("format id", self.format_id, int, "an integer")
         _check_type("global id", self.global_id, bytes, "bytes")
@@ -123,13 +129,13 @@ class Xid(Struct, frozen=True):
             )
 
     def encoded(self) -> bytes:
-        """Encode for drivers: format id, length of the global id, global id, branch."""
+        """Return the xid as bytes, for drivers: format id, length of the global id, global id, branch."""
         head = self.format_id.to_bytes(_FORMAT_BYTES, "big") + bytes([len(self.global_id)])
         return head + self.global_id + self.branch
 
     @classmethod
     def decoded(cls, octets: bytes) -> Xid:
-        """Decode what `encoded` returned.
+        """Return the xid of bytes that `encoded` returned.
 
         Raises:
             ValueError: The bytes are not an encoded xid.

@@ -1,1 +1,1 @@
-"""Runners (`assay_sdk.time.Runner`): `virtual` for virtual time, `real` for sockets, and one on an asyncio loop."""
+"""Runners (`assay_sdk.time.Runner`): for virtual time, for real time and sockets, and on an asyncio loop."""

@@ -1,7 +1,7 @@
-"""A runner on a server's asyncio loop, which owns its sockets.
+"""The runner on an asyncio loop, for a server whose sockets the loop watches.
 
-Jobs run on the loop's thread, one at a time, in the order of their due times and then of their scheduling, between the
-loop's other callbacks.  Code on the loop cannot wait, so `AsyncioRunner.run_until` raises.
+Jobs run on the loop's thread, one at a time, in the order of their due times and then of their scheduling.  Between
+jobs the loop runs its other callbacks.  Code on the loop cannot wait, so `AsyncioRunner.run_until` raises an error.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from assay_sdk.runners.machine_clock import MachineClock
 Job = Callable[[], None]
 
 _JOBS_A_TURN = 64
-"""Most jobs between two polls of the loop's sockets, so that jobs which schedule jobs cannot starve the sockets."""
+"""The largest number of jobs between two polls of the loop's sockets.  It keeps jobs that schedule more jobs from
+delaying the sockets for ever."""
 
 _COMPACT_FROM = 1024
-"""Cancelled jobs are removed from the heap when they are this many and half of the heap."""
+"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap."""
 
 
 class _Entry:
-    """A scheduled job; `job` is None after it ran or was cancelled."""
+    """A scheduled job; the attribute `job` is None after the job has run or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -41,15 +42,15 @@ class _Entry:
 
 
 class AsyncioRunner:
-    """Runs jobs on an asyncio loop.
+    """A runner that runs jobs on an asyncio loop.
 
-    An exception of a job goes to the loop's exception handler, and later jobs still run.
+    The loop's exception handler gets the exception of a job, and later jobs still run.
 
     Args:
-        loop: The loop; None for the one that is running in this thread.
+        loop: The loop; None for the loop that is running in this thread.
 
     Raises:
-        RuntimeError: No loop was given, and none is running in this thread.
+        RuntimeError: No loop is given, and no loop is running in this thread.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -76,7 +77,7 @@ class AsyncioRunner:
         return 0
 
     def call_soon(self, job: Job) -> None:
-        """Run a job after the jobs that are due; from any thread.
+        """Schedule a job after the jobs that are due now; any thread may call this.
 
         Raises:
             RuntimeError: The runner or its loop is closed.
@@ -88,12 +89,12 @@ class AsyncioRunner:
             self._loop.call_soon_threadsafe(self._enter, entry)
 
     def call_at(self, due_ns: int, job: Job) -> _Entry:
-        """Run a job at a monotonic time in nanoseconds, never earlier; a time in the past means now.
+        """Schedule a job for a monotonic time in nanoseconds; a time in the past means now.
 
-        Call it from any thread, and the returned object from the loop's thread.
+        Any thread may call this.
 
         Returns:
-            An object that cancels the job when called.
+            An object that cancels the job when it is called on the loop's thread.
 
         Raises:
             RuntimeError: The runner or its loop is closed.
@@ -106,7 +107,7 @@ class AsyncioRunner:
         return entry
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> Never:
-        """Raise, because a loop that waits for itself would stop.
+        """Raise an error, because a loop that waits for itself would stop.
 
         Raises:
             RuntimeError: Always.
@@ -115,7 +116,10 @@ class AsyncioRunner:
         raise RuntimeError("code on an asyncio loop cannot wait: schedule a job instead, or wait on another thread")
 
     def close(self) -> None:
-        """Drop all jobs; call it on the loop's thread.  A second call does nothing; the loop keeps running."""
+        """Drop all jobs; a second call does nothing.
+
+        It must be called on the loop's thread.  The loop itself keeps running.
+        """
         self._closed = True
         self._ready.clear()
         self._heap.clear()
@@ -124,7 +128,7 @@ class AsyncioRunner:
             self._alarm = None
 
     def swept(self) -> None:
-        """Count a cancelled job, and remove cancelled jobs from the heap when they are many."""
+        """Count a cancelled job, and remove cancelled jobs from the heap if they are many (`_COMPACT_FROM`)."""
         self._taken_back += 1
         if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
             self._heap = [item for item in self._heap if item[2].job is not None]
@@ -134,10 +138,14 @@ class AsyncioRunner:
     # scheduling ------------------------------------------------------------------------------------------------------
 
     def _here(self) -> bool:
-        """Whether this is the loop's thread."""
+        """Return whether this is the loop's thread.
+
+        Raises:
+            RuntimeError: The runner is closed.
+        """
         if self._closed:
-            raise RuntimeError("the runner is closed: make a new one")
-        thread = threading.current_thread()  # not its number, which the system reuses
+            raise RuntimeError("the runner is closed: create a new one")
+        thread = threading.current_thread()  # the object, because the system reuses the number of an ended thread
         if thread is self._thread and self._loop.is_running():
             return True
         try:
@@ -145,7 +153,7 @@ class AsyncioRunner:
         except RuntimeError:  # no loop runs on this thread
             return False
         if here:
-            self._thread = thread  # cached, because asking asyncio is a system call, and a loop stays on its thread
+            self._thread = thread  # cached, because asyncio's test is a system call, and a loop stays on its thread
         return here
 
     def _enter(self, entry: _Entry) -> None:
@@ -161,7 +169,7 @@ class AsyncioRunner:
         self._wake(now_ns)
 
     def _wake(self, now_ns: int) -> None:
-        """Move jobs that are due to the ready queue, and set the timer for the next one."""
+        """Move jobs that are due to the ready queue, and set the timer for the next job."""
         heap = self._heap
         while heap and (heap[0][2].job is None or heap[0][0] <= now_ns):
             entry = heapq.heappop(heap)[2]
@@ -178,7 +186,7 @@ class AsyncioRunner:
             self._alarm = self._loop.call_later((self._alarm_ns - now_ns) / 1e9, self._ring)
 
     def _ring(self) -> None:
-        """Handle the timer; if it fired early, set it again."""
+        """Handle the timer; if it has fired too early, set it again."""
         self._alarm = None
         self._wake(self._clock.monotonic_ns())
 
@@ -207,5 +215,5 @@ class AsyncioRunner:
     def _run(self, job: Job) -> None:
         try:
             job()
-        except Exception as error:  # noqa: BLE001  goes to the loop's handler, so that later jobs still run
+        except Exception as error:  # noqa: BLE001  the loop's handler gets it, so that later jobs still run
             self._loop.call_exception_handler({"message": "a job has failed", "exception": error})

@@ -1,4 +1,4 @@
-"""The machine's clock, and an id of the machine since it was last started."""
+"""The machine's clock, with an id that says which clocks are comparable."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 _UNCERTAINTY_NS = 1_000
-"""Linux has one monotonic clock for all processors of a machine.  The remaining error is the difference between the
-counters of two processors and the time of the reading, both well below a microsecond."""
+"""Greatest error of a reading, in nanoseconds.  Linux has one monotonic clock for all processors of a machine.  The
+difference between the counters of two processors, and the time that a reading takes, are well below a microsecond."""
 
 
 def _boot_id() -> str:
-    """Return an id that all processes share until this machine restarts.
+    """Return an id that is the same in all processes of this machine until it restarts.
 
-    The kernel's id is hashed, so that a published journal does not contain it.  On a system without one, each process
-    has its own id, so its readings are not compared with those of other processes.
+    The kernel's boot id is hashed, so that a published journal does not contain it.  On a system without a boot id,
+    each process has an id of its own, so that readings of two processes are not compared.
     """
     try:
         text = _BOOT_ID.read_text(encoding="ascii").strip()
@@ -28,19 +28,19 @@ def _boot_id() -> str:
 
 
 class MachineClock:
-    """The machine's CLOCK_MONOTONIC, comparable between its processes, and its time of day."""
+    """The machine's clock: CLOCK_MONOTONIC, which is comparable between its processes, and the time of day."""
 
     def __init__(self) -> None:
         self._boot = _boot_id()
 
     @property
     def boot(self) -> str:
-        """Id of this machine since it was last started."""
+        """Id of this machine since its last start."""
         return self._boot
 
     @property
     def uncertainty_ns(self) -> int:
-        """Greatest difference between readings on two processors, in nanoseconds."""
+        """Greatest error of a reading, in nanoseconds."""
         return _UNCERTAINTY_NS
 
     def monotonic_ns(self) -> int:

@@ -1,9 +1,9 @@
-"""The runner for real time: one I/O loop in its own thread.
+"""The runner for real time: an I/O loop on a thread of its own.
 
-Everything runs on that thread, one thing at a time: jobs in the order of their due times and then of their scheduling,
-callbacks of sockets between them.  Other threads schedule jobs and wait.  A job that waits *on* the loop's thread, as a
-listener does that commits, runs the loop itself until its wait ends.  The callback of a socket may therefore be called
-while an earlier call has not returned, and must accept a socket that is no longer ready.
+The loop runs jobs one at a time, in the order of their due times and then of their scheduling, and callbacks of sockets
+between them.  Other threads schedule jobs and wait.  A job may also wait on the loop's thread, as a listener does when
+it commits; the wait then runs the loop itself until it ends.  The loop may therefore call a socket's callback while an
+earlier call has not returned, so the callback must accept a socket that is no longer ready.
 """
 
 from __future__ import annotations
@@ -28,36 +28,43 @@ READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
 
 _JOBS_BETWEEN_POLLS = 64
-"""Most jobs between two polls of the sockets, so that jobs which schedule jobs cannot starve the sockets."""
+"""The largest number of jobs between two polls of the sockets.  It keeps jobs that schedule more jobs from delaying the
+sockets for ever."""
 
 _LONGEST_POLL_S = 86_400.0
-"""Longest timeout of a poll: epoll takes no more than 2^31 - 1 ms, which is 24.8 days, and jobs may be due later."""
+"""Longest timeout of a poll, in seconds.  Jobs may be due later than epoll's limit of 2^31 - 1 ms, or 24.8 days."""
 
 _CATCH_UP_S = 1.0
-"""Longest time that a wait stays after its timeout, for the loop to poll its sockets once more."""
+"""How long a wait goes on after its timeout at most, in seconds, until the loop has polled its sockets once more."""
 
 _COMPACT_FROM = 1024
-"""Cancelled jobs are removed from the heap when they are this many and half of the heap."""
+"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap."""
 
 
 class SocketRunner(Protocol):
-    """A runner that also watches sockets, for drivers with a socket."""
+    """The methods with which a runner watches sockets."""
 
     def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
-        """Call `ready` with a mask of `READ` and `WRITE` when the socket is ready; a second call changes the events."""
+        """Watch a socket, or change the watched events.
+
+        Args:
+            line: A non-blocking socket.
+            events: `READ`, `WRITE` or both.
+            ready: Called with a mask of the events that occurred.
+        """
         ...
 
     def unregister(self, line: socket.socket) -> None:
-        """Stop watching the socket."""
+        """Stop watching a socket."""
         ...
 
 
 class LoopRunner(Runner, SocketRunner, Protocol):
-    """A runner that also watches sockets."""
+    """A runner that also watches sockets, for drivers with sockets."""
 
 
 class _Entry:
-    """A scheduled job; `job` is None after it ran or was cancelled."""
+    """A scheduled job; the attribute `job` is None after the job has run or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -71,11 +78,11 @@ class _Entry:
 
 
 class RealRunner:
-    """One I/O loop on a daemon thread, which starts when it is first needed.
+    """A runner with an I/O loop on a daemon thread, which starts with the first job or wait.
 
     Args:
-        on_error: Called with every exception of a job or callback.  Without it, an exception is raised to all threads
-            that are waiting, or else to the next one that waits, or by `close`.  The loop keeps running in each case.
+        on_error: Called with each exception of a job or callback; the loop keeps running.  With None, `run_until`
+            raises the exception in all threads that wait, or else in the next thread that waits, or `close` raises it.
     """
 
     def __init__(self, on_error: Callable[[BaseException], None] | None = None) -> None:
@@ -101,7 +108,7 @@ class RealRunner:
         self._waiting_since_ns = 0
         self._polls_begun = 0
         self._catching_up: list[tuple[int, Wake]] = []
-        """Waits for the end of a poll: the number of the poll, and what to set then."""
+        """Threads that wait for the end of a poll: the number of the poll, and the object that wakes the thread."""
 
     @property
     def clock(self) -> MachineClock:
@@ -110,9 +117,9 @@ class RealRunner:
 
     @property
     def waited_ns(self) -> int:
-        """Total time that callers on other threads have spent in `run_until`, in nanoseconds.
+        """Total time that callers on other threads have waited in `run_until`, in nanoseconds.
 
-        Waits on the loop's own thread are part of another wait, so they are not added.
+        A wait on the loop's own thread happens during such a wait, so it is not added.
         """
         return self._waited_ns
 
@@ -122,26 +129,28 @@ class RealRunner:
         return threading.current_thread() is self._thread
 
     def call_soon(self, job: Job) -> None:
-        """Run a job after the jobs that are due; from any thread.
+        """Schedule a job after the jobs that are due now; any thread may call this.
 
         Raises:
-            RuntimeError: The runner is closed, or was made in another process (`OtherProcessError`).
+            RuntimeError: The runner is closed, or was created in another process (`OtherProcessError`).
         """
         self._push(0, job)
 
     def call_at(self, due_ns: int, job: Job) -> _Entry:
-        """Run a job at a monotonic time in nanoseconds, from any thread; a time in the past means now.
+        """Schedule a job for a monotonic time in nanoseconds; a time in the past means now.
+
+        Any thread may call this.
 
         Returns:
-            An object that cancels the job when called.
+            An object that cancels the job when it is called.
 
         Raises:
-            RuntimeError: The runner is closed, or was made in another process (`OtherProcessError`).
+            RuntimeError: The runner is closed, or was created in another process (`OtherProcessError`).
         """
         return self._push(due_ns, job)
 
     def take_back(self, entry: _Entry) -> None:
-        """Cancel a scheduled job; does nothing if it ran or was cancelled."""
+        """Cancel a scheduled job; does nothing if the job has run or was cancelled."""
         with self._lock:
             if entry.job is None:
                 return
@@ -153,7 +162,7 @@ class RealRunner:
                 self._taken_back = 0
 
     def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
-        """Watch a socket, or change the watched events; call it on the loop's thread.
+        """Watch a socket, or change the watched events; must be called on the loop's thread.
 
         Args:
             line: A non-blocking socket.
@@ -166,7 +175,7 @@ class RealRunner:
             self._selector.register(line, events, ready)
 
     def unregister(self, line: socket.socket) -> None:
-        """Stop watching a socket; call it on the loop's thread.  Unknown sockets are ignored."""
+        """Stop watching a socket; must be called on the loop's thread.  A socket that is not watched is ignored."""
         if line in self._selector.get_map():
             self._selector.unregister(line)
 
@@ -174,8 +183,9 @@ class RealRunner:
         """Wait until `done()` is true or the deadline has passed; on the loop's own thread, run the loop meanwhile.
 
         Args:
-            done: Called after every job and callback, on the loop's thread; must be cheap and have no side effects.
-            deadline_ns: Monotonic nanoseconds; None waits without a limit.
+            done: Returns whether to stop waiting.  The loop calls it after every job and callback, so it must be cheap
+                and have no side effects.
+            deadline_ns: Monotonic time in nanoseconds; None waits without limit.
 
         Returns:
             The last result of `done()`.
@@ -191,7 +201,7 @@ class RealRunner:
         waiter = Waiter(done)
         with self._lock:
             if self._closing:
-                raise RuntimeError("the runner is closed: make a new one")
+                raise RuntimeError("the runner is closed: create a new one")
             if self._errors:
                 raise self._errors.popleft()
             if not self._waiters:
@@ -212,10 +222,10 @@ class RealRunner:
         return waiter.woken.is_set() or done()
 
     def close(self) -> None:
-        """End the loop; jobs that are not due are dropped, and waiting threads get a RuntimeError.
+        """End the loop, and drop jobs that are not due; `run_until` raises RuntimeError in waiting threads.
 
         Raises:
-            Exception: A job raised it, and no thread was waiting since.
+            Exception: A job raised it earlier, and no thread has waited since.
         """
         with self._lock:
             already, self._closing = self._closing, True
@@ -238,9 +248,10 @@ class RealRunner:
                 return
 
     def _catch_up(self) -> None:
-        """Have the loop poll its sockets once more, so that data from before the deadline counts on a busy loop.
+        """Wait until the loop has polled its sockets once more, or for `_CATCH_UP_S`.
 
-        This wait has a limit, because a callback may itself wait for this thread.
+        A message that arrived before the deadline then still counts, also if the loop is busy.  The wait has a limit,
+        because a callback on the loop may itself wait for this thread.
         """
         polled = Wake()
         with self._lock:
@@ -262,11 +273,11 @@ class RealRunner:
         return entry
 
     def _start(self) -> None:
-        if os.getpid() != self._process:  # before the lock, which a thread of the other process may have held
+        if os.getpid() != self._process:  # before the lock, which a thread of the parent may have held at the fork
             raise OtherProcessError
         with self._lock:
             if self._closing and not self.on_loop:
-                raise RuntimeError("the runner is closed: make a new one")
+                raise RuntimeError("the runner is closed: create a new one")
             if self._thread is None:
                 self._thread = threading.Thread(target=self._live, name="assay-io", daemon=True)
                 self._thread.start()
@@ -293,8 +304,8 @@ class RealRunner:
         while not self._closing:
             try:
                 self._run_loop(lambda: self._closing, None)
-            except BaseException as error:  # noqa: BLE001  goes to the hook, the waiters or `close`: if `sys.exit()` in a
-                # listener ended this thread, every call would wait for ever
+            except BaseException as error:  # noqa: BLE001  `on_error`, the waiters or `close` get it: if `sys.exit()` in
+                # a listener ended this thread, every call would wait for ever
                 self._report(error)
         self._dispose()
 
@@ -322,7 +333,15 @@ class RealRunner:
             waiter.fail(error)
 
     def _run_loop(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Run jobs and callbacks until `done()` or the deadline; raises the exceptions of jobs and callbacks."""
+        """Run jobs and callbacks until `done()` is true or the deadline has passed.
+
+        Returns:
+            The last result of `done()`.
+
+        Raises:
+            RuntimeError: The runner was closed meanwhile.
+            BaseException: A job or a callback raised it.
+        """
         while not done():
             ran = self._run_job()
             if ran and self._jobs_since_poll < _JOBS_BETWEEN_POLLS:
@@ -337,7 +356,7 @@ class RealRunner:
         return True
 
     def _run_job(self) -> bool:
-        """Run the first job that is due; return whether there was one."""
+        """Run the first job that is due, and return whether a job was due."""
         with self._lock:
             while self._heap and self._heap[0][2].job is None:
                 heapq.heappop(self._heap)
@@ -354,7 +373,7 @@ class RealRunner:
         return True
 
     def _poll(self, done: Callable[[], bool], deadline_ns: int | None) -> None:
-        """Wait for sockets, the next job, a wake-up or the deadline; call the callbacks of ready sockets."""
+        """Wait for sockets, the next job, a wake-up or the deadline, then call the callbacks of ready sockets."""
         with self._lock:
             due = [deadline_ns] if deadline_ns is not None else []
             due += [0] if self._catching_up else []

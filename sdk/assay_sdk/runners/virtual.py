@@ -1,10 +1,10 @@
 """The runner for virtual time: one thread, and a clock that advances only during waits.
 
-Jobs run in the order of their due times and then of their scheduling.  The runner never reads the machine's clock or
-sleeps.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
+Jobs run in the order of their due times and then of their scheduling.  The runner never sleeps, and never reads the
+machine's clock.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
 
-A client or broker with a mistake may schedule job after job and never wait.  In real time such a loop lasts, and
-timeouts end the waits of others.  So virtual time passes in it, too: see `_BUSY`.
+A client or broker with a bug may schedule job after job without an end.  In real time such a loop takes time, so that
+the timeouts of waits end them.  Virtual time therefore also advances in such a loop (`_BUSY`).
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from assay_sdk.time import StalledError
 Job = Callable[[], None]
 
 EPOCH_2026_NS = 1_767_225_600_000_000_000
-"""2026-01-01T00:00:00Z: the default time of day at which virtual time begins."""
+"""2026-01-01T00:00:00Z, the default time of day at which virtual time begins, in nanoseconds since the epoch."""
 
 _COMPACT_FROM = 1024
-"""Cancelled jobs are removed from the heap when they are this many and half of the heap.  Without that, the timeouts of
-receive calls that end early would stay until they are due."""
+"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap.
+Otherwise the timeouts of receive calls that have ended early would stay in the heap until they are due."""
 
 _BUSY = 30_000
-"""So many jobs at one moment are a loop that does not wait: thousands of messages take fewer.  From then on the clock
-advances after every `_BUSY_TURN` jobs, first by a millisecond, then each time by twice as much."""
+"""The number of jobs at one moment from which the runner assumes a loop without an end; thousands of messages need
+fewer jobs.  The clock then advances after every `_BUSY_TURN` jobs: first by a millisecond, then each time by twice as
+much as before."""
 _BUSY_TURN = 250
 _BUSY_NS = 1_000_000
 _LONGEST_BUSY_NS = 10_000_000_000
 
 
 class VirtualClock:
-    """The clock of one virtual runner; its readings are exact."""
+    """The clock of one virtual runner."""
 
     def __init__(self, start_wall_ns: int, boot: str) -> None:
         self._start_wall_ns = start_wall_ns
@@ -52,7 +53,7 @@ class VirtualClock:
         return 0
 
     def monotonic_ns(self) -> int:
-        """Return nanoseconds since the start."""
+        """Return the nanoseconds since the start of virtual time."""
         return self._now_ns
 
     def wall_ns(self) -> int:
@@ -60,12 +61,12 @@ class VirtualClock:
         return self._start_wall_ns + self._now_ns
 
     def advance_to(self, now_ns: int) -> None:
-        """Advance to a monotonic time; only the runner calls it.  An earlier time is ignored."""
+        """Advance the clock to a monotonic time in nanoseconds; an earlier time is ignored.  For the runner only."""
         self._now_ns = max(self._now_ns, now_ns)
 
 
 class _Entry:
-    """A scheduled job; `job` is None after it ran or was cancelled."""
+    """A scheduled job; the attribute `job` is None after the job has run or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -81,11 +82,11 @@ class _Entry:
 
 
 class VirtualRunner:
-    """Runs jobs in virtual time.
+    """A runner that runs jobs in virtual time.
 
     Args:
-        start_wall_ns: Time of day at the start, in nanoseconds since the epoch.
-        boot: Id of the clock; readings of clocks with the same id are comparable.
+        start_wall_ns: Time of day at which virtual time begins, in nanoseconds since the epoch.
+        boot: Id of the clock; monotonic times of two clocks are comparable if the ids are equal.
     """
 
     def __init__(self, start_wall_ns: int = EPOCH_2026_NS, boot: str = "virtual:0") -> None:
@@ -94,12 +95,12 @@ class VirtualRunner:
         self._seq = 0
         self._taken_back = 0
         self._at_once = 0
-        """Number of jobs that have run since the clock reached the time of a waiting job."""
+        """Number of jobs that have run since the clock last advanced to a job's due time or a deadline."""
         self._busy_ns = _BUSY_NS
         self._thread: threading.Thread | None = None
-        """The thread that is in `run_until`."""
+        """The thread that is in `run_until`; None if no thread is."""
         self.waited_ns = 0
-        """Virtual time that has passed during waits, in nanoseconds."""
+        """Total virtual time that has passed during waits, in nanoseconds."""
 
     @property
     def clock(self) -> VirtualClock:
@@ -107,32 +108,39 @@ class VirtualRunner:
         return self._clock
 
     def call_soon(self, job: Job) -> None:
-        """Run a job after the jobs that are due."""
+        """Schedule a job after the jobs that are due now.
+
+        Raises:
+            RuntimeError: Another thread is in `run_until`.
+        """
         self._push(self._clock.monotonic_ns(), job)
 
     def call_at(self, due_ns: int, job: Job) -> _Entry:
-        """Run a job at a monotonic time; a time in the past means now.
+        """Schedule a job for a monotonic time in nanoseconds; a time in the past means now.
 
         Returns:
-            An object that cancels the job when called.
+            An object that cancels the job when it is called.
+
+        Raises:
+            RuntimeError: Another thread is in `run_until`.
         """
         return self._push(max(due_ns, self._clock.monotonic_ns()), job)
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Run jobs until `done()` or the deadline, advancing the clock to each job's due time.
+        """Run jobs until `done()` is true or the deadline is reached, and advance the clock to each job's due time.
 
-        Jobs that are due at the deadline itself still run.  A job may call this method; an exception of a job is raised
-        by the innermost call.  On the main thread, handlers of signals are called between jobs, and may raise.
+        Jobs that are due at the deadline itself still run.  A job may call this method; the innermost call raises the
+        exception of a job.  On the main thread, handlers of signals are called between jobs, and may raise.
 
         Args:
-            done: Called before the first job and after every job.
-            deadline_ns: Monotonic nanoseconds; None waits without a limit.
+            done: Returns whether to stop waiting; called before the first job and after every job.
+            deadline_ns: Monotonic time in nanoseconds; None waits without limit.
 
         Returns:
             The last result of `done()`.
 
         Raises:
-            StalledError: `done()` is not true, no deadline was given, and no job is scheduled.
+            StalledError: `done()` is false, no deadline is given, and no job is scheduled.
             RuntimeError: Another thread is in this method.
         """
         self._check_thread()
@@ -144,7 +152,7 @@ class VirtualRunner:
             self._thread = outer
 
     def swept(self) -> None:
-        """Count a cancelled job, and remove cancelled jobs from the heap when they are many."""
+        """Count a cancelled job, and remove cancelled jobs from the heap if they are many (`_COMPACT_FROM`)."""
         self._taken_back += 1
         if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
             self._heap = [item for item in self._heap if item[2].job is not None]
@@ -157,9 +165,8 @@ class VirtualRunner:
             if not self._heap or (deadline_ns is not None and self._heap[0][0] > deadline_ns):
                 if deadline_ns is None:
                     raise StalledError(
-                        "this wait would never end: it has no timeout, and nothing is scheduled in this broker's "
-                        "virtual time that could end it; give a timeout, or send first (on this thread: virtual time "
-                        "has one thread)"
+                        "this wait would never end: it has no timeout, and this in-process broker has no scheduled "
+                        "event that could end it; give a timeout, or send the message first, on this thread"
                     )
                 self._pass_to(deadline_ns)
                 return False
@@ -174,7 +181,7 @@ class VirtualRunner:
         return True
 
     def _count(self) -> None:
-        """Count a job, and let time pass in a loop that does not wait."""
+        """Count a job, and advance the clock if the jobs are a loop without an end (`_BUSY`)."""
         self._at_once += 1
         if self._at_once >= _BUSY and self._at_once % _BUSY_TURN == 0:
             self._clock.advance_to(self._clock.monotonic_ns() + self._busy_ns)

@@ -1,4 +1,4 @@
-"""Threads that wait until a runner's jobs have made a condition true."""
+"""The threads that wait in `RealRunner.run_until`, and their wake-up."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import suppress
 class Wake:
     """An event for one waiting thread.
 
-    `threading.Event` is not used, because the exception of a signal's handler within its wait may become its own
-    RuntimeError.
+    `threading.Event` is not used: if a signal's handler raises during its `wait`, the application may get a
+    RuntimeError of `Event` instead of the handler's exception.
     """
 
     __slots__ = ("_lock", "_set")
@@ -22,22 +22,26 @@ class Wake:
         self._set = False
 
     def is_set(self) -> bool:
-        """Whether it was set."""
+        """Return whether `set` was called."""
         return self._set
 
     def set(self) -> None:
-        """Wake the thread; from any thread, any number of times."""
+        """Wake the waiting thread; any thread may call this, also several times."""
         self._set = True
-        with suppress(RuntimeError):  # it was released already
+        with suppress(RuntimeError):  # raised if the lock was released before
             self._lock.release()
 
     def wait(self, timeout_s: float = -1) -> bool:
-        """Wait until it is set, or for this many seconds; without a number, without limit."""
+        """Wait until `set` is called, and return whether it was.
+
+        Args:
+            timeout_s: How long to wait, in seconds; -1 waits without limit.
+        """
         return self._set or self._lock.acquire(timeout=timeout_s)
 
 
 class Waiter:
-    """A thread that waits in `run_until`."""
+    """A thread that waits in `RealRunner.run_until`, with its condition (`done`) and its error."""
 
     __slots__ = ("done", "error", "woken")
 
@@ -47,7 +51,7 @@ class Waiter:
         self.woken = Wake()
 
     def look(self) -> None:
-        """Evaluate the condition, on the loop's thread."""
+        """Evaluate the condition, and wake the thread if it is true; called on the loop's thread."""
         try:
             if self.done():
                 self.woken.set()
@@ -55,6 +59,6 @@ class Waiter:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """Wake the waiter with an error."""
+        """Wake the thread with an error, which `run_until` then raises."""
         self.error = self.error or error
         self.woken.set()

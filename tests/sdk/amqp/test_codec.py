@@ -1,4 +1,4 @@
-"""The JMS mapping: what we send is what proton reads, and what comes back is what was sent."""
+"""The JMS mapping: Proton reads the messages that the codec encodes, and the codec decodes what it has encoded."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_message_comes_back_as_it_was(message: Message) -> None:
     assert decode(encode(message)) == codec.Received(message, 0)
 
 
-@given(MESSAGES.filter(lambda message: "\0" not in f"{message.to}{message.subject}"))  # proton has C strings
+@given(MESSAGES.filter(lambda message: "\0" not in f"{message.to}{message.subject}"))  # Proton cuts a C string at a NUL
 def test_proton_reads_what_we_write(message: Message) -> None:
     read = proton.Message()
     read.decode(encode(message))

@@ -1,4 +1,4 @@
-"""A few values change, and everything else stays octet for octet."""
+"""Changes of single values in an encoded message; all other octets stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames cut out of a stream, shown, and completed."""
+"""Splitting a stream into frames, and showing frames as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections as octets: found without being decoded, and refused where they are none."""
+"""The positions and simple values of an encoded message's sections, and malformed sections."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_keys_of_different_types_are_different_keys() -> None:
         sections.FOOTER, types.mapping({types.boolean(value=True): types.uint(1), types.uint(1): types.uint(2)})
     )
     (span,) = sections.split(octets)
-    assert sections.simple_entries(octets, span, 4)  # and not refused as one key that comes twice
+    assert sections.simple_entries(octets, span, 4)  # accepted, because keys of different types are different keys
 
 
 def test_a_list_says_how_many_values_it_has() -> None:

@@ -1,4 +1,4 @@
-"""AMQP's types: what proton writes we read, and malformed octets are said to be malformed."""
+"""AMQP's types: the decoder reads Proton's encodings, and refuses malformed octets."""
 
 from __future__ import annotations
 

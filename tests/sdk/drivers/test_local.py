@@ -1,4 +1,4 @@
-"""The local driver alone: no broker, one that says nothing, one that talks nonsense, one that dies."""
+"""The local driver without a broker, and with a broker that is silent, sends invalid frames, or ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def runner() -> Iterator[RealRunner]:
 
 
 class Deaf:
-    """A broker's end that the test speaks for."""
+    """A broker's socket, which answers nothing unless the test writes to it."""
 
     def __init__(self, path: Path) -> None:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -38,7 +38,7 @@ class Deaf:
         self.listener.settimeout(5)
 
     def accept(self) -> socket.socket:
-        """The client's connection, with its hello read."""
+        """Accept the client's connection and read its hello."""
         end, _ = self.listener.accept()
         end.settimeout(5)
         splitter = LocalFrameSplitter()
@@ -55,7 +55,7 @@ def deaf(tmp_path: Path) -> Iterator[Deaf]:
 
 
 class Attempt:
-    """A wire and what it told."""
+    """A connection of the driver, and its events."""
 
     def __init__(self, runner: RealRunner, path: Path, **target: Any) -> None:
         self.events: list[DriverEvent] = []
@@ -65,11 +65,11 @@ class Attempt:
         )
 
     def until(self, done: Callable[[], bool]) -> None:
-        """Wait for something."""
+        """Wait until a condition is true; fail after `SOON_NS`."""
         assert self._runner.run_until(done, self._runner.clock.monotonic_ns() + SOON_NS), self.events
 
     def closed(self) -> driver.Closed:
-        """Wait for the end."""
+        """Wait for the end of the connection, and return the event that reports it."""
         self.until(lambda: any(isinstance(event, driver.Closed) for event in self.events))
         last = self.events[-1]
         assert isinstance(last, driver.Closed)
@@ -83,7 +83,8 @@ def test_where_nobody_listens_the_attempt_ends_with_a_sentence(runner: RealRunne
     why = Attempt(runner, tmp_path / "s").closed().refused
     assert why is not None
     assert why.mqrc == Mqrc.Q_MGR_NOT_AVAILABLE
-    assert why.text == f"no broker answers at {tmp_path / 's'} (No such file or directory): start it, and connect then"
+    missing = f"no broker answers at {tmp_path / 's'} (No such file or directory)"
+    assert why.text == f"{missing}: start the broker, then connect again"
 
 
 def test_a_path_that_no_socket_can_have_is_to_be_corrected(runner: RealRunner, tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_a_broker_that_talks_nonsense_is_a_lost_connection(runner: RealRunner, d
         why = attempt.closed().refused
     assert why is not None
     assert why.kind is JmsErrorKind.CONNECTION_LOST
-    assert "not one of this protocol" in why.text
+    assert "does not belong to this protocol" in why.text
 
 
 def test_an_answer_that_does_not_come_is_a_failure_at_its_time(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Operations whose caller is interrupted, moment by moment."""
+"""Operations whose caller is interrupted, at each state of the operation."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 
 class FirstError(Exception):
-    """An interrupt."""
+    """The exception of the first interrupt."""
 
 
 class SecondError(Exception):
-    """The interrupt after it."""
+    """The exception of the second interrupt."""
 
 
 class StrikingRunner(VirtualRunner):
-    """Raises these exceptions at the ends of waits, as a signal that comes just then."""
+    """A runner that raises exceptions during or at the end of waits, as the handler of a signal may."""
 
     def __init__(self) -> None:
         super().__init__()
         self.strikes: list[Exception] = []
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Wait, and raise."""
+        """Wait, then raise the next exception of `strikes`, if one is left."""
         ended = super().run_until(done, deadline_ns)
         if self.strikes:
             raise self.strikes.pop(0)
         return ended
 
     def strike(self, error: Exception) -> None:
-        """Raise during the next wait."""
+        """Raise an exception during the next wait."""
 
         def job() -> None:
             raise error
@@ -56,7 +56,7 @@ class Receiving:
         self.aside: list[str] = []
 
     def run(self) -> Operation[str | None]:
-        """The operation."""
+        """Wait for a message, and then for the answer to its acknowledgement."""
         self.steps.append("begun")
         try:
             message = yield from result_of(self.came)
@@ -68,7 +68,7 @@ class Receiving:
         return message
 
     def receive(self, runner: VirtualRunner) -> str | None:
-        """Receive a message."""
+        """Run the operation as a receive call."""
         return receive(runner, self.run(), str.upper, self.aside.append)
 
 

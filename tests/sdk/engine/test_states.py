@@ -1,4 +1,4 @@
-"""The tables hold every pair, and every pair does what it says."""
+"""The state tables of the engine: every pair has a row, and `Machine` acts as the row says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of a wrong type are refused before anything is connected."""
+"""The faces refuse arguments of a wrong type before they connect or send."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"client_id": 5}, "client_id is 5: give text"),
     ({"login": "me"}, "login is 'me': give Login(user, password)"),
     ({"prefetch": "5"}, "prefetch is '5': give an integer from 0"),
-    ({"prefetch": 2**31}, "prefetch is from 0 and the listener window from 1 to 1073741824"),
+    ({"prefetch": 2**31}, "prefetch must be from 0 to 1073741824, and the listener window from 1"),
 ]
 
 
@@ -127,7 +127,7 @@ TOPIC: Any = Topic("T")
     ],
 )
 def test_a_destination_of_the_wrong_kind_is_refused(create: Callable[[Context], object], said: str) -> None:
-    """By the SDK itself: over AMQP a broker takes both, and nothing would come."""
+    """The SDK refuses it, because a broker may accept it over AMQP and would then deliver no message."""
     with (
         in_process_broker() as broker,
         connect(broker.url, client_id="me") as context,

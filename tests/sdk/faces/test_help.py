@@ -1,4 +1,4 @@
-"""What an object of the faces shows is in its class, so that `help` and `dir` of the class tell it."""
+"""The faces' classes declare all public attributes of their objects, so that `help` and `dir` show them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_sdk.faces.mqlight.client import connect_mqlight
 
 
 def objects() -> list[object]:
-    """One of each kind."""
+    """Return an object of each public class of the faces."""
     with (
         in_process_broker() as broker,
         connect(broker.url, driver=broker.driver, runner=broker.runner) as context,

@@ -1,4 +1,4 @@
-"""Mistakes of newcomers, and what they are told."""
+"""Errors for mistakes that newcomers make."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def test_a_login_for_a_server_without_users_is_to_be_left_out() -> None:
 
 
 def test_certificates_are_for_tls() -> None:
-    with pytest.raises(MessagingRuntimeError, match="ca_file is given, and amqp:// has no TLS"):
+    with pytest.raises(MessagingRuntimeError, match="ca_file is given, but amqp:// has no TLS"):
         connect("amqp://127.0.0.1:1", ca_file="ca.pem")

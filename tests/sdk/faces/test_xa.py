@@ -1,4 +1,4 @@
-"""Global units of work through both faces, over the broker in the same process."""
+"""Global units of work in the classic and the simplified face, with an in-process broker."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SECOND = Xid(7, b"second", b"branch")
 
 
 class Face:
-    """One face over one broker."""
+    """One face, and an in-process broker."""
 
     def __init__(self, name: str, broker: InProcessBroker) -> None:
         self.name = name
         self.broker = broker
 
     def xa(self) -> classic.XaSession | simplified.XaContext:
-        """An XA session on a connection of its own."""
+        """Open an XA session on a connection of its own."""
         broker = self.broker
         if self.name == "classic":
             connection = ConnectionFactory(broker.url, runner=broker.runner, driver=broker.driver).create_connection()
@@ -52,12 +52,12 @@ class Face:
         return made
 
     def waiting(self) -> list[str]:
-        """What waits on the queue."""
+        """Return the bodies of the messages on the queue."""
         with connect(self.broker.url, runner=self.broker.runner, driver=self.broker.driver) as context:
             return [message.body for message in context.create_browser(ORDERS)]
 
     def send(self, *bodies: str) -> None:
-        """Send outside of any unit of work."""
+        """Send messages outside of a unit of work."""
         with connect(self.broker.url, runner=self.broker.runner, driver=self.broker.driver) as context:
             for body in bodies:
                 context.create_producer(ORDERS).send(body)
@@ -75,7 +75,7 @@ def code(error: pytest.ExceptionInfo[XAError]) -> XaCode:
 
 
 def worked(session: classic.XaSession | simplified.XaContext, xid: Xid = FIRST, *bodies: str) -> XaResource:
-    """A branch that has sent these."""
+    """Send messages in a branch, end the work in the branch, and return the XA resource."""
     resource = session.xa_resource
     resource.start(xid)
     producer = session.create_producer(ORDERS)
@@ -226,7 +226,7 @@ def test_only_the_transaction_manager_ends_a_branch(face: Face) -> None:
         with pytest.raises(JmsError, match="transaction manager") as error:
             act()
         assert isinstance(error.value, TransactionInProgressError) or face.name == "simplified"
-    with pytest.raises(JmsError, match="does not recover"):
+    with pytest.raises(JmsError, match="cannot recover"):
         session.recover()
 
 

@@ -1,4 +1,4 @@
-"""Converters: what each type becomes, and what is said when it cannot."""
+"""Converters: the body of each type, and the errors for values and bodies that cannot be converted."""
 
 from __future__ import annotations
 

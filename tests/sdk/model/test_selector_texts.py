@@ -1,4 +1,4 @@
-"""What a message selector may be as text: its faults, its limits, and its one spelling (Jakarta Messaging 3.1, 3.8)."""
+"""Texts of message selectors: faults, limits, and the canonical form (Jakarta Messaging 3.1, 3.8)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_sdk.model.selectors import Limits, Selector, SelectorError
 
 FAULTS: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("", 0, "empty", ("a value", "a condition")),
-    ("  \t", 0, "nothing but blanks", ("a value", "a condition")),
+    ("  \t", 0, "only blanks", ("a value", "a condition")),
     ("a = ", 4, "ends too early", ("a value",)),
     ("a = 'x", 4, "no closing quote", ()),
     ("a = 'x''", 4, "no closing quote", ()),
@@ -23,8 +23,8 @@ FAULTS: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("a IN ()", 6, "does not fit", ("a string in single quotes",)),
     ("a IN (1)", 6, "1 does not fit", ("a string in single quotes",)),
     ("a IN ('x',)", 10, "does not fit", ("a string in single quotes",)),
-    ("'a' IN ('x')", 0, "asks about a name", ("a name",)),
-    ("a + 1 IS NULL", 0, "asks about a name", ("a name",)),
+    ("'a' IN ('x')", 0, "operand of IN is not a name", ("a name",)),
+    ("a + 1 IS NULL", 0, "operand of IS is not a name", ("a name",)),
     ("a LIKE b", 7, "b does not fit", ("a string in single quotes",)),
     ("a LIKE 'x' ESCAPE 'yz'", 18, "not one character", ("a string of one character",)),
     ("a LIKE 'x' ESCAPE ''", 18, "not one character", ("a string of one character",)),
@@ -101,9 +101,9 @@ def test_limits_are_kept_to_the_character_and_level() -> None:
     limits = Limits(length=6, depth=1)
     assert Selector.parse("a  = 1", limits).to_text() == "a = 1"
     assert Selector.parse("(a)", limits).to_text() == "a"
-    with pytest.raises(SelectorError, match="7 characters and 6 are allowed"):
+    with pytest.raises(SelectorError, match="7 characters; the limit is 6"):
         Selector.parse("a   = 1", limits)
-    with pytest.raises(SelectorError, match="nested 2 deep and 1 is allowed") as caught:
+    with pytest.raises(SelectorError, match="nesting depth is 2; the limit is 1") as caught:
         Selector.parse("((a))", limits)
     assert caught.value.position == 2
     for length, depth in ((0, 1), (1, 0), (1, 129)):

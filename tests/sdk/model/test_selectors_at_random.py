@@ -1,4 +1,4 @@
-"""Random selectors against an evaluator that shares nothing with the real one; damaged texts."""
+"""Random selectors, compared with an independent evaluator; and damaged texts of selectors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def quoted(value: str) -> str:
 
 
 def spelled(tree: Tree) -> str:  # noqa: PLR0911 - a table: one line for each construct
-    """Every operand in brackets."""
+    """Return a tree as text, with every operand in parentheses."""
     word, *rest = tree
     match word:
         case "name":

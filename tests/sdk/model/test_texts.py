@@ -1,4 +1,4 @@
-"""Names and selectors that every wire carries unchanged."""
+"""Valid names, and valid texts of selectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runner over an asyncio loop: any thread may schedule, nobody waits."""
+"""The runner on an asyncio loop: any thread may schedule jobs, and `run_until` raises an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT_S = 5
 
 
 def on_loop(story: Callable[[AsyncioRunner], Coroutine[Any, Any, None]]) -> None:
-    """Tell a story inside a loop of its own."""
+    """Run a coroutine function with a runner on an asyncio loop of its own."""
 
     async def told() -> None:
         runner = AsyncioRunner()
@@ -31,7 +31,7 @@ def on_loop(story: Callable[[AsyncioRunner], Coroutine[Any, Any, None]]) -> None
 
 
 def reached(runner: AsyncioRunner, due_ns: int) -> Awaitable[None]:
-    """A future that a job due then fulfils."""
+    """Return a future whose result a job sets at this monotonic time."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     runner.call_at(due_ns, lambda: future.set_result(None))
     return future
@@ -72,7 +72,7 @@ def test_any_due_times_are_kept_in_order_and_none_is_early(spans: list[int]) -> 
             runner.call_at(base + span * MS, job(base + span * MS, number))
         await reached(runner, base + 4 * MS)
         assert len(ran) == len(spans)
-        later = [one for one in ran if one[0] > base + 2 * MS]  # what was due while it was scheduled means now
+        later = [one for one in ran if one[0] > base + 2 * MS]  # a due time in the past means now
         assert later == sorted(later)
 
     on_loop(story)
@@ -85,7 +85,7 @@ def test_what_is_due_already_runs_before_a_job_that_comes_later() -> None:
         runner.call_at(due, lambda: ran.append("due"))
         await asyncio.sleep(0)
         while runner.clock.monotonic_ns() < due:
-            pass  # the loop has no chance to notice that the time has come
+            pass  # keeps the loop busy until the job is due
         runner.call_soon(lambda: ran.append("soon"))
         await reached(runner, 0)
         assert ran == ["due", "soon"]
@@ -152,7 +152,7 @@ def test_jobs_that_schedule_jobs_do_not_starve_the_loop() -> None:
 
         for _ in range(200):
             runner.call_soon(job)
-        await asyncio.sleep(0.01)  # real time: the loop's own timers are what could starve
+        await asyncio.sleep(0.01)  # real time, because busy jobs could starve the loop's own timers
         again = False
 
     on_loop(story)
@@ -189,7 +189,7 @@ def test_a_closed_runner_drops_its_jobs_and_takes_no_more() -> None:
         runner.call_at(in_ms(runner, 1), lambda: ran.append("timed"))
         runner.call_soon(runner.close)
         runner.call_soon(lambda: ran.append("soon"))
-        await asyncio.sleep(0.01)  # real time: the job that must not run would be due in it
+        await asyncio.sleep(0.01)  # real time, in which the job would run if it were not dropped
         runner.close()
         assert ran == []
         with pytest.raises(RuntimeError, match="closed"):

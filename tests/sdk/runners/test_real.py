@@ -1,4 +1,4 @@
-"""The real runner: one loop, any thread may schedule and wait."""
+"""The runner for real time: any thread may schedule jobs and wait."""
 
 from __future__ import annotations
 

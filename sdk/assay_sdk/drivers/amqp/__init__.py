@@ -1,4 +1,4 @@
-"""The AMQP 1.0 driver: proton's engine between a socket and the SDK's commands."""
+"""The AMQP 1.0 driver, with Qpid Proton as its protocol engine and its own sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for sessions, links and units of work: a table with a function for each command."""
+"""The AMQP driver's commands: a table with the function that carries out each command."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class _UnknownError(LookupError):
-    """A command for a session, link or unit of work that does not exist."""
+    """The error for a command that names a session, link or unit of work that does not exist."""
 
 
 class CommandedWire(LinkContext, Protocol):
-    """The wire, as its commands see it."""
+    """The attributes and methods of an `AmqpWire` that its commands use."""
 
     capabilities: frozenset[Capability]
     connection: Connection
@@ -75,10 +75,10 @@ class CommandedWire(LinkContext, Protocol):
 
 
 class Commands:
-    """Carries out commands.
+    """The commands of one connection, with its sessions, links and units of work.
 
     Args:
-        wire: Wire that takes the commands.
+        wire: The connection.
     """
 
     def __init__(self, wire: CommandedWire) -> None:
@@ -87,7 +87,7 @@ class Commands:
         self._senders: dict[int, SenderEnd] = {}
         self._receivers: dict[int, ReceiverEnd] = {}
         self._units: dict[int, Transaction] = {}
-        # Every command of the port; commands that AMQP lacks are answered as unsupported.
+        # All of `DriverCommand`.  AMQP 1.0 has no XA, so the driver answers those commands as unsupported.
         self._table: Mapping[type, Callable[[Any], None]] = {
             OpenSession: self._open_session,
             CloseSession: self._close_session,
@@ -115,7 +115,7 @@ class Commands:
         }
 
     def carry_out(self, command: DriverCommand) -> None:
-        """Carry out a command, or answer why not."""
+        """Carry out a command; if it names an unknown session, link or unit of work, answer `Failed`."""
         try:
             self._table[type(command)](command)
         except _UnknownError as error:
@@ -142,26 +142,26 @@ class Commands:
     def _session(self, number: int) -> SessionEnd:
         session = self._sessions.get(number)
         if session is None or not session.usable:
-            raise _UnknownError(f"there is no open session {number} on this connection")
+            raise _UnknownError(f"this connection has no open session {number}")
         return session
 
     def _sender(self, number: int) -> SenderEnd:
         if number not in self._senders:
-            raise _UnknownError(f"there is no open sender {number} on this connection")
+            raise _UnknownError(f"this connection has no open sender {number}")
         return self._senders[number]
 
     def _receiver(self, number: int) -> ReceiverEnd:
         if number not in self._receivers:
-            raise _UnknownError(f"there is no open receiver {number} on this connection")
+            raise _UnknownError(f"this connection has no open receiver {number}")
         return self._receivers[number]
 
     def _unit(self, number: int) -> Transaction:
         if number not in self._units:
-            raise _UnknownError(f"there is no unit of work {number} on this connection")
+            raise _UnknownError(f"this connection has no unit of work {number}")
         return self._units[number]
 
     def _start(self, end: LinkEnd, token: int | None = None) -> None:
-        """Attach a link; if its token times out, detach it."""
+        """Attach a link; if the command with this token times out, detach the link."""
         self._wire.ends[end.engine] = end
         self._sessions[end.session].ends[end] = None
         if token is not None:
@@ -315,5 +315,5 @@ class Commands:
         return session.coordinator
 
     def _unsupported(self, command: DriverCommand) -> None:
-        text = f"AMQP 1.0 has no {type(command).__name__} for this: use another driver or broker"
+        text = f"the AMQP driver cannot carry out {type(command).__name__} on this broker: use another driver or broker"
         self._wire.answers.fail(command.token, Refused(JmsErrorKind.UNSUPPORTED, text))

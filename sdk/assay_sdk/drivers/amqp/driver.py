@@ -18,7 +18,7 @@ DEFAULT_PORT, TLS_PORT = 5672, 5671
 
 
 class AmqpDriver:
-    """AMQP 1.0 over TCP or TLS, on proton's engine."""
+    """The driver of AMQP 1.0 over TCP or TLS."""
 
     def __init__(self) -> None:
         self._epochs = itertools.count(1)
@@ -29,28 +29,29 @@ class AmqpDriver:
         return "amqp"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> AmqpWire:
-        """Start connecting; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
-            target: ``amqp://host[:port]``, or ``amqps://`` over TLS; client id, login, CA file.
-            sink: Called with every event, on the runner's loop.
+            target: URL ``amqp://host[:port]``, or ``amqps://host[:port]`` for TLS; client id, login, CA file.
+            sink: Called with each event, on the runner.
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL is malformed or contains a user, or the CA file cannot be used or is for no TLS.
-            TypeError: The runner does not watch sockets.
+            TargetError: The URL is malformed or contains a user, the CA file cannot be read, or a CA file is given for
+                ``amqp://``.
+            TypeError: The runner cannot watch sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the AMQP driver needs a runner that watches sockets: use RealRunner")
         place = place_of(target.url)
         if target.ca_file is not None and not place.tls:
-            raise TargetError("ca_file is given, and amqp:// has no TLS: connect with amqps://, or leave it out")
+            raise TargetError("ca_file is given, but amqp:// has no TLS: connect with amqps://, or leave ca_file out")
         context = client_context(target.ca_file) if place.tls else None
         return AmqpWire(target, place, sink, cast("LoopRunner", runner), next(self._epochs), context=context)
 
 
 def place_of(url: str) -> Place:
-    """Read host and port of an AMQP URL.
+    """Return host, port and use of TLS of an AMQP URL.
 
     Raises:
         TargetError: The URL is malformed, or contains a user.
@@ -58,22 +59,22 @@ def place_of(url: str) -> Place:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise TargetError(f"not an AMQP URL: write amqp://host:port ({error} in what was given)") from error
+        raise TargetError(f"not an AMQP URL: write amqp://host:port ({error} in the given URL)") from error
     try:
         port = parts.port
     except ValueError as error:
-        given = parts.netloc.rpartition("@")[2].rpartition(":")[2]  # without a password that may stand before it
-        text = f"the port {given!r} of {parts.hostname} is no number from 0 to 65535: write {parts.scheme}://host:port"
+        given = parts.netloc.rpartition("@")[2].rpartition(":")[2]  # without a user and password, which precede "@"
+        text = f"the port {given!r} of {parts.hostname} is not from 0 to 65535: write {parts.scheme}://host:port"
         raise TargetError(text) from error
     tls = parts.scheme == "amqps"
     if parts.scheme not in {"amqp", "amqps"}:
         raise TargetError(f"not an AMQP URL: write amqp://host:port ({parts.scheme or 'no scheme'} was given)")
     if parts.username is not None or parts.password is not None:
-        raise TargetError("the URL holds a user: give it as login, so that it appears in no log")
+        raise TargetError("the URL contains a user: pass login= instead, because URLs appear in logs")
     if not parts.hostname:
         raise TargetError(f"the URL names no host: write {parts.scheme}://host:port")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise TargetError(f"the URL goes on after host and port: write {parts.scheme}://{parts.netloc}")
+        raise TargetError(f"the URL goes on after host and port: write only {parts.scheme}://{parts.netloc}")
     return Place(parts.hostname, (TLS_PORT if tls else DEFAULT_PORT) if port is None else port, tls)
 
 

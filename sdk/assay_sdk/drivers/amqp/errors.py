@@ -14,33 +14,33 @@ from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, Refused, refuse
 
 
 class Condition(Protocol):
-    """An error condition, as the engine has it."""
+    """An error condition of the broker, with the attributes of Proton's class."""
 
     @property
     def name(self) -> str:
-        """``amqp:not-found``, or another name."""
+        """Name of the condition, such as ``amqp:not-found``."""
         ...
 
     @property
     def description(self) -> str | None:
-        """Text for people."""
+        """Description for people; None without one."""
         ...
 
     @property
     def info(self) -> object:
-        """A map with details, or None."""
+        """Map with details; None without one."""
         ...
 
 
 _STATED: Mapping[str, JmsErrorKind] = {
-    # Conditions that several reasons share: their meaning from peers without reason codes.
+    # Conditions of several reason codes: the error kind if the broker sends no reason code.
     "amqp:not-found": JmsErrorKind.INVALID_DESTINATION,
     "amqp:illegal-state": JmsErrorKind.ILLEGAL_STATE,
     "amqp:not-implemented": JmsErrorKind.UNSUPPORTED,
     "amqp:invalid-field": JmsErrorKind.MESSAGING,
     "amqp:precondition-failed": JmsErrorKind.MESSAGING,
     "amqp:not-allowed": JmsErrorKind.MESSAGING,
-    # Conditions without a reason (OASIS AMQP 1.0, 2.8.15 to 2.8.18, 4.5.8).
+    # Conditions that have no reason code (OASIS AMQP 1.0, 2.8.15 to 2.8.18, 4.5.8).
     "amqp:connection:redirect": JmsErrorKind.CONNECTION_LOST,
     "amqp:connection:framing-error": JmsErrorKind.CONNECTION_LOST,
     "amqp:link:redirect": JmsErrorKind.INVALID_DESTINATION,
@@ -50,19 +50,19 @@ _STATED: Mapping[str, JmsErrorKind] = {
 }
 
 KINDS: Mapping[str, JmsErrorKind] = {reason.condition: reason.kind for reason in REASONS.values()} | dict(_STATED)
-"""Error kind of each condition, for peers without reason codes."""
+"""Error kind of each condition, for brokers that send no reason code."""
 
 
 def refusal(
     condition: Condition | None, doing: str, *objects: str, otherwise: JmsErrorKind = JmsErrorKind.MESSAGING
 ) -> Refused:
-    """Make a refusal from a peer's error condition.
+    """Return the refusal for a broker's error condition.
 
     Args:
-        condition: Error condition; None without one.
-        doing: Action that the peer refused, in words that follow "the broker refused".
-        objects: Names of the objects that caused the refusal, unless the peer names them.
-        otherwise: Error kind without a condition, or for an unknown one.
+        condition: Error condition; None if the broker sent none.
+        doing: Action that the broker refused, in words that follow "the broker refused".
+        objects: Names of the objects that caused the refusal, used unless the condition names objects.
+        otherwise: Error kind for no condition or an unknown one.
     """
     if condition is None:
         return Refused(otherwise, f"the broker refused {doing} and gave no reason", objects=objects)
@@ -74,11 +74,11 @@ def refusal(
     if isinstance(number, int):
         try:
             return refused(Mqrc(number), text, *at_fault)
-        except ValueError:  # a reason code that the table lacks; the refusal still has its number
+        except ValueError:  # `Mqrc` lacks the reason code; the refusal still has the number
             return Refused(KINDS.get(condition.name, otherwise), text, mqrc=int(number), objects=at_fault)
     return Refused(KINDS.get(condition.name, otherwise), text, objects=at_fault)
 
 
 def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
-    """Make the refusal of commands that are open when the connection is lost."""
+    """Return the refusal for commands that were open when the connection was lost."""
     return refused(mqrc, text)

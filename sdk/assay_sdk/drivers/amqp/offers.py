@@ -1,8 +1,11 @@
-"""Capabilities of a broker, as far as AMQP tells a client.
+"""The capabilities of an AMQP connection.
 
-AMQP 1.0 has no list of a peer's capabilities.  A broker may offer some when it opens (OASIS AMQP 1.0, 2.7.1).  JMS
-brokers offer those of `OFFERED`, and a connection has only the ones that are offered.  The capabilities of `ASSUMED`
-have no such name, so every connection has them; the table says how a broker that lacks one is detected.
+A broker may offer capabilities in its open (OASIS AMQP 1.0, 2.7.1), but AMQP 1.0 defines no names for them.
+
+- `OFFERED`: JMS brokers offer these capabilities by name.  A connection has such a capability only if its broker offers
+  it.
+- `ASSUMED`: these capabilities have no names, so every connection has them.  The table says how the client notices
+  that a broker lacks one.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from assay_sdk.amqp.terms import (
 from assay_sdk.model.capabilities import Capability
 
 DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED, CANCEL_DELAYED)
-"""Capabilities that the client requests: those of Qpid JMS (``AmqpConnectionBuilder``), of which the first makes a
-broker refuse a client id in use, and those of IBM MQ's applications."""
+"""Capabilities that the client desires in its open.  Qpid JMS desires the first four (``AmqpConnectionBuilder``); the
+first makes a broker refuse a client id in use.  The last two are the kit's own."""
 
 OFFERED: Mapping[str, Capability] = {
     DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
@@ -29,33 +32,33 @@ OFFERED: Mapping[str, Capability] = {
     OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
     CANCEL_DELAYED: Capability.CANCEL,
 }
-"""Capabilities that a broker offers when it opens."""
+"""The capability of each name that a broker may offer in its open."""
 
-_SILENT = "a field of the message's header, which a broker may leave aside without a word"
+_SILENT = "the client does not notice: a broker may ignore this field of a message's header"
 
 ASSUMED: Mapping[Capability, str] = {
     Capability.TIME_TO_LIVE: _SILENT,
     Capability.PRIORITY: _SILENT,
     Capability.NON_PERSISTENT: _SILENT,
-    Capability.SELECTOR: "a filter that does not come back in the attach's source is refused here as unsupported",
-    Capability.BROWSE: "a broker that cannot copy refuses the link; one that moves instead is not noticed",
-    Capability.TOPIC: "a broker without topics refuses the link",
-    Capability.DURABLE_SUBSCRIPTION: "a broker without refuses the link; one that forgets them is not noticed",
-    Capability.TEMPORARY_DESTINATION: "a broker that makes no nodes on request refuses the link",
-    Capability.LOCAL_TRANSACTION: "a broker that refuses the link to its coordinator has none: unsupported",
+    Capability.SELECTOR: "the broker's attach lacks the filter, and the client refuses the receiver as unsupported",
+    Capability.BROWSE: "the broker refuses the link; a broker that moves messages instead is not noticed",
+    Capability.TOPIC: "the broker refuses the link",
+    Capability.DURABLE_SUBSCRIPTION: "the broker refuses the link; a broker that forgets them is not noticed",
+    Capability.TEMPORARY_DESTINATION: "the broker refuses the link with a dynamic target",
+    Capability.LOCAL_TRANSACTION: "the broker refuses the link to the coordinator",
     Capability.CLIENT_ID: (
-        "a client's name is its container's; that a second connection of the name is refused is desired "
-        f"({SOLE_CONNECTION}), and a broker that does not offer it takes both"
+        f"the client id is the container id; a broker that does not offer {SOLE_CONNECTION} accepts a second connection"
+        " with the same id"
     ),
 }
-"""Capabilities that every connection has, with how a broker that lacks one is detected."""
+"""Capabilities that every connection has, and how the client notices that a broker lacks one."""
 
 
 def capabilities(offered: Iterable[str]) -> frozenset[Capability]:
     """Return the capabilities of a connection.
 
     Args:
-        offered: Offered capabilities of the broker's open.
+        offered: Names of the capabilities that the broker offers in its open.
     """
     names = set(offered)
     return frozenset(ASSUMED) | {meant for name, meant in OFFERED.items() if name in names}

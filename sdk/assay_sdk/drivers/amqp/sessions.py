@@ -13,7 +13,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class SessionEnd:
-    """One session.
+    """The client's end of one AMQP session.
 
     Args:
         answers: Open tokens of the connection.
@@ -35,33 +35,45 @@ class SessionEnd:
 
     @property
     def usable(self) -> bool:
-        """Whether neither side has begun to close the session."""
+        """Whether the client has not begun to close the session."""
         return self._closing is None
 
     def opened(self) -> None:
-        """Answer the command, because the peer has begun the session."""
+        """Answer `Done` to the command that opened the session, because the broker has begun it."""
         self._answers.done(self._opening)
 
     def close(self, token: int) -> None:
-        """End the session and all its links; their unsettled messages go back as failed deliveries."""
+        """End the session and all its links; the broker counts unsettled deliveries as failed.
+
+        Args:
+            token: Token that is answered when the broker has ended the session, too.
+        """
         self._closing = token
         for end in tuple(self.ends):
             end.close(None)
         self.engine.close()
 
     def give_up(self) -> str:
-        """End the session, because the peer did not begin it in time; the peer may still begin it later."""
+        """End the session, because the broker did not begin it in time; the broker may still begin it later.
+
+        Returns:
+            The end of the error's sentence.
+        """
         self.close(self._opening)
         return "the session is closed"
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the peer's end of the session, requested or not."""
+        """Handle the broker's end of the session, which the client may have requested.
+
+        Args:
+            condition: Error condition of the broker's end; None without one.
+        """
         asked = self._closing is not None
         closed = Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed")
         why = closed if asked and condition is None else refusal(condition, "to keep a session open")
         self._answers.fail(self._opening, why)
         for end in tuple(self.ends):
-            end.gone_with_session(why, told=not asked)
+            end.gone_with_session(why, report=not asked)
         self.ends.clear()
         if not asked:
             self.engine.close()

@@ -1,7 +1,7 @@
-"""One attempt at an AMQP connection: takes commands, handles proton's events, and answers every token once.
+"""An AMQP connection of the driver: carries out commands, handles Proton's events, and answers every token once.
 
-Everything runs on the runner's loop.  `submit` only queues, so the engine may call it while it handles an event.  One
-job carries out the queued commands, and proton's output goes to the socket in one piece.
+The code runs on the runner's loop.  `submit` only queues a command, so the SDK's engine may call it while it handles an
+event.  One job carries out all queued commands, so that Proton's output for them goes to the socket in one piece.
 """
 
 from __future__ import annotations
@@ -43,32 +43,36 @@ from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import CancelJob
 
 IDLE_TIMEOUT_S = 30.0
-"""Idle timeout: a peer that is silent for longer is lost; RabbitMQ and Artemis use a minute by default."""
+"""Idle timeout in seconds: a connection whose broker sends no frame for longer is lost.  The default of RabbitMQ and
+Artemis is a minute."""
 
 CLOSE_TIMEOUT_MS = 5_000
-"""The time that a close waits for the peer's close, before it closes the socket."""
+"""How long a close waits for the broker's close before it closes the socket, in milliseconds."""
 
 MAX_FRAME = 1 << 20
-"""Most octets of a frame, as in Qpid JMS (``jms.maxFrameSize``)."""
+"""Largest frame that the client accepts, in octets; the same as in Qpid JMS (``jms.maxFrameSize``)."""
 
 
 _UNWANTED: Mapping[str, JmsErrorKind] = {
     "amqp:link:stolen": JmsErrorKind.INVALID_CLIENT_ID,
     "amqp:unauthorized-access": JmsErrorKind.SECURITY,
 }
-"""Conditions with which a broker ends a connection for good: another client has taken over the client id, as IBM MQ
-tells MQ Light clients, or the user has lost the authority."""
+"""Error kinds for conditions with which a broker ends a connection, and after which the client should not reconnect.
+
+- ``amqp:link:stolen``: another client has taken over the client id; IBM MQ sends this to MQ Light clients.
+- ``amqp:unauthorized-access``: the user has lost the authority.
+"""
 
 
 class AmqpWire:
-    """One connection (`assay_sdk.driver.Wire`).
+    """An AMQP connection (`assay_sdk.driver.Wire`).
 
     Args:
         target: Broker to connect to, and how.
         place: Host and port of the broker.
-        sink: Called with every event, on the loop.
+        sink: Called with each event, on the loop.
         runner: Runner that watches the socket.
-        epoch: Number of the attempt.
+        epoch: Number of the connection among the driver's.
         context: TLS context; None for a connection without TLS.
     """
 
@@ -120,27 +124,27 @@ class AmqpWire:
         runner.call_soon(self._line.start)
 
     def submit(self, command: DriverCommand) -> None:
-        """Queue a command; it is answered once, with `Failed` if the connection is lost."""
+        """Queue a command, which is answered once; the answer is `Failed` if the connection is lost."""
         self._queue.append(command)
         if len(self._queue) == 1:
             self._runner.call_soon(self._work)
 
     def abort(self) -> None:
-        """Drop the connection without telling the broker, as if the network had failed."""
+        """Drop the connection without closing it at the broker, as if the network had failed."""
         self._runner.call_soon(lambda: self._line.drop(lost("the connection was aborted by this client")))
 
-    # --- what links need (`ends.LinkContext`)
+    # --- called by links (`ends.LinkContext`)
 
     def now_ms(self) -> int:
         """Return the time of day in milliseconds since the epoch."""
         return self._runner.clock.wall_ns() // 1_000_000
 
     def next_delivery(self) -> int:
-        """Return the next number for a delivery."""
+        """Return the number of the next delivery."""
         return next(self._numbers)
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
-        """Add fields to this link's attach that the engine cannot set."""
+        """Add fields that Proton cannot set to the attach of a link."""
         self._line.attach_fields[link_name] = fields
 
     def forget(self, end: LinkEnd) -> None:
@@ -152,12 +156,12 @@ class AmqpWire:
     # --- called by the socket (`amqp_socket.SocketOwner`)
 
     def line_ready(self) -> None:
-        """Open the connection, because the login has succeeded."""
+        """Send the open, because the login has succeeded."""
         self._transport.bind(self.connection)
         self._line.flush()
 
     def line_fed(self) -> None:
-        """Handle the engine's events."""
+        """Handle Proton's events."""
         while not self._gone and (event := self._collector.peek()) is not None:
             self._collector.pop()
             handle = self._handlers.get(event.type)
@@ -169,12 +173,12 @@ class AmqpWire:
         self.answers.emit(seen)
 
     def line_gone(self, why: Refused | None) -> None:
-        """Refuse all open commands, then report that the connection is closed."""
+        """Answer `Failed` for all open commands, then report that the connection has ended."""
         self._gone = True
         self._timer()
         closing, asked = self._closing, self._closing is not None
         if closing is not None:
-            self.answers.done(closing)  # the connection was to end, however it did
+            self.answers.done(closing)  # the close has succeeded, also if the connection was lost meanwhile
         reason = why or lost("the connection is closed")
         everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
         while self._queue:
@@ -198,13 +202,13 @@ class AmqpWire:
         if self._gone:
             while self._queue:
                 token = self._queue.popleft().token
-                self.answers.emit(Failed(token, lost("the connection is closed: make a new one")))
+                self.answers.emit(Failed(token, lost("the connection is closed: create a new one")))
             return
         self._line.flush()
         self.line_fed()
 
     def close(self, command: Close) -> None:
-        """Close normally, after everything that was sent before."""
+        """Close the connection normally, after the frames of earlier commands."""
         if self._closing is not None:
             self.answers.done(command.token)
             return
@@ -237,7 +241,7 @@ class AmqpWire:
     def _on_open(self, _event: Event) -> None:
         properties = peer_properties(self.connection.remote_properties)
         if OPEN_FAILED in properties:
-            return  # the peer's close follows, with the reason
+            return  # the broker's close follows, with the reason
         self._timer()
         self._is_open = True
         self.capabilities = offers.capabilities(map(str, self.connection.remote_offered_capabilities or ()))

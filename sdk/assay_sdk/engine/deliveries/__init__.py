@@ -1,1 +1,1 @@
-"""Deliveries: how they reach a listener, how they are acknowledged, and when they are poison."""
+"""Deliveries: passing them to listeners, acknowledgement modes, and the limit for poison messages."""

@@ -1,6 +1,6 @@
-"""Acknowledgement modes (JMS 2.0, 6.2.10, 6.2.11, 6.2.15, 8.7), a row for each.
+"""The table of acknowledgement modes, with a row for each mode (JMS 2.0, 6.2.10, 6.2.11, 6.2.15, 8.7).
 
-The session does what the row says; no other module knows the modes.
+The session acts as the row says.  No other module of the engine tests for a mode.
 """
 
 from __future__ import annotations
@@ -12,51 +12,58 @@ from msgspec import Struct
 
 
 class AckMode(StrEnum):
-    """Acknowledgement mode of a session; the values are the words of journals and reports."""
+    """Acknowledgement mode of a session; journals and reports use the values."""
 
     AUTO = "auto"
+    """The SDK acknowledges a message when `receive` returns it, or after the listener has returned."""
     CLIENT = "client"
+    """The application acknowledges all messages that the session has delivered, with `acknowledge`."""
     DUPS_OK = "dups-ok"
+    """The SDK acknowledges several messages at a time; after a failure, some may come again."""
     TRANSACTED = "transacted"
+    """Sends and received messages belong to a local unit of work, which the application commits or rolls back."""
     XA = "xa"
+    """Sends and received messages belong to a branch, which a transaction manager commits or rolls back."""
 
 
 class Settling(StrEnum):
-    """The moment at which a message is settled that the application has received."""
+    """When and how the client settles a message that the application has received."""
 
     NOW = "now"
-    """Accepted at once."""
+    """The client accepts the message at once."""
     LAZILY = "lazily"
-    """Accepted together with others: after a number of messages, when none comes, or at the close."""
+    """The client accepts several messages at a time: after a number of them, when no other message comes, or at the
+    close."""
     BY_CALL = "by-call"
-    """Accepted when the application acknowledges."""
+    """The client accepts the message when the application calls `acknowledge`."""
     BY_UNIT = "by-unit"
-    """Part of the session's unit of work since its delivery."""
+    """From its delivery on, the message belongs to the session's local unit of work."""
     BY_BRANCH = "by-branch"
-    """Part of the branch in which the session works."""
+    """From its delivery on, the message belongs to the branch in which the session works."""
 
 
 class Leaving(StrEnum):
-    """The fate of delivered, unsettled messages at a close."""
+    """How a closing session treats delivered, unsettled messages."""
 
     GIVE_BACK = "give-back"
-    """The broker delivers them again, as redelivered."""
+    """The session gives the messages back, and the broker delivers them again, as redelivered."""
     ACCEPT = "accept"
+    """The session accepts the messages."""
     ROLL_BACK = "roll-back"
-    """The broker delivers them again after the rollback of the unit of work."""
+    """The session rolls its unit of work back, and the broker delivers the messages again."""
 
 
 class Behaviour(Struct, frozen=True, kw_only=True):
-    """Behaviour of one mode.
+    """Behaviour of a session in one acknowledgement mode.
 
     Args:
-        settling: When a message is settled after a receive call, or after a listener has returned.
-        raise_redelivers: Whether messages of a listener that raised are delivered again at once (JMS 2.0, 8.7), and a
-            message whose body could not be read by a `receive_body` call.  Otherwise they stay with the application,
-            which recovers or rolls back.
+        settling: When and how a message is settled after a receive call, or after a listener has returned.
+        raise_redelivers: Whether messages are delivered again at once if their listener raised (JMS 2.0, 8.7), or if
+            `receive_body` could not decode the body.  Otherwise they stay with the application, which recovers or
+            rolls back.
         acknowledges: Whether `acknowledge` has an effect (JMS 2.0, 3.6.5: ignored in other modes).
         recovers: Whether `recover` is allowed (JMS 2.0, 6.2.11: not in a transacted session).
-        leaving: The fate of delivered, unsettled messages at a close.
+        leaving: How a closing session treats delivered, unsettled messages.
     """
 
     settling: Settling

@@ -1,8 +1,8 @@
-"""Batch listeners (BATCH:24-40): when a batch is due, and its messages.
+"""The feed of a batch listener, which decides when a batch is due (BATCH:24-40).
 
-A batch is due when it is full, or at its deadline.  The deadline is the timeout after the arrival of the batch's first
-message; later messages do not move it (BT-05).  With a timeout of 0 the broker is asked to send the messages that it
-has within the credit, and the batch is due when they are here.
+A batch is due when it is full, or at its deadline.  The deadline is the arrival of the batch's first message plus the
+timeout; later messages do not move it (BT-05).  With a timeout of 0, the client drains the link: the broker sends the
+messages that it has within the credit, and the batch is due when they have arrived.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from assay_sdk.time import CancelJob
 
 _NS_PER_MS = 1_000_000
 WIDEST = 2**30
-"""Largest window: proton keeps credit in 31 bits and adds to it, and no memory could hold a larger batch."""
+"""Largest credit that the client grants.  Qpid Proton keeps a link's credit in 31 bits and adds new credit to it."""
 
 
 class BatchFeed:
-    """Delivers one batch at a time, in the consumer's order (BT-07).
+    """A feed that delivers one batch at a time, in the consumer's order (BT-07).
 
     Args:
         consumer: Consumer whose buffer has the messages.
-        listener: Called with each batch; a batch is never empty (BT-04).
-        size: Most messages of a batch; at least 1.
-        timeout_ms: How long a batch waits for more messages, in milliseconds; 0 does not wait.
+        listener: Called with each batch, which has at least one message (BT-04).
+        size: The largest number of messages in a batch; at least 1.
+        timeout_ms: How long a batch waits for more messages after its first one, in milliseconds; 0 does not wait.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class BatchFeed:
 
     @property
     def window(self) -> int:
-        """Size of two batches, because a window below the size could never fill a batch."""
+        """Number of messages that the broker may send ahead: two batches, because fewer than one could not fill it."""
         return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:
-        """Check whether a batch is full, or whether its first message has arrived."""
+        """Announce the batch if the new message fills it; start its timer if the message is its first."""
         self._plan()
 
     def take(self) -> Handing | None:
-        """Return the batch that is due; None if none is."""
+        """Take the batch that is due from the consumer's buffer; None if no batch is due."""
         self._announced = False
         if not self._is_due():
             self._plan()
@@ -58,7 +58,7 @@ class BatchFeed:
         while len(deliveries) < self._size and (delivery := self._consumer.take()) is not None:
             deliveries.append(delivery)
         if deliveries and len(deliveries) < self._size and not self._has_waited(deliveries[0]):
-            # Some of the messages had expired here, and there is time left to fill the batch (BT-06).
+            # Some messages have expired in the buffer, and the batch's deadline has not passed yet (BT-06).
             self._consumer.put_back(deliveries)
             deliveries = []
         self._stop_timer()
@@ -71,12 +71,12 @@ class BatchFeed:
         return Handing(self._consumer, deliveries, batch, lambda: self._listener(deliveries))
 
     def reset(self) -> None:
-        """Forget the batch in the buffer."""
+        """Stop the timer, because the buffer was emptied or the listener removed."""
         self._stop_timer()
         self._announced = False
 
     def _plan(self) -> None:
-        """Schedule the delivery of the batch in the buffer."""
+        """Announce the batch in the buffer if it is full, otherwise wait for its deadline or drain the link."""
         buffer = self._consumer.buffer
         if not buffer or self._announced:
             return

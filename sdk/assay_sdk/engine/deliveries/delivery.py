@@ -1,4 +1,4 @@
-"""Deliveries, from their arrival on the wire to their outcome."""
+"""Deliveries of messages to a consumer, from their arrival to their settlement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Protocol):
-    """The consumer of a delivery, as far as code that settles the delivery needs it."""
+    """The consumer of a delivery, with the methods that the code that settles the delivery calls."""
 
     held: int
     number: int
@@ -26,27 +26,27 @@ class Recipient(Protocol):
         ...
 
     def go_on(self) -> None:
-        """Undo a `pause`."""
+        """End one `pause`; the consumer continues when every pause has ended."""
         ...
 
     def drain(self) -> Pending[None]:
-        """Have the broker send available messages within the credit, and take back the rest of the credit."""
+        """Drain the link: the broker sends available messages within the credit, and gives the rest of it back."""
         ...
 
     def release_buffer(self) -> None:
-        """Give back messages that were not delivered to the application, unchanged."""
+        """Give the messages of the buffer back to the broker, unchanged."""
         ...
 
     def let_go(self) -> None:
-        """Note that one delivered message is settled."""
+        """Count one delivered message as settled."""
         ...
 
     def failed(self) -> None:
-        """Note that the listener raised, or that a poison message could not be moved."""
+        """Pause the consumer, because the listener raised or a poison message could not be moved."""
         ...
 
     def succeeded(self) -> None:
-        """Note that the listener returned."""
+        """Set the number of failures in a row to 0, because the listener has returned."""
         ...
 
 
@@ -55,9 +55,9 @@ class EngineDelivery:
 
     Args:
         consumer: Consumer of the message.
-        arrived: Event of the wire.
-        now_ns: Monotonic time of its arrival.
-        wall_ns: Time of day of its arrival.
+        arrived: The driver's event.
+        now_ns: Monotonic time of the arrival, in nanoseconds.
+        wall_ns: Time of day of the arrival, in nanoseconds since the epoch.
     """
 
     __slots__ = (
@@ -84,14 +84,18 @@ class EngineDelivery:
         self.came_expired = self._is_over(wall_ns)
 
     def expired_here(self, wall_ns: int) -> bool:
-        """Whether the message has expired while it waited in the client (JMS 2.0, 7.8).
+        """Return whether the message has expired while it waited in the client (JMS 2.0, 7.8).
 
-        A message that was expired on arrival is delivered, because the broker decided to send it, and clocks differ.
+        A message whose expiry had passed on arrival does not count.  The client delivers it, because the broker has
+        sent it and the two clocks may differ.
+
+        Args:
+            wall_ns: Time of day now, in nanoseconds since the epoch.
         """
         return not self.came_expired and self._is_over(wall_ns)
 
     def handed(self) -> Handed:
-        """Return the delivery as an observer's events carry it."""
+        """Return the delivery in the form that an observer's events have."""
         return Handed(
             consumer=self.consumer.number,
             delivery=self.number,

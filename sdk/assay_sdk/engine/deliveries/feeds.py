@@ -1,4 +1,4 @@
-"""Message listeners: one message for each call, in order."""
+"""Feeds, which decide which messages a consumer's listener gets and when; the feed of a message listener."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay_sdk.time import Runner
 
 
 class Handing:
-    """Messages for one call of a listener.
+    """The messages for one call of a listener.
 
     Args:
         consumer: Consumer of the listener.
-        deliveries: One delivery, or those of a batch.
+        deliveries: One delivery, or the deliveries of a batch.
         batch: Number of the batch, from 0; None for a single message.
-        call: Calls the listener.
+        call: Calls the listener with the messages.
     """
 
     __slots__ = ("batch", "call", "consumer", "deliveries")
@@ -32,60 +32,60 @@ class Handing:
 
 
 class Buffering(Recipient, Protocol):
-    """A consumer with a buffer, as a feed needs it."""
+    """A consumer with a buffer, with the methods that a feed calls."""
 
     buffer: deque[EngineDelivery]
 
     @property
     def runner(self) -> Runner:
-        """The runner of its connection."""
+        """Runner of the connection."""
         ...
 
     def take(self) -> EngineDelivery | None:
-        """Return the next message of the buffer that has not expired in it."""
+        """Take the next message from the buffer; None if no message is left."""
         ...
 
     def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Undo `take`."""
+        """Put messages that `take` returned back at the head of the buffer."""
         ...
 
     def next_batch(self) -> int:
-        """Return a number for a batch, from 0."""
+        """Return the number of the next batch, counted from 0."""
         ...
 
     def announce(self) -> None:
-        """Tell the session that the listener has a message or batch due."""
+        """Have the session schedule a call of the listener, for which a message or a batch is due."""
         ...
 
 
 class Feed(Protocol):
-    """Decides which messages of a consumer's buffer its listener gets, and when."""
+    """A feed, which decides which messages of a consumer's buffer the listener gets, and when."""
 
     @property
     def window(self) -> int:
-        """Most messages that the broker may send ahead."""
+        """Number of messages that the broker may send ahead."""
         ...
 
     def arrived(self) -> None:
-        """Note that a message was added to the buffer."""
+        """Announce a call of the listener if one is due, because a message was added to the buffer."""
         ...
 
     def take(self) -> Handing | None:
-        """Return the messages for the next call; None if none are due."""
+        """Take the messages for the listener's next call from the buffer; None if none are due."""
         ...
 
     def reset(self) -> None:
-        """Note that the buffer was emptied, or the listener removed."""
+        """Forget timers and announcements, because the buffer was emptied or the listener removed."""
         ...
 
 
 class MessageFeed:
-    """Delivers one message at a time.
+    """A feed that delivers one message at a time, for a message listener.
 
     Args:
         consumer: Consumer whose buffer has the messages.
         listener: Called with each delivery.
-        window: Most messages that the broker may send ahead; at least 1.
+        window: Number of messages that the broker may send ahead; at least 1.
     """
 
     def __init__(self, consumer: Buffering, listener: Callable[[EngineDelivery], None], window: int) -> None:
@@ -95,19 +95,19 @@ class MessageFeed:
 
     @property
     def window(self) -> int:
-        """Most messages that the broker may send ahead."""
+        """Number of messages that the broker may send ahead."""
         return self._window
 
     def arrived(self) -> None:
-        """Announce the message, which is due at once."""
+        """Announce a call of the listener for the new message."""
         self._consumer.announce()
 
     def take(self) -> Handing | None:
-        """Return the next message."""
+        """Take the next message from the buffer; None if no message is left."""
         delivery = self._consumer.take()
         if delivery is None:
             return None
         return Handing(self._consumer, (delivery,), None, lambda: self._listener(delivery))
 
     def reset(self) -> None:
-        """Do nothing: this feed has no state."""
+        """Do nothing, because this feed has no state."""

@@ -1,17 +1,18 @@
 """Poison messages: messages that a consumer gives back repeatedly.
 
-IBM MQ leaves them to its clients.  A client reads BOTHRESH and BOQNAME of the queue, and moves a message that was
-backed out that often to the back-out queue, or else to the dead-letter queue.  This module does the same.  For brokers
-that do not send these attributes, the application can give a limit and a destination:
+In IBM MQ the clients handle poison messages.  A client reads BOTHRESH and BOQNAME of the queue.  It moves a message
+that was backed out BOTHRESH times to the back-out queue BOQNAME, or else to the dead-letter queue.  This module does
+the same.  For brokers that do not send these attributes, the application can give a limit and a destination:
 
-| limit | targets, in order | if no target accepts |
+| limit | targets, in order | if no target accepts the message |
 |---|---|---|
-| ``max_delivery_count`` with ``on_poison`` | that destination | kept |
-| ``max_delivery_count`` alone | none | rejected: left to the broker |
-| the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; non-persistent ones are discarded |
+| ``max_delivery_count`` with ``on_poison`` | ``on_poison`` | kept |
+| ``max_delivery_count`` alone | none | rejected; the broker decides where it goes |
+| the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; discarded if non-persistent |
 
-A message that is kept is delivered again after a pause, without limit, and the exception listener is called each time
-(MQRC 2362).  A message is moved before it is acknowledged, so a failure between the two can duplicate but not lose it.
+The broker delivers a kept message again after a pause, without limit, and the client calls the exception listener each
+time (MQRC 2362).  The client moves a message before it acknowledges it.  A failure between the two steps can duplicate
+the message, but not lose it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 10_000
 
 
 class Unmoved(StrEnum):
-    """The fate of a poison message that no target accepts."""
+    """The treatment of a poison message that no target accepts."""
 
     KEPT = "kept"
     REJECTED = "rejected"
@@ -38,8 +39,8 @@ class PoisonPolicy(Struct, frozen=True):
     """The application's settings for poison messages.
 
     Args:
-        max_delivery_count: Most deliveries of a message; 0 for no limit, None for the broker's limit.
-        move_to: Destination for poison messages; None for the broker's.
+        max_delivery_count: The highest number of deliveries of a message; 0 for no limit, None for the queue's limit.
+        move_to: Destination for poison messages; None for the queue's.
     """
 
     max_delivery_count: int | None = None
@@ -47,10 +48,10 @@ class PoisonPolicy(Struct, frozen=True):
 
 
 class PoisonLimit(Struct, frozen=True):
-    """Limit and targets of one consumer.
+    """The delivery limit of one consumer, and the targets for its poison messages.
 
     Args:
-        deliveries: Most deliveries of a message; 0 for no limit.
+        deliveries: The highest number of deliveries of a message; 0 for no limit.
         targets: Destinations for poison messages, in the order in which they are tried.
         unmoved: Treatment of a message that no target accepts.
     """
@@ -60,10 +61,10 @@ class PoisonLimit(Struct, frozen=True):
     unmoved: Unmoved = Unmoved.KEPT
 
     def is_poison(self, count: int) -> bool:
-        """Whether a message has exceeded the limit.
+        """Return whether a message has exceeded the limit.
 
         Args:
-            count: Delivery count of the message (JMSXDeliveryCount): 1 for the first delivery.
+            count: Delivery count of the message (JMSXDeliveryCount): 1 at the first delivery.
         """
         return 0 < self.deliveries < count
 
@@ -71,20 +72,20 @@ class PoisonLimit(Struct, frozen=True):
 NO_LIMIT = PoisonLimit()
 
 
-def limit_of(policy: PoisonPolicy, told: PeerProperties) -> PoisonLimit:
-    """Return the limit and the targets of a consumer.
+def limit_of(policy: PoisonPolicy, source: PeerProperties) -> PoisonLimit:
+    """Return the delivery limit of a consumer, and the targets for its poison messages.
 
     Args:
         policy: Settings of the application.
-        told: Properties of the source; the broker may send numbers as text.
+        source: Properties that the broker gave for the consumer's source; BOTHRESH may be a number or text.
     """
     own = () if policy.move_to is None else (policy.move_to,)
     if policy.max_delivery_count is not None:
         return PoisonLimit(policy.max_delivery_count, own, Unmoved.KEPT if own else Unmoved.REJECTED)
-    threshold = str(told.get(BOTHRESH_PROPERTY, ""))
+    threshold = str(source.get(BOTHRESH_PROPERTY, ""))
     if not threshold.isdecimal() or threshold == "0":
         return NO_LIMIT
-    names = (told.get(BOQNAME_PROPERTY), told.get(DEADQ_PROPERTY))
+    names = (source.get(BOQNAME_PROPERTY), source.get(DEADQ_PROPERTY))
     theirs = tuple(Address(AddressKind.QUEUE, str(name)) for name in names if name)
     return PoisonLimit(int(threshold), own or theirs, Unmoved.REJECTED_IF_NON_PERSISTENT)
 
@@ -93,10 +94,11 @@ def pause_ms(failures: int) -> int:
     """Return the pause of a consumer after its listener raised.
 
     Args:
-        failures: Failures in a row, from 1.
+        failures: Number of failures in a row, at least 1.
 
     Returns:
-        Milliseconds: 0 after the first failure, then 100, doubled with each failure up to 10 s.
+        The pause in milliseconds: 0 after the first failure, 100 after the second, then doubled with each failure up
+        to 10,000.
     """
     if failures <= 1:
         return 0

@@ -1,1 +1,1 @@
-"""The MQ Light client: it reconnects by itself, and attaches its subscriptions again."""
+"""The engine of the MQ Light face: a client that reconnects by itself and attaches its subscriptions again."""

@@ -1,4 +1,4 @@
-"""Callbacks of an MQ Light client, one at a time for all its subscriptions."""
+"""The callbacks of an MQ Light client, which calls them one at a time for all its subscriptions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from assay_sdk.time import Runner, StalledError
 
 
 class Callbacks:
-    """Calls the callbacks, each in a job of its own.
+    """The callbacks of one client, each of which is called in a job of its own.
 
     Args:
         runner: Runs the jobs.
         observe: Called with each delivery, and with the end of each callback.
-        complain: Called for each callback that raised.
+        complain: Called with the refusal that reports a callback's exception, and with the exception.
     """
 
     def __init__(self, runner: Runner, observe: Observer, complain: ExceptionListener) -> None:
@@ -30,28 +30,32 @@ class Callbacks:
         self._observe = observe
         self._complain = complain
         self._ready: deque[LightSubscription] = deque()
-        """The subscription of each message that is due, in the order of the messages."""
+        """For each message that is due, its subscription; in the order of the messages."""
         self._scheduled = False
         self._thread: int | None = None
-        """Thread on which a callback runs; None while none does."""
+        """Identifier of the thread on which a callback runs; None if no callback is running."""
         self._under_way: LightSubscription | None = None
         self._called: Pending[None] = Pending()
 
     def due(self, subscription: LightSubscription) -> None:
-        """Note that a subscription has one more message for its callback."""
+        """Schedule a call of a subscription's callback for one more message."""
         self._ready.append(subscription)
         self._schedule()
 
     def clear(self) -> None:
-        """Call no more callbacks."""
+        """Drop all scheduled calls."""
         self._ready.clear()
 
     def is_inside(self, caller: int) -> bool:
-        """Whether a thread runs a callback, which means that the callback itself asks."""
+        """Return whether a thread runs a callback, so that the callback itself makes the present call.
+
+        Args:
+            caller: Identifier of the calling thread.
+        """
         return self._thread == caller
 
     def finish(self, subscriptions: Collection[LightSubscription]) -> Operation[None]:
-        """Wait until callbacks have had the messages that the broker does not deliver again."""
+        """Wait until the subscriptions' callbacks have had the messages that the broker does not deliver again."""
         while self._under_way in subscriptions or any(one.owes for one in subscriptions):
             yield Wait(self._called)
 
@@ -82,7 +86,7 @@ class Callbacks:
         try:
             hold.application(lambda: callback(delivery))
         except StalledError:
-            raise  # the virtual clock has stopped during the callback
+            raise  # the callback waits for an event that cannot come in virtual time
         except Exception as error:  # noqa: BLE001  a callback may raise anything; the state of its message does not change
             raised = error
         self._observe(CallbackEnded(subscription.number, None, "returned" if raised is None else "raised"))

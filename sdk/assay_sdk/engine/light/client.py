@@ -32,8 +32,8 @@ class _SenderLink:
     """The link of a sender on one connection.
 
     Args:
-        attempt: The connection.
-        key: Key of the link among the attempt's senders.
+        attempt: The connection of the link.
+        key: Key of the link in `ConnectionAttempt.senders`.
     """
 
     def __init__(self, attempt: ConnectionAttempt, key: object) -> None:
@@ -41,28 +41,35 @@ class _SenderLink:
         self._key = key
 
     def arrived(self, event: Arrived) -> None:
-        """Raise, because a sender receives no messages: the driver has an error."""
+        """Raise an error, because a sender receives no messages, so the driver has a bug.
+
+        Raises:
+            AssertionError: Always.
+        """
         raise AssertionError(f"a delivery {event.delivery} on a sender")
 
     def drained(self) -> None:
-        """Do nothing: a sender has no credit to give back."""
+        """Do nothing, because the client never drains a sender."""
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Forget the link; the next send attaches a new one, and gets the broker's reason if it still refuses."""
+        """Forget the link, because the broker has closed it.
+
+        The next send attaches a new link.  If the broker refuses that one, too, the send raises the reason.
+        """
         del refused
         self._attempt.senders.pop(self._key, None)
 
 
 class LightClient:
-    """A client of a messaging service: one connection at a time, one callback at a time.
+    """The engine of an MQ Light client, with one connection at a time and one callback at a time.
 
     Args:
-        services: URLs, tried in turn at each attempt.
-        make_connection: Makes a connection to one of the URLs.
-        runner: Runs the operations and callbacks.
-        observer: Called with every event.
+        services: URLs, which the client tries in turn at each attempt.
+        make_connection: Returns a new connection to one of the URLs.
+        runner: Runs the operations and the callbacks.
+        observer: Called with each event.
         backoff: How long to wait between attempts.
-        chance: Source of randomness for waits.
+        chance: Random numbers for the waits.
         id_prefix: Prefix of message ids.
     """
 
@@ -78,20 +85,21 @@ class LightClient:
         id_prefix: str,
     ) -> None:
         self.runner = runner
-        self.line = Reconnecting(
+        self.reconnection = Reconnecting(
             services,
             make_connection,
             runner,
-            observer=self._observe_line,
+            observer=self._observe_connection,
             backoff=backoff,
             chance=chance,
             prepare=self._prepare,
         )
-        self.line.on_trouble = self._complain
+        self.reconnection.on_trouble = self._complain
         self.subscriptions: dict[str, LightSubscription] = {}
-        """Subscriptions by their names at the broker, attached or to be attached again."""
+        """Subscriptions by their names at the broker; without a connection they wait to be attached again."""
         self.on_trouble: ExceptionListener = _log
-        """Called with errors that no call can raise: a failed callback, a subscription that the broker ended."""
+        """Called with errors that no call can raise: an exception of a callback, or a subscription that the broker
+        ended."""
         self._observer = observer
         self._id_prefix = id_prefix
         self._messages = 0
@@ -103,19 +111,20 @@ class LightClient:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def start(self) -> Operation[None]:
-        """Connect.
+        """Connect to one of the services.
 
         Raises:
-            RefusedError: No service was reachable, or one refused.
+            RefusedError: No service is reachable, or a service refuses the client.
         """
-        yield from self.line.start()
+        yield from self.reconnection.start()
 
     def send(self, draft: Message, to: Address, qos: Qos, ttl_ms: int | None) -> Operation[Message]:
         """Send a message without a durable header, so that the topic decides about its persistence (QS-35).
 
-        At most once, the send ends when this side has written the settled message, and does not notice a lost
-        connection (QS-02).  At least once, the client keeps the message until the broker has answered, and sends it
-        again on each new connection (QS-04, QS-05).
+        - At most once: the send ends when the client has written the settled message, and does not notice a lost
+          connection (QS-02).
+        - At least once: the client keeps the message until the broker has answered, and sends it again on each new
+          connection (QS-04, QS-05).
 
         Args:
             draft: Body and properties.
@@ -132,12 +141,12 @@ class LightClient:
         message = self._filled(draft, to, ttl_ms)
         settled = qos is Qos.AT_MOST_ONCE
         while True:
-            attempt = yield from self.line.ready()
+            attempt = yield from self.reconnection.ready()
             try:
                 link = yield from self._sender(attempt, to, settled=settled)
             except RefusedError as error:
                 if _is_loss(error):
-                    continue  # the message was not sent, whatever the quality of service
+                    continue  # the link was not attached, so the message was not sent: at most once may send it, too
                 raise
             try:
                 yield from self._transfer(attempt, link, message, settled=settled)
@@ -152,7 +161,13 @@ class LightClient:
     def subscribe(
         self, terms: SubscriptionTerms, credit: int, on_delivery: OnDelivery | None
     ) -> Operation[LightSubscription]:
-        """Subscribe.
+        """Subscribe to a topic or a pattern.
+
+        Args:
+            terms: Terms of the subscription.
+            credit: The largest number of unconfirmed messages at the client; with 0, the broker sends messages only
+                for receive calls.
+            on_delivery: Called with each message; None leaves messages in the buffer for receive calls.
 
         Raises:
             RefusedError: The share's name is invalid, the client has this subscription already or is stopped, or the
@@ -167,7 +182,7 @@ class LightClient:
         attached = False
         try:
             while not attached:
-                attempt = yield from self.line.ready()
+                attempt = yield from self.reconnection.ready()
                 try:
                     yield from subscription.attach(attempt)
                 except RefusedError as error:
@@ -176,7 +191,7 @@ class LightClient:
                 else:
                     attached = True
         finally:
-            if not attached:  # refused, or the caller was interrupted
+            if not attached:  # the broker refused, or a signal interrupted the call
                 self.subscriptions.pop(terms.name, None)
         return subscription
 
@@ -185,8 +200,8 @@ class LightClient:
 
         Args:
             name: Name of the subscription at the broker.
-            caller: Thread that calls.
-            at_once: Whether to ignore the time to live.
+            caller: Identifier of the calling thread.
+            at_once: Whether to end the subscription now; otherwise when its time to live is over.
 
         Raises:
             RefusedError: The client does not have the subscription or is stopped, or the broker refuses.
@@ -196,16 +211,16 @@ class LightClient:
     def _unsubscribe(self, name: str, *, at_once: bool, wait: bool) -> Operation[None]:
         subscription = self.subscriptions.get(name)
         if subscription is None:
-            text = f"this client is not subscribed to {name}: subscribe before"
+            text = f"this client is not subscribed to {name}: subscribe first"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(name,)))
-        yield from self.line.ready()
+        yield from self.reconnection.ready()
         yield from self._hand_over((subscription,), wait=wait)
         self.subscriptions.pop(name, None)
         yield from subscription.detach()
         if not at_once or subscription.terms.ttl_ms == 0:
             return
         while True:
-            attempt = yield from self.line.ready()
+            attempt = yield from self.reconnection.ready()
             try:
                 yield from self._remove(attempt, subscription.terms)
             except RefusedError as error:
@@ -219,16 +234,16 @@ class LightClient:
 
         Args:
             subscription: Subscription to receive from.
-            timeout_ms: Milliseconds; None waits without limit, 0 does not wait.
+            timeout_ms: How long to wait, in milliseconds; None waits without limit, 0 does not wait.
 
         Returns:
-            The message; None when none came, or the subscription ended during the wait.
+            The message; None when none came in time or the subscription has ended.
 
         Raises:
             RefusedError: The subscription has a callback, or the client is stopped.
         """
         if subscription.on_delivery is not None:
-            text = f"{subscription.terms.name} has a callback, which gets its messages: subscribe without one"
+            text = f"{subscription.terms.name} has a callback, so receive is refused: subscribe without a callback"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(subscription.terms.name,)))
         clock = self.runner.clock
         due_ns = None if timeout_ms is None else clock.monotonic_ns() + timeout_ms * _NS_PER_MS
@@ -236,7 +251,7 @@ class LightClient:
             delivery = self._taken(subscription)
             if delivery is not None:
                 return delivery
-            self.line.check()
+            self.reconnection.check()
             if subscription.over:
                 return None
             subscription.ask()
@@ -248,61 +263,66 @@ class LightClient:
         return self._taken(subscription)
 
     def stop(self, caller: int) -> Operation[None]:
-        """Close the connection normally; subscriptions with a time to live remain until it is over.
+        """Close the connection, and stop for good; a subscription remains until its time to live is over.
 
-        Messages that are received and confirmed belong to the application: callbacks get them before the close, and
-        `receive` returns them afterwards.
+        Messages that the client has confirmed belong to the application.  Callbacks get them before the close, and
+        `receive` returns them after it.
 
         Args:
-            caller: Thread that calls.
+            caller: Identifier of the calling thread.
         """
         return self._stop(wait=not self._callbacks.is_inside(caller))
 
     def _stop(self, *, wait: bool) -> Operation[None]:
         yield from self._hand_over(tuple(self.subscriptions.values()), wait=wait)
-        yield from self.line.stop()
+        yield from self.reconnection.stop()
         self._end()
 
     def abandon(self) -> Operation[None]:
-        """Stop without telling the broker, as if the process had ended; callbacks get no more messages."""
-        yield from self.line.abandon()
+        """Drop the connection and stop, as if the process had ended; callbacks get no more messages."""
+        yield from self.reconnection.abandon()
         self._end()
         self._callbacks.clear()
 
     # -- for subscriptions -----------------------------------------------------------------------------------------
 
     def observe(self, event: SdkEvent) -> None:
-        """Call the observer."""
+        """Call the observer with an event."""
         self._observer(event)
 
     def next_delivery(self) -> int:
-        """Return a number for a delivery."""
+        """Return the number of the next delivery."""
         self._deliveries += 1
         return self._deliveries
 
     def due(self, subscription: LightSubscription) -> None:
-        """Note that a subscription has a message for its callback or for a waiting receive call."""
+        """Schedule the callback of a subscription, or wake a waiting receive call, for one more message."""
         if subscription.on_delivery is None:
             self._wake()
         else:
             self._callbacks.due(subscription)
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """Note that the broker has ended a subscription."""
+        """Forget a subscription that the broker has ended, and report the reason.
+
+        Args:
+            subscription: The subscription.
+            why: The broker's reason; None if it gave none.
+        """
         self.subscriptions.pop(subscription.terms.name, None)
         self._wake()
         self._complain(why or lost(f"the broker has ended the subscription {subscription.terms.name}: subscribe again"))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _observe_line(self, event: SdkEvent) -> None:
+    def _observe_connection(self, event: SdkEvent) -> None:
         self._observer(event)
         if isinstance(event, ConnectionLost):
             for subscription in self.subscriptions.values():
                 subscription.check()
 
     def _filled(self, draft: Message, to: Address, ttl_ms: int | None) -> Message:
-        # Rounded up, as a producer does: rounding down would let the message expire too early (DD-56).
+        # Rounded up, as in `EngineProducer`: rounding down would let the message expire too early (DD-56).
         creation_ms = -(-self.runner.clock.wall_ns() // _NS_PER_MS)
         self._messages += 1
         return msgspec.structs.replace(
@@ -316,7 +336,16 @@ class LightClient:
         )
 
     def _sender(self, attempt: ConnectionAttempt, to: Address, *, settled: bool) -> Operation[int]:
-        """Return the link for sends to a topic in one quality of service, and attach it if there is none."""
+        """Return the link for sends to a topic in one quality of service; attach a new link if none is attached.
+
+        Args:
+            attempt: The connection.
+            to: The topic.
+            settled: Whether the quality of service is at most once.
+
+        Raises:
+            RefusedError: The broker refuses the link, or the connection is lost.
+        """
         key = to, settled
         opening = attempt.senders.get(key)
         if opening is None:
@@ -332,8 +361,8 @@ class LightClient:
             else:
                 opening.resolve(link)
             finally:
-                if not opening.done:  # the caller was interrupted; other callers that share the link attach it again
-                    opening.fail(RefusedError(lost("the sender that was to be shared was given up: send again")))
+                if not opening.done:  # a signal interrupted the call; other calls that wait for the link must retry
+                    opening.fail(RefusedError(lost("the call that attached the sender was interrupted: send again")))
                 if opening.error is not None:
                     connection.unroute(link)
                     attempt.senders.pop(key, None)
@@ -353,7 +382,7 @@ class LightClient:
         )
 
     def _prepare(self, attempt: ConnectionAttempt) -> Operation[None]:
-        """Attach all subscriptions on a new connection, before anything is sent on it."""
+        """Attach all subscriptions on a new connection, before messages are sent on it."""
         for subscription in tuple(self.subscriptions.values()):
             try:
                 yield from subscription.attach(attempt)
@@ -361,7 +390,7 @@ class LightClient:
                 if _is_loss(error):
                     raise
                 subscription.peer_closed(error.refused)
-        self._wake()  # a waiting receive call requests its message again
+        self._wake()  # a waiting receive call must grant credit again on the new connection
 
     def _taken(self, subscription: LightSubscription) -> LightDelivery | None:
         delivery = subscription.take()
@@ -370,11 +399,12 @@ class LightClient:
         return delivery
 
     def _hand_over(self, subscriptions: Sequence[LightSubscription], *, wait: bool) -> Operation[None]:
-        """Stop receiving, and wait until callbacks have had the messages that the broker does not deliver again.
+        """Stop receiving, and pass the messages that the broker does not deliver again to callbacks.
 
         Args:
             subscriptions: Subscriptions that stop.
-            wait: False for a callback, which cannot wait for itself; the rest is delivered after it has returned.
+            wait: Whether to wait until callbacks have had these messages.  False if a callback makes the call, because
+                it cannot wait for itself; the client then passes the messages after the callback has returned.
         """
         for subscription in subscriptions:
             subscription.turn_away()
@@ -405,5 +435,5 @@ def _is_loss(error: RefusedError) -> bool:
 
 
 def _twice(terms: SubscriptionTerms) -> Refused:
-    text = f"this client is subscribed to {terms.name} already: unsubscribe before"
+    text = f"this client is subscribed to {terms.name} already: unsubscribe first"
     return Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(terms.name,))

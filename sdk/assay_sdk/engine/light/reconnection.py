@@ -1,7 +1,7 @@
-"""Reconnection: a new connection each time that the last one is lost, until the client stops.
+"""Reconnection: an MQ Light client makes a new connection each time that it loses one, until it stops.
 
-Each attempt has its own `EngineConnection` on its own wire, and is never used again.  `prepare` is what the client does
-on each connection before other calls may use it: it attaches its subscriptions.
+Each attempt has an `EngineConnection` of its own.  Before calls may use a new connection, the client attaches its
+subscriptions to it (`prepare`).
 """
 
 from __future__ import annotations
@@ -26,26 +26,28 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 UNWANTED = frozenset({JmsErrorKind.SECURITY, JmsErrorKind.UNSUPPORTED})
-"""Kinds of refusal after which another attempt is useless."""
+"""Kinds of refusal after which the client does not try again, because the broker would refuse it again."""
 
 TAKEN = frozenset({JmsErrorKind.INVALID_CLIENT_ID})
-"""Kind with which an open connection is ended when another client takes its id over.  The same refusal of an attempt is
-retried, because the broker may not have noticed yet that this client's earlier connection is lost."""
+"""Kind with which the broker ends an open connection whose client id another client has taken over.  The client then
+stops.  If the broker refuses an *attempt* with this kind, the client tries again, because the broker may not have
+noticed yet that the client's earlier connection is lost."""
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """Waits between attempts to connect: each is twice as long as the last, less a random part.
+    """Waits between attempts to connect: each wait is twice as long as the one before, less a random part.
 
-    The factors are those of the public MQ Light clients (``client.js``, ``__process_queued_action``): 1 s, 2 s, 4 s and
-    so on up to a minute.  Each wait is shortened by up to a quarter, so that clients that lost their connections at the
-    same time reconnect at different times.
+    The default waits are those of IBM's MQ Light clients (``client.js``, ``__process_queued_action``): 1 s, 2 s, 4 s
+    and so on up to a minute.  Each wait is shortened by up to a quarter, so that clients that lost their connections at
+    the same time reconnect at different times.
 
     Args:
         first_ms: First wait, in milliseconds; at least 1.
         longest_ms: Longest wait, in milliseconds.
-        jitter: Random part, from 0 to 1.
-        give_up_ms: How long after a loss the client gives up, in milliseconds; None never.  A connection that lasts
-            less than `first_ms` does not count.  Waiting calls are then refused with the last reason.
+        jitter: The largest part by which a wait is shortened at random, from 0 to 1.
+        give_up_ms: How long after the loss of a connection the client stops for good, in milliseconds; None for never.
+            A connection that lasted less than `first_ms` does not count as a connection.  Waiting calls then raise the
+            error of the last attempt.
     """
 
     first_ms: int = 1_000
@@ -54,17 +56,28 @@ class Backoff(Struct, frozen=True, kw_only=True):
     give_up_ms: int | None = None
 
     def wait_ns(self, failures: int, chance: random.Random) -> int:
-        """Return the wait after so many failed attempts in a row, in nanoseconds."""
+        """Return the wait before the next attempt, in nanoseconds.
+
+        Args:
+            failures: Number of failed attempts in a row.
+            chance: Random numbers.
+        """
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
         return int(whole_ms * _NS_PER_MS * (1 - self.jitter * chance.random()))
 
     def end_ns(self, lost_ns: int) -> float:
-        """Return when a client gives up that lost its connection at this time, in nanoseconds; infinity for never."""
+        """Return the monotonic time at which a client stops trying, in nanoseconds; infinity for never.
+
+        Args:
+            lost_ns: Monotonic time at which the client lost its connection, in nanoseconds.
+        """
         return math.inf if self.give_up_ms is None else lost_ns + self.give_up_ms * _NS_PER_MS
 
 
 class ConnectionAttempt:
-    """One connection with one session; deliveries of one attempt are unknown in another.
+    """One connection of an MQ Light client, with its only session.
+
+    A delivery can be settled only on the attempt over which it came.
 
     Args:
         connection: The connection.
@@ -75,33 +88,33 @@ class ConnectionAttempt:
         self.connection = connection
         self.session = session
         self.senders: dict[object, Pending[int]] = {}
-        """Links of senders, attached or being attached."""
+        """Pending numbers of the senders' links, by topic and quality of service."""
 
     @property
     def alive(self) -> bool:
-        """Whether this side has not noticed a loss of the connection."""
+        """Whether the connection is open, as far as the client knows."""
         return self.connection.state is Life.OPEN
 
 
 class ConnectionMaker(Protocol):
-    """Makes the connection of an attempt, without opening it."""
+    """A function that returns the connection of an attempt."""
 
     def __call__(self, url: str, observer: Observer, /) -> EngineConnection:
-        """Make a connection to a URL."""
+        """Return a new connection to a URL, not yet opened."""
         ...
 
 
 class Reconnecting:
-    """Keeps a client connected.
+    """The connections of an MQ Light client, one after the other.
 
     Args:
-        services: URLs, tried in turn at each attempt.
-        make_connection: Makes a connection to one of the URLs.
+        services: URLs, which the client tries in turn at each attempt.
+        make_connection: Returns a new connection to one of the URLs.
         runner: Runs the operations.
-        observer: Called with every event of every connection.
+        observer: Called with each event of each connection.
         backoff: How long to wait between attempts.
-        chance: Source of randomness for waits.
-        prepare: Prepares a new connection; if it loses the connection, the attempt has failed.
+        chance: Random numbers for the waits.
+        prepare: Prepares a new connection.  The attempt fails if the connection is lost meanwhile.
     """
 
     def __init__(
@@ -120,7 +133,7 @@ class Reconnecting:
         """Number of attempts to connect."""
         self.on_change: Callable[[Service, Refused | None], None] = lambda _state, _why: None
         self.on_trouble: ExceptionListener = lambda _why, _cause: None
-        """Called with each refusal that goes to a connection's exception listener."""
+        """The exception listener of each connection."""
         self._services = tuple(services)
         self._make_connection = make_connection
         self._observer = observer
@@ -133,9 +146,10 @@ class Reconnecting:
         self._changed: Pending[None] = Pending()
         self._why: Refused | None = None
         self._found_ns = 0
-        """Time at which the last connection was open."""
+        """Monotonic time at which the last connection was opened, in nanoseconds."""
         self._lost_ns: int | None = None
-        """Time at which the last lasting connection was lost, or at which the client had none at first."""
+        """Monotonic time from which `Backoff.give_up_ms` counts, in nanoseconds: the loss of the last connection that
+        lasted at least `Backoff.first_ms`, or the first loss.  None before the first loss."""
 
     @property
     def state(self) -> Service:
@@ -144,16 +158,16 @@ class Reconnecting:
 
     @property
     def current(self) -> ConnectionAttempt | None:
-        """Attempt in use; None while the client has no connection."""
+        """The attempt whose connection the client uses; None while the client has no connection."""
         return self._attempt if self.state is Service.STARTED else None
 
     # -- operations ------------------------------------------------------------------------------------------------
 
     def start(self) -> Operation[None]:
-        """Connect; if the first attempt fails, the application may call this again.
+        """Connect for the first time, with one attempt at each URL; the client stops if all fail.
 
         Raises:
-            RefusedError: No service was reachable, or one refused.
+            RefusedError: No service is reachable, or a service refuses the client.
         """
         try:
             yield from self._connect()
@@ -162,10 +176,10 @@ class Reconnecting:
             raise
 
     def ready(self) -> Operation[ConnectionAttempt]:
-        """Wait for an open connection.
+        """Wait until the client has an open connection, and return its attempt.
 
         Raises:
-            RefusedError: The client is stopped; the error has the reason, if there is one.
+            RefusedError: The client is stopped.  If it could not connect, the error is the last attempt's.
         """
         while True:
             attempt = self._attempt
@@ -174,17 +188,17 @@ class Reconnecting:
             yield Wait(self._changed)
 
     def check(self) -> Act:
-        """Return whether the client can be used now (`Act.GO`) or later (`Act.WAIT`).
+        """Return whether the client is connected (`Act.GO`) or tries to connect (`Act.WAIT`).
 
         Raises:
-            RefusedError: The client is stopped; the error has the reason, if there is one.
+            RefusedError: The client is stopped.  If it could not connect, the error is the last attempt's.
         """
         if self._why is not None:
             raise RefusedError(self._why)
         return self._life.take(ServiceEvent.USE)
 
     def stop(self) -> Operation[None]:
-        """Close the connection normally and do not reconnect; waiting calls are refused."""
+        """Close the connection, and do not reconnect; waiting calls are refused."""
         if self._life.take(ServiceEvent.STOP) is not Act.GO:
             return
         self._tell(None)
@@ -197,7 +211,7 @@ class Reconnecting:
         self._tell(None)
 
     def abandon(self) -> Operation[None]:
-        """Drop the connection without telling the broker, and do not reconnect."""
+        """Drop the connection without closing it at the broker, and do not reconnect."""
         if self._life.take(ServiceEvent.STOP) is not Act.GO:
             return
         attempt, self._attempt = self._attempt, None
@@ -210,12 +224,12 @@ class Reconnecting:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _connect(self) -> Operation[None]:
-        """Try each URL once.
+        """Try each URL once, until one attempt succeeds.
 
         Raises:
-            RefusedError: No attempt succeeded; the error has the last reason.
+            RefusedError: No attempt succeeded; the error is the last attempt's.
         """
-        reason = lost("there is no service to connect to: name one")
+        reason = lost("no URL of a service is given: give at least one")
         for service in self._services:
             self.attempts += 1
             connection = self._make_connection(service, self._observe)
@@ -254,7 +268,11 @@ class Reconnecting:
 
     @staticmethod
     def _check(attempt: ConnectionAttempt) -> None:
-        """Check that the connection was not lost while the attempt was being prepared."""
+        """Check that the connection was not lost while the subscriptions were attached.
+
+        Raises:
+            RefusedError: The connection is lost.
+        """
         if not attempt.alive:
             raise RefusedError(lost())
 
@@ -294,7 +312,7 @@ class Reconnecting:
             self._tell(why)
 
     def _tell(self, why: Refused | None) -> None:
-        """Wake waiting calls, and tell the application the new state."""
+        """Wake waiting calls, and report the new state to the application."""
         changed, self._changed = self._changed, Pending()
         changed.resolve(None)
         self.on_change(self.state, why)

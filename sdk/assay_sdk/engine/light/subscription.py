@@ -1,4 +1,4 @@
-"""Subscriptions of an MQ Light client: one link on each connection, one buffer for all connections."""
+"""Subscriptions of an MQ Light client, each with a link on the current connection and a buffer that outlives it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
     """Terms of a subscription.
 
     Args:
-        topic: The pattern.
-        share: Name of the share; None for a subscription of this client alone.
+        topic: Topic or pattern of topics.
+        share: Name of the share; None for a subscription of this client.
         qos: Quality of service.
-        auto_confirm: Whether the client confirms messages on arrival (at least once only).
-        ttl_ms: How long the subscription remains without a connection, in milliseconds; 0 ends it; None keeps it
-            until the client unsubscribes.
+        auto_confirm: Whether the client confirms messages on arrival; only with at least once.
+        ttl_ms: How long the subscription remains without a connection, in milliseconds.  0 ends it with the
+            connection, and None keeps it until the client unsubscribes.
     """
 
     topic: Address
@@ -41,7 +41,7 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Name at the broker."""
+        """Name of the subscription at the broker, which is also the name of its link."""
         return f"{PRIVATE}:{self.topic.name}" if self.share is None else f"{SHARE}:{self.share}:{self.topic.name}"
 
 
@@ -51,8 +51,8 @@ class LightDelivery:
     Args:
         subscription: Subscription of the message.
         attempt: Connection over which the message came.
-        arrived: Event of the wire.
-        number: Number within the client; each number is used once.
+        arrived: The driver's event.
+        number: Number of the delivery within the client; each number is used once.
     """
 
     __slots__ = ("attempt", "confirmed", "count", "link", "message", "number", "redelivered", "subscription", "wire")
@@ -71,7 +71,7 @@ class LightDelivery:
         self.confirmed = False
 
     def handed(self) -> Handed:
-        """Return the delivery as an observer's events carry it."""
+        """Return the delivery in the form that an observer's events have."""
         return Handed(
             consumer=self.subscription.number,
             delivery=self.number,
@@ -86,22 +86,22 @@ OnDelivery = Callable[[LightDelivery], None]
 
 
 class Host(Protocol):
-    """The client of a subscription."""
+    """The methods of a client that its subscriptions call."""
 
     def observe(self, event: SdkEvent) -> None:
-        """Call the observer."""
+        """Call the observer with an event."""
         ...
 
     def next_delivery(self) -> int:
-        """Return a number for a delivery."""
+        """Return the number of the next delivery."""
         ...
 
     def due(self, subscription: LightSubscription) -> None:
-        """Note that a subscription has a message for its callback or for a waiting receive call."""
+        """Schedule the callback of a subscription, or wake a waiting receive call, for one more message."""
         ...
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """Note that the broker has ended a subscription."""
+        """Forget a subscription that the broker has ended, and report the reason."""
         ...
 
 
@@ -110,9 +110,10 @@ class LightSubscription:
 
     Args:
         host: Client of the subscription.
-        number: Number within the client.
+        number: Number of the subscription within the client.
         terms: Terms of the subscription.
-        credit: Most unconfirmed messages at the client; with 0, messages come only for receive calls.
+        credit: The largest number of unconfirmed messages at the client; with 0, the broker sends messages only for
+            receive calls.
         on_delivery: Called with each message; None leaves messages in the buffer for receive calls.
     """
 
@@ -125,7 +126,7 @@ class LightSubscription:
         self.credit = credit
         self.on_delivery = on_delivery
         self.buffer: deque[LightDelivery] = deque()
-        """Received messages that the application has not got yet, in their order."""
+        """Messages from the broker that were not passed to the application yet, in their order."""
         self.over = False
         self._attempt: ConnectionAttempt | None = None
         self._link = 0
@@ -137,10 +138,12 @@ class LightSubscription:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def attach(self, attempt: ConnectionAttempt) -> Operation[None]:
-        """Attach on a connection; the broker delivers unconfirmed messages of an earlier one again.
+        """Attach the subscription on a new connection.
+
+        The broker delivers messages again that the client did not confirm on an earlier connection.
 
         Raises:
-            RefusedError: The broker refuses, or the connection is lost.
+            RefusedError: The broker refuses the subscription, or the connection is lost.
         """
         self.lose()
         terms, connection = self.terms, attempt.connection
@@ -170,14 +173,14 @@ class LightSubscription:
         self.replenish()
 
     def allow(self, credit: int) -> Operation[None]:
-        """Change the credit; the broker gives back credit beyond the new value."""
+        """Change the credit; if the broker has more credit than the new value, drain the link."""
         self.credit = credit
         if self._granted > credit:
             yield from self.withdraw()
         self.replenish()
 
     def withdraw(self) -> Operation[None]:
-        """Have the broker send available messages within the credit, and take back the rest of the credit."""
+        """Drain the link: the broker sends available messages within the credit, and gives the rest of it back."""
         attempt, link = self._attempt, self._link
         if attempt is not None and self._granted:
             answer = attempt.connection.post(lambda token: Drain(token, link))
@@ -185,7 +188,7 @@ class LightSubscription:
                 yield Wait(answer)
 
     def detach(self) -> Operation[None]:
-        """Detach normally; unconfirmed messages go back to the broker."""
+        """End the subscription at the client and close its link; unconfirmed messages go back to the broker."""
         self.over = True
         attempt, link = self._attempt, self._link
         self.lose()
@@ -196,15 +199,15 @@ class LightSubscription:
                 yield Wait(answer)
 
     def confirm(self, delivery: LightDelivery) -> Operation[None]:
-        """Confirm one delivery and no other (QS-14); a second call does nothing.
+        """Confirm one delivery only (QS-14); a second call does nothing.
 
         Raises:
-            RefusedError: The client confirms by itself, the message came over an earlier connection, or the connection
-                is lost before the broker answers.
+            RefusedError: The application cannot confirm messages of this subscription, the message came over an earlier
+                connection, or the connection is lost before the broker answers.
         """
         terms = self.terms
         if terms.qos is Qos.AT_MOST_ONCE or terms.auto_confirm:
-            text = f"deliveries of {terms.topic.name} are not the application's to confirm: {_why_not(terms)}"
+            text = f"the application cannot confirm messages of {terms.topic.name}: {_why_not(terms)}"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(terms.topic.name,)))
         if delivery.confirmed:
             return
@@ -212,8 +215,8 @@ class LightSubscription:
             raise RefusedError(
                 Refused(
                     JmsErrorKind.STALE_DELIVERY,
-                    f"a message of {terms.topic.name} came over a connection or subscription that has gone and cannot"
-                    " be confirmed any more: it comes again unless it had no time left, so confirm that one",
+                    f"a message of {terms.topic.name} came over a connection or subscription that has ended, and can"
+                    " no longer be confirmed: confirm it when the broker delivers it again",
                     objects=(terms.topic.name,),
                 )
             )
@@ -222,28 +225,31 @@ class LightSubscription:
     # -- for the client --------------------------------------------------------------------------------------------
 
     def take(self) -> LightDelivery | None:
-        """Return the next message of the buffer."""
+        """Take the next message from the buffer; None if the buffer is empty."""
         delivery = self.buffer.popleft() if self.buffer else None
         if delivery is not None:
             self.replenish()
         return delivery
 
     def put_back(self, delivery: LightDelivery) -> None:
-        """Undo `take` for a receive call that was interrupted, unless the broker delivers the message again."""
+        """Put a message that `take` returned back at the head of the buffer, because the receive call was interrupted.
+
+        A message that the broker delivers again is dropped instead.
+        """
         needs_confirm = self.terms.qos is Qos.AT_LEAST_ONCE and not delivery.confirmed
         if not needs_confirm or delivery in self._unconfirmed:
             self.buffer.appendleft(delivery)
 
     def check(self) -> None:
-        """Handle the loss of a connection, which may be the one of this subscription."""
+        """Handle the loss of the client's connection, if this subscription was attached on it."""
         if self._attempt is not None and not self._attempt.alive:
             self.lose()
 
     def lose(self) -> None:
         """Handle the loss of this subscription's connection.
 
-        Messages that are confirmed, or need no confirmation, stay in the buffer.  The broker delivers the others again,
-        so they leave the buffer.
+        Messages that are confirmed, or need no confirmation, stay in the buffer.  Unconfirmed messages leave it,
+        because the broker delivers them again.
         """
         self._attempt = None
         self._granted = 0
@@ -252,27 +258,30 @@ class LightSubscription:
 
     @property
     def owes(self) -> bool:
-        """Whether the callback has yet to get a message that the broker does not deliver again."""
+        """Whether the buffer has a message for the callback that the broker does not deliver again."""
         return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
 
     def listen(self, on_delivery: OnDelivery | None) -> None:
-        """Set the callback, which gets the messages of the buffer first; None removes it."""
+        """Set the callback, which gets the messages in the buffer first; None removes the callback."""
         self.on_delivery = on_delivery
         for _ in range(len(self.buffer)):
             self.host.due(self)
 
     def ask(self) -> None:
-        """Allow one message, for a receive call on a subscription without credit."""
+        """Grant credit for one message, for a receive call on a subscription whose credit is 0."""
         if not self.credit and not self._granted:
             self._grant(1)
 
     def turn_away(self) -> None:
-        """Stop confirming messages that arrive; they go back to the broker when the link is closed."""
+        """Ignore at-least-once messages that arrive from now on; they go back to the broker when the link closes."""
         self.credit = 0
         self._leaving = True
 
     def replenish(self) -> None:
-        """Grant credit when at most half of it is in use by messages on their way or in the buffer."""
+        """Grant the broker credit up to the limit, if at most half of the limit is in use.
+
+        Messages that may still arrive, that are in the buffer or that are unconfirmed use credit.
+        """
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here
         if self.credit and ahead <= self.credit // 2:
@@ -281,9 +290,9 @@ class LightSubscription:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """Take a message.
+        """Add an arrived message to the buffer, and schedule the callback or wake a receive call.
 
-        With auto-confirm, the client confirms it here, before the application gets it (QS-11, AMQP:25-26).
+        With auto-confirm, the client confirms the message here, before the application gets it (QS-11, AMQP:25-26).
         """
         if self._attempt is None or (self._leaving and self.terms.qos is Qos.AT_LEAST_ONCE):
             return
@@ -297,11 +306,15 @@ class LightSubscription:
         self.host.due(self)
 
     def drained(self) -> None:
-        """Note that no credit is left."""
+        """Handle the end of a drain: the broker has given the rest of the credit back."""
         self._granted = 0
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Note that the broker has ended the subscription."""
+        """End the subscription, because the broker has closed its link.
+
+        Args:
+            refused: The broker's reason; None if it gave none.
+        """
         self.over = True
         self.lose()
         self.host.ended(self, refused)
@@ -326,4 +339,6 @@ class LightSubscription:
 
 
 def _why_not(terms: SubscriptionTerms) -> str:
-    return "at most once needs none" if terms.qos is Qos.AT_MOST_ONCE else "auto_confirm does it"
+    if terms.qos is Qos.AT_MOST_ONCE:
+        return "with at most once, no message is confirmed"
+    return "with auto_confirm, the client confirms them"

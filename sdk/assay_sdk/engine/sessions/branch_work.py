@@ -1,8 +1,9 @@
-"""The session's work in a branch of an XA transaction.
+"""The work of a session in XA mode: sends and deliveries within branches of XA transactions.
 
-A session in XA mode works only between `XaResource.start` and `XaResource.end`.  Outside, it delivers and sends
-nothing, because that would belong to no unit of work.  Delivered messages belong to the branch at once, and the broker
-takes them back after a rollback: another client may end the branch, so this one cannot know when it is over.
+Such a session sends and delivers messages only between `XaResource.start` and `XaResource.end`; at other times they
+would belong to no unit of work.  The client accepts a message in the branch as soon as it delivers it, and then forgets
+it.  It cannot wait for the end of the branch, which another client may commit or roll back.  After a rollback, the
+broker delivers the message again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from assay_sdk.observer import Settled, UnitTurned
 
 
 class BranchWork:
-    """A session's work in branches, one after the other.
+    """The work of one session in branches, of which at most one is active at a time.
 
     Args:
         connection: Connection of the session.
@@ -29,26 +30,26 @@ class BranchWork:
 
     def __init__(self, connection: ConnectionPort, session: int) -> None:
         self.xid: bytes | None = None
-        """Branch in which the session works; None for none."""
+        """Encoded xid of the branch in which the session works; None for none."""
         self._connection = connection
         self._session = session
         self._number = 0
         self._enlisting: list[Pending[Done]] = []
 
     def need(self) -> Operation[int]:
-        """Return the number under which sends and deliveries belong to the branch.
+        """Return the number of the branch, which sends and deliveries name.
 
         Raises:
             RefusedError: The session works in no branch.
         """
         yield from ()
         if self.xid is None:
-            text = "the session works in no branch of a global unit of work: start one through its XA resource"
+            text = "the session is in no branch of a global unit of work: start one with the session's XA resource"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text))
         return self._number
 
     def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Accept deliveries of one consumer in the branch; `end` raises a refusal."""
+        """Accept deliveries of one consumer in the branch; `end` raises the broker's refusal."""
         number, link = self._number, deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)
         for delivery in deliveries:
@@ -56,13 +57,17 @@ class BranchWork:
         self._enlisting.append(self._connection.submit(lambda token: Enlist(token, link, numbers, number)))
 
     def start(self, xid: bytes, how: XaStart) -> Operation[None]:
-        """Start work in a branch.
+        """Start the session's work in a branch.
+
+        Args:
+            xid: Encoded xid of the branch.
+            how: Whether the branch is new, joined, or resumed.
 
         Raises:
             RefusedError: The session works in a branch already, or the broker refuses.
         """
         if self.xid is not None:
-            why = f"the session works in the branch {self.xid.hex().upper()}: end that first."
+            why = f"the session works in the branch {self.xid.hex().upper()}: end this branch first."
             raise RefusedError(xa_refused(XaCode.XAER_PROTO, why))
         number = self._connection.next_number()
         yield from result_of(self._connection.submit(lambda token: Begin(token, self._session, number, xid, how)))
@@ -71,11 +76,15 @@ class BranchWork:
         self._connection.observe(UnitTurned(xid, "begin"))
 
     def end(self, xid: bytes, how: XaEnd) -> Operation[None]:
-        """End work in the branch.
+        """End the session's work in a branch.
+
+        Args:
+            xid: Encoded xid of the branch.
+            how: Whether the work succeeded, failed, or is suspended.
 
         Raises:
-            RefusedError: The broker refuses, or a message could not be made part of the branch, which can only be
-                rolled back.
+            RefusedError: The broker refuses.  Or a delivered message could not be made part of the branch, which can
+                then only be rolled back.
         """
         if self.xid == xid:
             self.xid = None
@@ -91,7 +100,11 @@ class BranchWork:
         self.xid = None
 
     def _refusal(self) -> Operation[Refused | None]:
-        """Return why a message could not be made part of the branch, after all answers have come."""
+        """Wait for the answers about all deliveries of the branch.
+
+        Returns:
+            The first refusal; None if the broker has made every message part of the branch.
+        """
         enlisting, self._enlisting = self._enlisting, []
         first: Refused | None = None
         for answer in enlisting:

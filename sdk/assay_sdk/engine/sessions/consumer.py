@@ -1,4 +1,4 @@
-"""Consumers: credit, the buffer, receive calls and listeners of one link."""
+"""The engine's consumer: credit, the buffer of received messages, receive calls and listeners."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EngineConsumer:
     Args:
         session: Session of the consumer.
         number: Number of the link.
-        source: Queue or subscription that the consumer consumes.
+        source: Queue or subscription from which the consumer receives.
     """
 
     def __init__(self, session: SessionPort, number: int, source: Source) -> None:
@@ -36,11 +36,12 @@ class EngineConsumer:
         self.number = number
         self.source = source
         self.buffer: deque[EngineDelivery] = deque()
-        """Received messages that were not delivered to the application, in their order."""
+        """Messages from the broker that were not delivered to the application yet, in their order."""
         self._aside: deque[EngineDelivery] = deque()
-        """Messages of receive calls that were interrupted twice: delivered to the application, but not returned."""
+        """Messages that a receive call settled but could not return, because it was interrupted twice; the next call
+        returns them."""
         self.held = 0
-        """Number of delivered messages that are not settled."""
+        """Number of messages that were delivered to the application and are not settled."""
         self._connection = session.connection
         self._link: Machine[Link, LinkEvent] = Machine(LINK, Link.ATTACHING, "the consumer")
         self._use: Machine[Use, UseEvent] = Machine(USE, Use.IDLE, "the consumer")
@@ -54,11 +55,11 @@ class EngineConsumer:
         self._batches = 0
         self._ended: Refused | None = None
         self.poison = NO_LIMIT
-        """Most deliveries of a message, and where it is moved then."""
+        """The delivery limit for poison messages, and the targets to which they are moved."""
         self._failures = 0
-        """Failures of the listener in a row."""
+        """Number of times in a row that the listener raised or a poison message could not be moved."""
         self._rest: CancelJob | None = None
-        """Cancels the end of the pause after a failure of the listener."""
+        """Cancels the timer that ends the pause after a failure; None without such a pause."""
 
     @property
     def state(self) -> Link:
@@ -67,7 +68,7 @@ class EngineConsumer:
 
     @property
     def runner(self) -> Runner:
-        """The runner of its connection."""
+        """Runner of the connection."""
         return self._connection.runner
 
     @property
@@ -75,13 +76,13 @@ class EngineConsumer:
         """Whether the application has closed the consumer, its session or its connection."""
         return self._ended is None and self.state not in {Link.ATTACHING, Link.ATTACHED, Link.LOST}
 
-    def attached(self, told: PeerProperties) -> None:
-        """Note that the link is attached.
+    def attached(self, properties: PeerProperties) -> None:
+        """Note that the broker has attached the link.
 
         Args:
-            told: Properties of the source.
+            properties: Properties that the broker gave for the queue or subscription.
         """
-        self.poison = limit_of(self.source.poison, told)
+        self.poison = limit_of(self.source.poison, properties)
         self._link.take(LinkEvent.ATTACHED)
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -91,22 +92,22 @@ class EngineConsumer:
     ) -> Operation[EngineDelivery | None]:
         """Wait for one message.
 
-        Without prefetch, the broker may send one message.  At the deadline the client asks it to send that message now
-        or not at all, so that no message stays in the buffer.
+        Without prefetch, the call grants the broker credit for one message.  At the deadline it drains the link: the
+        broker sends the message now or gives the credit back, so that no late message stays in the buffer.
 
         Args:
-            timeout_ms: Milliseconds; None waits without limit, 0 does not wait.
-            read: Called with the message before it is delivered.  If it raises, a session that gives back a failed
-                listener's messages takes the message back, as if the call had not happened (JMS 2.0, `receiveBody`);
-                in another session the message counts as delivered.
+            timeout_ms: How long to wait, in milliseconds; None waits without limit, 0 does not wait.
+            read: Decodes the body before the message is delivered.  If it raises in a session with automatic
+                acknowledgement or dups-ok, the message stays in the buffer, as if the call had not happened (JMS 2.0,
+                `receiveBody`).  In another session the message then counts as delivered.
 
         Returns:
             The message, settled as the session's mode says; None when none came or the consumer was closed during the
             wait.
 
         Raises:
-            RefusedError: The consumer has a listener (BT-03), or is closed or lost.
-            Exception: What `read` raised.
+            RefusedError: The consumer has a listener (BT-03), is closed or lost, or waits in another receive call.
+            Exception: `read` raised it.
         """
         if self._aside and not self.closed:
             return self._take_aside(read)
@@ -138,14 +139,14 @@ class EngineConsumer:
         return delivery
 
     def put_aside(self, delivery: EngineDelivery) -> None:
-        """Keep a message that a receive call has delivered and could not return, for the next call."""
+        """Keep a message for the next receive call, because the present call was interrupted and cannot return it."""
         self._aside.append(delivery)
 
     def set_message_listener(self, listener: Callable[[EngineDelivery], None] | None) -> Operation[None]:
-        """Set or remove the message listener (JMS 2.0, 8.7).
+        """Set the message listener; None removes it (JMS 2.0, 8.7).
 
         Raises:
-            RefusedError: The consumer has a batch listener (BT-03), is receiving, or is closed or lost.
+            RefusedError: The consumer has a batch listener (BT-03), waits in a receive call, or is closed or lost.
         """
         self._ask()
         if listener is None:
@@ -157,31 +158,32 @@ class EngineConsumer:
     def set_batch_listener(
         self, listener: Callable[[Sequence[EngineDelivery]], None] | None, size: int, timeout_ms: int
     ) -> Operation[None]:
-        """Set or remove the batch listener (BATCH:26-34).
+        """Set the batch listener; None removes it (BATCH:26-34).
 
         Args:
-            listener: Called with 1 to `size` messages; None removes the listener.
-            size: Most messages of a batch.
+            listener: Called with 1 to `size` messages.
+            size: The largest number of messages in a batch.
             timeout_ms: How long a batch waits for more messages after its first one, in milliseconds.
 
         Raises:
-            RefusedError: BT-14, the consumer has a message listener (BT-03), is receiving, or is closed or lost.
+            RefusedError: The size or the timeout is invalid (BT-14), the consumer has a message listener (BT-03), waits
+                in a receive call, or is closed or lost.
         """
         self._ask()
         if listener is None:
             yield from self._stop_listening(UseEvent.CLEAR_BATCH)
             return
         if size < 1 or timeout_ms < 0:  # BT-14
-            text = f"a batch has a size of at least 1 and a timeout of at least 0 ms, not {size} and {timeout_ms} ms"
+            text = f"batch size {size} and timeout {timeout_ms} ms: give at least 1 message and at least 0 ms"
             raise RefusedError(Refused(JmsErrorKind.MESSAGING, text))
         self._use.take(UseEvent.SET_BATCH)
         self._listen(BatchFeed(self, listener, size, timeout_ms))
 
     def close(self, caller: int) -> Operation[None]:
-        """Close; delivered messages are not affected, and the link stays until they are settled (JMS 2.0, 8.8).
+        """Close the consumer; the link stays until messages delivered to the application are settled (JMS 2.0, 8.8).
 
         Args:
-            caller: Thread that calls.
+            caller: Identifier of the calling thread; a listener does not wait for itself.
         """
         if self._link.take(LinkEvent.STOP) is not Act.GO:
             return
@@ -195,7 +197,10 @@ class EngineConsumer:
     # -- for the session and the feeds -----------------------------------------------------------------------------
 
     def take(self) -> EngineDelivery | None:
-        """Return the next message of the buffer that has not expired in it (JMS 2.0, 7.8)."""
+        """Take the next message from the buffer; None if no message is left.
+
+        Messages that have expired in the buffer are dropped (JMS 2.0, 7.8), and poison messages are moved away.
+        """
         delivery = None
         while delivery is None and self.buffer:
             delivery = self.buffer.popleft()
@@ -209,26 +214,30 @@ class EngineConsumer:
         return delivery
 
     def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Undo `take`."""
+        """Put messages that `take` returned back at the head of the buffer."""
         self.buffer.extendleft(reversed(deliveries))
 
     def take_handing(self) -> Handing | None:
-        """Return the messages for the listener's next call; None if none are due or there is no listener."""
+        """Take the messages for the listener's next call from the buffer; None if none are due."""
         if self._feed is None or self._paused or self.state is not Link.ATTACHED:
             return None
         return self._feed.take()
 
     def announce(self) -> None:
-        """Tell the session that the listener has a message or batch due."""
+        """Have the session schedule a call of the listener, for which a message or a batch is due."""
         self.session.announce(self)
 
     def next_batch(self) -> int:
-        """Return a number for a batch, from 0."""
+        """Return the number of the next batch, counted from 0."""
         self._batches += 1
         return self._batches - 1
 
     def drain(self) -> Pending[None]:
-        """Have the broker send available messages within the credit, and take back the rest of the credit."""
+        """Drain the link: the broker sends available messages within the credit, and gives the rest of it back.
+
+        Returns:
+            Settled when the broker has done both.
+        """
         if self._draining is not None:
             return self._draining
         drained: Pending[None] = Pending()
@@ -245,12 +254,15 @@ class EngineConsumer:
         self._paused += 1
 
     def go_on(self) -> None:
-        """Undo a `pause`."""
+        """End one `pause`; the consumer continues when every pause has ended."""
         self._paused -= 1
         self.resume()
 
     def failed(self) -> None:
-        """Pause after the listener raised or a poison message could not be moved; longer after each failure."""
+        """Pause the consumer, because the listener raised or a poison message could not be moved.
+
+        The pause grows with each failure in a row (`pause_ms`).
+        """
         self._failures += 1
         span_ms = pause_ms(self._failures)
         if span_ms and self._rest is None and self.state is Link.ATTACHED:
@@ -259,18 +271,18 @@ class EngineConsumer:
             self._rest = self._connection.runner.call_at(due_ns, self.rested)
 
     def succeeded(self) -> None:
-        """Reset the number of failures, because the listener has returned."""
+        """Set the number of failures in a row to 0, because the listener has returned."""
         self._failures = 0
 
     def rested(self) -> None:
-        """End the pause after a failure, if there is one."""
+        """End the pause after a failure; does nothing without one."""
         rest, self._rest = self._rest, None
         if rest is not None:
             rest()
             self.go_on()
 
     def release_buffer(self) -> None:
-        """Give back messages that were not delivered to the application, unchanged."""
+        """Give the messages of the buffer back to the broker, unchanged."""
         buffered = tuple(self.buffer)
         self.buffer.clear()
         if self._feed is not None:
@@ -283,20 +295,24 @@ class EngineConsumer:
         self.replenish()
 
     def replenish(self) -> None:
-        """Grant credit when less than half of the window is left."""
+        """Grant the broker credit up to the window, if at most half of the window is in use."""
         window = self._window()
         ahead = self._credit + len(self.buffer)
         if window and ahead <= window // 2 and self._may_ask():
             self._grant(window - ahead)
 
     def let_go(self) -> None:
-        """Note that one delivered message is settled."""
+        """Count one delivered message as settled; detach a closed consumer's link after the last one."""
         self.held -= 1
         if self.held == 0 and self._link.take(LinkEvent.SETTLED) is Act.GO:
             self._detach()
 
     def end(self, *, lost: bool) -> None:
-        """End, because the session is closed, or lost with its connection."""
+        """End the consumer, because its session has ended.
+
+        Args:
+            lost: Whether the connection was lost; otherwise the session was closed.
+        """
         if lost:
             self._link.take(LinkEvent.LOSE)
         else:
@@ -308,7 +324,7 @@ class EngineConsumer:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """Take a message."""
+        """Add an arrived message to the buffer, and wake the receive call or the listener."""
         clock = self._connection.clock
         self._credit = max(0, self._credit - 1)
         self.buffer.append(EngineDelivery(self, event, clock.monotonic_ns(), clock.wall_ns()))
@@ -319,7 +335,7 @@ class EngineConsumer:
         self._wake()
 
     def drained(self) -> None:
-        """Note that no credit is left."""
+        """Handle the end of a drain: the broker has given the rest of the credit back."""
         self._credit = 0
         drained, self._draining = self._draining, None
         if drained is not None:
@@ -328,8 +344,12 @@ class EngineConsumer:
             self.replenish()
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Note that the peer has closed the link; later calls are refused with its reason."""
-        self._ended = refused or lost("the broker has closed this consumer: make a new one")
+        """End the consumer, because the broker has closed the link; later calls are refused with its reason.
+
+        Args:
+            refused: The broker's reason; None if it gave none.
+        """
+        self._ended = refused or lost("the broker has closed this consumer: create a new one")
         self._connection.complain(self._ended)
         self._link.take(LinkEvent.DETACHED)
         self._end()
@@ -354,7 +374,14 @@ class EngineConsumer:
         self._connection.post(lambda token: Credit(token, self.number, credit))
 
     def _next(self, due_ns: int | None) -> Operation[EngineDelivery | None]:
-        """Take a message from the buffer; wait until one comes, the time is up, or the consumer is closed."""
+        """Take a message from the buffer, and wait for one if necessary.
+
+        Args:
+            due_ns: Monotonic time at which the wait ends, in nanoseconds; None waits without limit.
+
+        Returns:
+            The message; None when none came in time or the consumer was closed.
+        """
         while True:
             if self._connection.started and not self._paused:
                 delivery = self.take()
@@ -394,7 +421,11 @@ class EngineConsumer:
             raise
 
     def _is_over(self) -> bool:
-        """Whether the consumer was closed during a receive call; raises for a lost connection."""
+        """Return whether the consumer was closed during a receive call.
+
+        Raises:
+            RefusedError: The connection is lost, or the broker has closed the link.
+        """
         if self._ended is not None or self.state is Link.LOST:
             self._ask()
         return self.state is not Link.ATTACHED
@@ -450,7 +481,7 @@ class EngineConsumer:
 
 
 def call_back(consumers: Iterable[Recipient]) -> Operation[None]:
-    """Pause consumers, take back their credit, and release the messages that they have not delivered.
+    """Pause consumers, take their credit back from the broker, and give the messages of their buffers back.
 
     The caller ends the pause with `EngineConsumer.go_on`, unless the consumers are closed.
     """

@@ -1,4 +1,4 @@
-"""Calling listeners: a session calls its listeners one at a time (JMS 2.0, 6.2.4)."""
+"""The dispatcher of a session, which calls the session's listeners one at a time (JMS 2.0, 6.2.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.time import StalledError
 
 
 class Dispatcher:
-    """Calls the listeners of a session, each call in a job of its own.
+    """A dispatcher, which calls the listeners of one session, each call in a job of its own.
 
     Args:
         session: Session of the listeners.
@@ -26,7 +26,7 @@ class Dispatcher:
     def __init__(self, session: SessionPort) -> None:
         self._session = session
         self._ready: deque[Listener] = deque()
-        """Consumers whose listeners have a message or batch due, in the order of their notes."""
+        """Consumers for whose listeners a message or a batch is due, in the order in which it became due."""
         self._handing = False
         self._handed: Pending[None] = Pending()
         self._callback_of: Recipient | None = None
@@ -38,7 +38,7 @@ class Dispatcher:
         return self._callback_of is not None
 
     def ready(self, consumer: Listener) -> None:
-        """Note that a consumer's listener has a message or batch due."""
+        """Schedule a call of a consumer's listener, for which a message or a batch is due."""
         self._ready.append(consumer)
         self.schedule()
 
@@ -50,18 +50,18 @@ class Dispatcher:
             spawn(session.connection.runner, self._hand_next())
 
     def clear(self) -> None:
-        """Forget all calls, because the session has ended."""
+        """Drop all scheduled calls, because the session has ended."""
         self._ready.clear()
 
     def refuse_own_callback(self, what: str, caller: int) -> None:
-        """Refuse a close that a listener calls, because it would wait for that listener (JMS 2.0, 6.2.15).
+        """Refuse a close that a listener of this session calls, because it would wait for itself (JMS 2.0, 6.2.15).
 
         Args:
-            what: Words for the object that the listener closes.
-            caller: Thread that calls.
+            what: The object that is to be closed, as the refusal names it: "the session".
+            caller: Identifier of the calling thread.
 
         Raises:
-            RefusedError: The caller is a listener of this session.
+            RefusedError: The calling thread runs a listener of this session.
         """
         if self._is_own_callback(caller):
             raise RefusedError(
@@ -74,8 +74,8 @@ class Dispatcher:
         """Wait until no listener of the session, or of one consumer, is running.
 
         Args:
-            caller: Thread that calls; a listener does not wait for itself.
-            consumer: Consumer of the listener; None for all.
+            caller: Identifier of the calling thread; a listener does not wait for itself.
+            consumer: Consumer of the listener; None for all listeners of the session.
         """
         while self._handing and not self._is_own_callback(caller):
             if consumer is not None and self._callback_of is not consumer:
@@ -87,7 +87,8 @@ class Dispatcher:
 
     def _hand_next(self) -> Operation[None]:
         try:
-            # First, because nothing may come between taking messages from the buffer and calling the listener.
+            # Before messages are taken from the buffer, because this may wait.  No wait is allowed between taking
+            # messages and calling the listener.
             yield from self._session.unit_of_work()
             handing = self._take()
             if handing is not None:
@@ -106,7 +107,8 @@ class Dispatcher:
         self.schedule()
 
     def _take(self) -> Handing | None:
-        # Whatever is noted meanwhile comes in a later job, so that others run between the two.
+        # Only consumers that are ready now: a consumer that becomes ready meanwhile gets a later job, so that other
+        # jobs run in between.
         session = self._session
         for _ in range(len(self._ready)):
             if not (self._ready and session.works):
@@ -124,7 +126,7 @@ class Dispatcher:
         try:
             hold.application(handing.call)
         except StalledError:
-            raise  # the virtual clock has stopped during the call; another delivery would stop it again
+            raise  # the listener waits for an event that cannot come; after another delivery it would wait again
         except Exception as error:  # noqa: BLE001  a listener may raise anything; JMS 2.0, 8.7 defines what follows
             raised = error
         finally:

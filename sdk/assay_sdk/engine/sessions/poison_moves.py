@@ -17,9 +17,10 @@ _NS_PER_MS = 1_000_000
 
 
 def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]:
-    """Move a poison message to the first target that accepts it; without one, keep, discard or reject it.
+    """Move a poison message to the first target that accepts it; if no target does, keep, discard or reject it.
 
-    The put is confirmed before the message is acknowledged, so a failure between the two can duplicate but not lose it.
+    The broker confirms the put before the client acknowledges the message.  A failure in between can duplicate the
+    message, but not lose it.
 
     Args:
         session: Session of the consumer.
@@ -38,8 +39,12 @@ def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]
 
 
 def _moved(session: SessionPort, delivery: EngineDelivery) -> Operation[Refused | None]:
-    """Try the targets; return None, or why the last one did not accept the message."""
-    why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no queue is named for it")
+    """Put a poison message on the first target that accepts it.
+
+    Returns:
+        None if a target has accepted the message, otherwise the refusal of the last target.
+    """
+    why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no target queue is set")
     for target in delivery.consumer.poison.targets:
         try:
             yield from _put(session, target, delivery.message)
@@ -60,8 +65,8 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
         consumer.failed()
     answers = session.settle((delivery,), Outcome.REJECTED if rejected else Outcome.RELEASED)
     if unmoved is not Unmoved.REJECTED:
-        what = "it is discarded" if rejected else "it stays on its queue and is tried again"
-        often = "once" if delivery.count == 2 else f"{delivery.count - 1} times"  # noqa: PLR2004  it came once before
+        what = "it is discarded" if rejected else "it stays on its queue and is delivered again"
+        often = "once" if delivery.count == 2 else f"{delivery.count - 1} times"  # noqa: PLR2004  this is the second
         which = f"{message.message_id or 'a message'} on {consumer.source.address}"
         text = (
             f"{Mqrc.BACKOUT_THRESHOLD_REACHED.label}: {which} was delivered {often} and cannot be "
@@ -72,7 +77,7 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
 
 
 def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
-    """Put a message on a queue with its ids, properties and body, without delay and with its remaining time to live."""
+    """Put a message on a queue, with its ids, properties and body, its remaining time to live and no delay."""
     now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
     left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None
     copy = replace(message, to=target, delivery_time_ms=None, ttl_ms=left_ms)

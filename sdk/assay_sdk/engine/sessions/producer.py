@@ -1,4 +1,4 @@
-"""Producers: their settings, and sending."""
+"""The engine's producer: its settings, and sending."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _DURABLE: Mapping[DeliveryMode, bool | None] = {
     DeliveryMode.NON_PERSISTENT: False,
     DeliveryMode.AS_DESTINATION: None,
 }
-"""Durable header of each delivery mode; absent where the destination decides (DD-52, QS-33)."""
+"""Durable header of each delivery mode; None (no header) lets the broker apply the destination's default (DD-52,
+QS-33)."""
 
 
 class EngineProducer:
@@ -48,10 +49,10 @@ class EngineProducer:
         self._destination: PeerProperties = {}
 
     def opened(self, destination: PeerProperties) -> None:
-        """Note that the link is attached.
+        """Note that the broker has attached the link.
 
         Args:
-            destination: Properties of the destination; not used when each send gives a destination.
+            destination: Properties that the broker gave for the destination; ignored if each send names one.
         """
         self._destination = destination if self.address is not None else {}
         self._life.take(LifeEvent.OPENED)
@@ -62,7 +63,8 @@ class EngineProducer:
         """Set the delivery delay of later sends, in milliseconds (JMS 2.0, 7.9, DD-01).
 
         Raises:
-            RefusedError: DD-10, DD-13, or the wire lacks delivery delay; the earlier value stays (DD-15).
+            RefusedError: The delay is longer than the time to live (DD-13), or the broker has no delivery delay
+                (DD-10).  The setting keeps its earlier value (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, delay_ms=delay_ms), Moment.SET_DELAY)
 
@@ -70,7 +72,8 @@ class EngineProducer:
         """Set the time to live of later sends, in milliseconds; 0 for no expiry (JMS 2.0, 7.8).
 
         Raises:
-            RefusedError: DD-12, or the wire lacks time to live; the earlier value stays (DD-15).
+            RefusedError: The time to live is shorter than the delivery delay (DD-12), or the connection has no time to
+                live.  The setting keeps its earlier value (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, ttl_ms=ttl_ms), Moment.SET_TTL)
 
@@ -78,7 +81,7 @@ class EngineProducer:
         """Set the delivery mode of later sends (PD-02).
 
         Raises:
-            RefusedError: The mode is invalid, or the wire lacks it.
+            RefusedError: The mode is invalid, or the connection does not support it.
         """
         yield from self._set(msgspec.structs.replace(self.settings, mode=_mode(mode)), None)
 
@@ -86,7 +89,7 @@ class EngineProducer:
         """Set the priority of later sends.
 
         Raises:
-            RefusedError: The priority is neither 0 to 9 nor `AS_DESTINATION`, or the wire lacks priorities.
+            RefusedError: The priority is neither 0 to 9 nor `AS_DESTINATION`, or the connection has no priorities.
         """
         check_priority(priority)
         yield from self._set(msgspec.structs.replace(self.settings, priority=priority), None)
@@ -103,7 +106,7 @@ class EngineProducer:
         """Send a message and wait until the broker has accepted it.
 
         Args:
-            draft: Body, properties and the application's headers.
+            draft: Body, properties and the headers that the application sets.
             to: Destination, for a producer without one.
             mode: Delivery mode of this send (PD-03); None for the producer's.
             priority: Priority of this send: 0 to 9, or `AS_DESTINATION`; None for the producer's.
@@ -113,9 +116,10 @@ class EngineProducer:
             The message with the headers of the send.
 
         Raises:
-            RefusedError: A rule (DD-11, DD-14, DD-16, DD-17) or the broker refuses, or the wire lacks a capability.
+            RefusedError: The producer is closed, a setting is invalid, the message cannot have the producer's delay
+                (DD-11, DD-14, DD-16, DD-17), the connection lacks a capability, or the broker refuses the message.
         """
-        # Delay and time to live count from the start of the send, however long it has to wait (DD-27, DD-56).
+        # Delay and time to live count from the start of the call, also if it waits for a unit of work (DD-27, DD-56).
         wall_ns = self._connection.clock.wall_ns()
         self._use()
         address = self._address(to)
@@ -131,11 +135,11 @@ class EngineProducer:
         return message
 
     def cancel(self, message_id: str) -> Operation[bool]:
-        """Cancel a delayed message, as `EngineSession.cancel` does."""
+        """Cancel a delayed message with this id (`EngineSession.cancel`), and return whether the broker has done so."""
         return self._session.cancel(message_id)
 
     def close(self) -> Operation[None]:
-        """Close; a second call does nothing."""
+        """Close the producer; a second call does nothing."""
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
             return
         answer = self._connection.post(lambda token: CloseLink(token, self.number))
@@ -146,19 +150,31 @@ class EngineProducer:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """Raise, because a sender receives no messages: the driver has an error."""
+        """Raise an error, because a sender receives no messages, so the driver has a bug.
+
+        Raises:
+            AssertionError: Always.
+        """
         raise AssertionError(f"a delivery {event.delivery} on the sender {self.number}")
 
     def drained(self) -> None:
-        """Do nothing: a sender has no credit to give back."""
+        """Do nothing, because the client never drains a sender."""
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Note that the peer has closed the link; later sends are refused with its reason."""
-        self._ended = refused or lost("the broker has closed this producer: make a new one")
+        """End the producer, because the broker has closed the link; later sends are refused with its reason.
+
+        Args:
+            refused: The broker's reason; None if it gave none.
+        """
+        self._ended = refused or lost("the broker has closed this producer: create a new one")
         self._end(LifeEvent.LOSE)
 
     def end(self, *, lost: bool) -> None:
-        """End, because the session is closed, or lost with its connection."""
+        """End the producer, because its session has ended.
+
+        Args:
+            lost: Whether the connection was lost; otherwise the session was closed.
+        """
         self._end(LifeEvent.LOSE if lost else LifeEvent.CLOSED)
 
     # -- inside ----------------------------------------------------------------------------------------------------
@@ -196,7 +212,8 @@ class EngineProducer:
             raise RefusedError(
                 refused(
                     Mqrc.OPTIONS_ERROR,
-                    f"this producer sends to {self.address}: make one without a destination to name it at each send",
+                    f"this producer sends to {self.address} only: create one without a destination to name it with"
+                    " each send",
                     str(to),
                 )
             )
@@ -222,8 +239,8 @@ class EngineProducer:
         )
 
     def _filled(self, draft: Message, to: Address, settings: ProducerSettings, wall_ns: int) -> Message:
-        # One time for all three.  Rounded up: rounding down would let the broker deliver early (DD-02), and let
-        # a message expire before its time to live is over (DD-56).
+        # One creation time for timestamp, expiry and delivery time.  It is rounded up, because rounding down would let
+        # the broker deliver early (DD-02), and let a message expire before its time to live is over (DD-56).
         creation_ms = -(-wall_ns // _NS_PER_MS)
         _check_end("delivery delay", settings.delay_ms, creation_ms)
         _check_end("time to live", settings.ttl_ms, creation_ms)
@@ -242,7 +259,16 @@ class EngineProducer:
 
 
 def _check_end(what: str, span_ms: int, begin_ms: int) -> None:
-    """Check that a message can carry the time at which a duration ends; JMS times are 64-bit integers."""
+    """Check that the end of a duration fits into a message's header; JMS times are 64-bit integers.
+
+    Args:
+        what: Name of the duration in the error.
+        span_ms: The duration in milliseconds.
+        begin_ms: Start of the duration, in milliseconds since the epoch.
+
+    Raises:
+        RefusedError: The duration ends too late.
+    """
     if begin_ms + span_ms > LONGEST_MS:
         limit = f"is too long for a message sent now: give at most {LONGEST_MS - begin_ms} ms"
         raise RefusedError(Refused(JmsErrorKind.MESSAGING, f"a {what} of {span_ms} ms {limit}"))
@@ -250,7 +276,7 @@ def _check_end(what: str, span_ms: int, begin_ms: int) -> None:
 
 def _mode(mode: int) -> DeliveryMode:
     with suppress(ValueError):
-        if not isinstance(mode, bool):  # True equals 1, and would make a message non-persistent
+        if not isinstance(mode, bool):  # True equals 1, which is the number of non-persistent
             return DeliveryMode(mode)
     text = f"a delivery mode is 1 (non-persistent), 2 (persistent) or {AS_DESTINATION} (as the destination defines)"
     raise RefusedError(refused(Mqrc.PERSISTENCE_ERROR, f"{text}, not {mode!r}"))

@@ -1,4 +1,4 @@
-"""Sessions: delivered messages and how they are settled, units of work, and listeners."""
+"""The engine's session: producers, consumers, settling of delivered messages, and units of work."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class EngineSession:
 
     Args:
         connection: Connection of the session.
-        number: Number of the session.
-        behaviour: Row of its acknowledgement mode.
+        number: Number of the session on the connection.
+        behaviour: The row of the session's acknowledgement mode in `BEHAVIOURS`.
     """
 
     def __init__(self, connection: ConnectionPort, number: int, behaviour: Behaviour) -> None:
@@ -63,7 +63,7 @@ class EngineSession:
         self.dispatcher = Dispatcher(self)
         self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the session")
         self._unsettled: dict[EngineDelivery, None] = {}
-        """Delivered messages that are not settled, in their order."""
+        """Messages that were delivered to the application and are not settled, in the order of their delivery."""
 
     @property
     def state(self) -> Life:
@@ -74,10 +74,13 @@ class EngineSession:
         """Note that the broker has opened the session."""
         self._life.take(LifeEvent.OPENED)
 
-    # -- operations: making things ---------------------------------------------------------------------------------
+    # -- operations: creating --------------------------------------------------------------------------------------
 
     def create_producer(self, address: Address | None) -> Operation[EngineProducer]:
-        """Create a producer; None for one without a destination.
+        """Create a producer.
+
+        Args:
+            address: Destination of the producer; None if each send names one.
 
         Raises:
             RefusedError: The session is closed, or the broker refuses the destination.
@@ -97,11 +100,11 @@ class EngineSession:
         return producer
 
     def create_consumer(self, source: Source) -> Operation[EngineConsumer]:
-        """Create a consumer; the broker sends nothing before a receive call or a listener.
+        """Create a consumer; the broker sends no message before a receive call, or before a listener is set.
 
         Raises:
-            RefusedError: The selector or the name is invalid, PD-17, the wire lacks a capability, or the broker
-                refuses.
+            RefusedError: The selector or the subscription's name is invalid, the connection lacks a client id (PD-17)
+                or a capability, or the broker refuses.
         """
         self.use()
         check_selector(source.selector)
@@ -140,7 +143,7 @@ class EngineSession:
         """List the messages of a queue in its order, without removing them.
 
         Raises:
-            RefusedError: The wire lacks the capability, or the broker refuses.
+            RefusedError: The selector is invalid, the connection lacks a capability, or the broker refuses.
         """
         self.use()
         check_selector(selector)
@@ -155,8 +158,13 @@ class EngineSession:
     def unsubscribe(self, name: str, *, shared: bool) -> Operation[None]:
         """Remove a durable subscription.
 
+        Args:
+            name: Name of the subscription.
+            shared: Whether the subscription is shared.
+
         Raises:
-            RefusedError: The name is invalid, or the subscription does not exist or is in use.
+            RefusedError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and
+                the connection has no client id.
         """
         self.use()
         check_subscription_name(name)
@@ -166,14 +174,14 @@ class EngineSession:
             raise RefusedError(
                 Refused(
                     JmsErrorKind.ILLEGAL_STATE,
-                    f"the durable subscription {name!r} is named by client id and name: connect with the client id",
+                    f"the client id is a part of the name of the durable subscription {name!r}: connect with it",
                     objects=(name,),
                 )
             )
         yield from result_of(self.connection.submit(lambda token: Unsubscribe(token, self.number, name, shared=shared)))
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Create a temporary destination of the connection, which stays when the session ends.
+        """Create a temporary destination, which lasts as long as the connection.
 
         Raises:
             RefusedError: The session is closed or lost, or the broker has no temporary destinations.
@@ -185,8 +193,8 @@ class EngineSession:
         """Delete a temporary destination before its connection ends.
 
         Raises:
-            RefusedError: The session is closed or lost, or the connection did not create the destination or has a
-                consumer on it.
+            RefusedError: The session is closed or lost, another connection created the destination, or this connection
+                has a consumer on it.
         """
         self.use()
         yield from self.connection.delete_temporary(address)
@@ -194,7 +202,7 @@ class EngineSession:
     # -- operations: settling --------------------------------------------------------------------------------------
 
     def acknowledge(self) -> Operation[None]:
-        """Accept all messages that the session's consumers have delivered (JMS 2.0, 8.7, BT-11).
+        """Accept all messages that the session has delivered (JMS 2.0, 8.7, BT-11); only in mode `AckMode.CLIENT`.
 
         Raises:
             RefusedError: The session is closed or lost.
@@ -204,7 +212,7 @@ class EngineSession:
             yield from all_of(self.settle(tuple(self._unsettled), Outcome.ACCEPTED))
 
     def recover(self) -> Operation[None]:
-        """Have all unacknowledged messages delivered again, in their order (JMS 2.0, 6.2.11).
+        """Give unacknowledged messages back, so that the broker delivers them again in their order (JMS 2.0, 6.2.11).
 
         Raises:
             RefusedError: The session is transacted, closed or lost.
@@ -212,7 +220,7 @@ class EngineSession:
         self.use()
         if not self.behaviour.recovers:
             raise RefusedError(
-                Refused(JmsErrorKind.ILLEGAL_STATE, "a transacted session does not recover: roll it back")
+                Refused(JmsErrorKind.ILLEGAL_STATE, "a transacted session cannot recover: roll back its unit of work")
             )
         yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
 
@@ -220,7 +228,8 @@ class EngineSession:
         """Commit the unit of work (JMS 2.0, 6.2.7).
 
         Raises:
-            RefusedError: The session is not transacted, closed or lost, or the broker rolled the unit of work back.
+            RefusedError: The session is not transacted, or is closed or lost, or the broker rolled the unit of work
+                back.
         """
         self._use_unit("commit")
         enlisted = tuple(self._unsettled)
@@ -233,28 +242,30 @@ class EngineSession:
         self._forget(enlisted)
 
     def rollback(self) -> Operation[None]:
-        """Roll the unit of work back; messages received in it are delivered again (JMS 2.0, 6.2.7).
+        """Roll the unit of work back; the broker delivers the messages received in it again (JMS 2.0, 6.2.7).
 
         Raises:
-            RefusedError: The session is not transacted, closed or lost.
+            RefusedError: The session is not transacted, or is closed or lost.
         """
         self._use_unit("roll back")
         if (yield from self.unit.rollback()):
-            # The broker leaves enlisted messages with the link; they count as failed only after their outcome is sent.
+            # After a rollback the broker leaves enlisted messages with the link.  The client sends an outcome for
+            # them, so that the broker counts the delivery as failed and delivers them again.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
 
     def cancel(self, message_id: str) -> Operation[bool]:
         """Cancel a delayed message.
 
         Args:
-            message_id: Id that its send returned, on any connection.
+            message_id: Id of the message, which its send returned on this or another connection.
 
         Returns:
-            Whether the message was cancelled; False when the broker does not hold it back, or its send is not
+            True if the broker has cancelled the message; False if the message is not staged, or its send is not
             committed.
 
         Raises:
-            RefusedError: The session is closed or lost, the broker cannot cancel, or the user lacks the authority.
+            RefusedError: The session is closed or lost, the broker cannot cancel messages, or the user lacks the
+                authority.
         """
         self.use()
         need(Capability.CANCEL, self.connection.capabilities)
@@ -267,13 +278,16 @@ class EngineSession:
         return True
 
     def close(self, caller: int) -> Operation[None]:
-        """Close: undelivered messages go back unchanged, the others as the mode says (JMS 2.0, 6.2.15, 8.8).
+        """Close the session (JMS 2.0, 6.2.15, 8.8).
+
+        Messages that were not delivered to the application go back to the broker unchanged.  Delivered, unsettled
+        messages are settled as the acknowledgement mode says (`Behaviour.leaving`).
 
         Args:
-            caller: Thread that calls.
+            caller: Identifier of the calling thread.
 
         Raises:
-            RefusedError: A listener of this session called it, and would wait for itself.
+            RefusedError: A listener of this session makes the call, and would wait for itself.
         """
         self.dispatcher.refuse_own_callback("the session", caller)
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
@@ -308,13 +322,13 @@ class EngineSession:
         self._life.take(LifeEvent.USE)
 
     def lose(self) -> None:
-        """End, because the connection is lost."""
+        """End the session, because the connection is lost."""
         if self._life.take(LifeEvent.LOSE) is Act.END:
             self._end(lost=True)
 
     @property
     def works(self) -> bool:
-        """Whether the session may deliver messages now: an XA session works in branches only."""
+        """Whether the session may deliver messages now; an XA session delivers only within a branch."""
         return (
             self.connection.started
             and self.state is Life.OPEN
@@ -322,7 +336,7 @@ class EngineSession:
         )
 
     def resume(self) -> None:
-        """Continue after the start of the connection: grant credit to listeners, and deliver buffered messages."""
+        """Grant credit to listeners and deliver buffered messages, after the connection has started."""
         for consumer in tuple(self.consumers.values()):
             consumer.resume()
         self.dispatcher.schedule()
@@ -330,10 +344,13 @@ class EngineSession:
     # -- for producers and consumers ------------------------------------------------------------------------------
 
     def unit_of_work(self) -> Operation[int | None]:
-        """Return the unit of work for a send or a delivery, after beginning it if necessary.
+        """Return the number of the unit of work for a send or a delivery; begin one if none is active.
+
+        Returns:
+            The number; None if the session is not transacted.
 
         Raises:
-            RefusedError: The broker does not begin one, or the transaction manager has started no branch.
+            RefusedError: The broker refuses to begin a unit of work, or the session is in XA mode and in no branch.
         """
         if self.behaviour.branching:
             return (yield from self.branch.need())
@@ -342,11 +359,16 @@ class EngineSession:
         return (yield from self.unit.need())
 
     def announce(self, consumer: Listener) -> None:
-        """Note that the listener of a consumer has a message or batch due."""
+        """Schedule a call of a consumer's listener, for which a message or a batch is due."""
         self.dispatcher.ready(consumer)
 
     def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
-        """Wait until no listener of the consumer is running; a listener does not wait for itself."""
+        """Wait until the consumer's listener is not running; a listener does not wait for itself.
+
+        Args:
+            caller: Identifier of the calling thread.
+            consumer: The consumer.
+        """
         return self.dispatcher.wait_until_idle(caller, consumer)
 
     def forget_producer(self, number: int) -> None:
@@ -358,7 +380,7 @@ class EngineSession:
         self.consumers.pop(number, None)
 
     def hand_over(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Note that deliveries of a consumer go to the application; the observer sees them before they are settled."""
+        """Record that deliveries of one consumer go to the application, and report them to the observer."""
         for delivery in deliveries:
             self._unsettled[delivery] = None
             delivery.consumer.held += 1
@@ -370,9 +392,10 @@ class EngineSession:
             self._forget(deliveries)
 
     def received(self, delivery: EngineDelivery) -> Operation[None]:
-        """Settle the message of a receive call, as the mode says.
+        """Settle the message of a receive call, as the acknowledgement mode says.
 
-        The application gets the message even if this fails; the broker may then deliver it again (JMS 2.0, 6.2.11).
+        If the connection is lost meanwhile, the application still gets the message, and the broker may deliver it again
+        (JMS 2.0, 6.2.11).
         """
         match self.behaviour.settling:
             case Settling.NOW:
@@ -383,12 +406,12 @@ class EngineSession:
                 pass
 
     def idle(self) -> None:
-        """Note that no message is coming, so that a dups-ok session acknowledges."""
+        """Acknowledge received messages of a dups-ok session, because no other message is due now."""
         if self.behaviour.settling is Settling.LAZILY and self._unsettled and not self.dispatcher.in_callback:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
     def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
-        """Settle deliveries, with one command for each consumer; settled ones are ignored.
+        """Settle deliveries with one command for each consumer; ignore deliveries that are settled already.
 
         Returns:
             The pending answers, one for each consumer.
@@ -407,7 +430,12 @@ class EngineSession:
         return answers
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
-        """Settle the messages of a listener's call, as the mode says (JMS 2.0, 8.7, BT-08)."""
+        """Settle the messages of a listener's call, as the acknowledgement mode says (JMS 2.0, 8.7, BT-08).
+
+        Args:
+            handing: The messages of the call.
+            raised: The listener's exception; None if it returned.
+        """
         if raised is None:
             handing.consumer.succeeded()
         if raised is not None:
@@ -441,17 +469,17 @@ class EngineSession:
     def _use_unit(self, what: str) -> None:
         self.use()
         if self.behaviour.branching:
-            text = f"only the transaction manager may {what}: ask the session's XA resource"
+            text = f"only the transaction manager can {what}: call the session's XA resource"
             raise RefusedError(Refused(JmsErrorKind.TRANSACTION_IN_PROGRESS, text))
         if not self.behaviour.transacted:
             raise RefusedError(
-                Refused(JmsErrorKind.ILLEGAL_STATE, f"there is nothing to {what}: the session is not transacted")
+                Refused(JmsErrorKind.ILLEGAL_STATE, f"the session is not transacted, so it cannot {what}")
             )
 
     def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[EngineDelivery]) -> Operation[None]:
-        """Have delivered messages delivered again, in their order.
+        """Give delivered messages back, so that the broker delivers them again in their order.
 
-        Buffered messages and those on their way go back first, unchanged, so that they do not overtake the others.
+        Messages in the buffer or on their way go back first, unchanged, so that they do not overtake delivered ones.
         """
         try:
             yield from call_back(consumers)

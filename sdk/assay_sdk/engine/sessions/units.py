@@ -1,4 +1,4 @@
-"""Local units of work of a transacted session, begun when needed, one at a time (JMS 2.0, 6.2.7)."""
+"""Local units of work of a transacted session, which begins one at its first send or delivery (JMS 2.0, 6.2.7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.observer import Settled, UnitTurned
 
 
 class UnitOfWork:
-    """The units of work of one session, one after the other.
+    """The local units of work of one session, of which at most one is active at a time.
 
     Args:
         connection: Connection of the session.
@@ -32,7 +32,7 @@ class UnitOfWork:
         self._turned: Pending[None] = Pending()
         self._refused: RefusedError | None = None
         self._enlisting: list[Pending[Done]] = []
-        """Answers about deliveries of the present unit of work."""
+        """Pending answers about deliveries that were enlisted in the current unit of work."""
 
     @property
     def state(self) -> UnitState:
@@ -40,13 +40,13 @@ class UnitOfWork:
         return self._machine.state
 
     def need(self) -> Operation[int]:
-        """Begin a unit of work unless one has begun.
+        """Begin a unit of work, unless one is active.
 
         Returns:
-            Number of the unit of work.
+            Number of the active unit of work.
 
         Raises:
-            RefusedError: The broker does not begin one.
+            RefusedError: The broker refuses to begin a unit of work.
         """
         act = yield from self._ask(UnitEvent.NEED)
         if act is Act.GO:
@@ -64,7 +64,7 @@ class UnitOfWork:
         return self._number
 
     def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Accept deliveries of one consumer in the unit of work; `commit` raises a refusal."""
+        """Accept deliveries of one consumer in the unit of work; `commit` raises the broker's refusal."""
         number = self._number
         link = deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)
@@ -75,23 +75,23 @@ class UnitOfWork:
         self._enlisting.append(answer)
 
     def commit(self) -> Operation[bool]:
-        """Commit.
+        """Commit the active unit of work.
 
         Returns:
-            Whether there was a unit of work to commit.
+            Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
-            RefusedError: The broker rolled back instead (`transaction-rolled-back`), or the connection was lost
-                meanwhile.
+            RefusedError: The broker rolled the unit of work back instead (`transaction-rolled-back`), or the connection
+                was lost during the commit.
         """
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
         number = self._number
-        for answer in self._enlisting:  # a delivery may be refused after the commit was asked for
+        for answer in self._enlisting:  # the broker may still refuse a delivery, and the commit must not precede that
             if not answer.done:
                 yield Wait(answer)
         if self._refused is not None:
-            # A message that could not be enlisted would be delivered again although its unit of work was committed.
+            # A commit would be incomplete: the broker would deliver the message that it did not enlist again.
             yield from self._end(number, Rollback)
             self._connection.observe(UnitTurned(number, "rollback"))
             raise RefusedError(_rolled_back(self._refused))
@@ -103,13 +103,13 @@ class UnitOfWork:
         return True
 
     def rollback(self) -> Operation[bool]:
-        """Roll back.
+        """Roll back the active unit of work.
 
         Returns:
-            Whether there was a unit of work to roll back.
+            Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
-            RefusedError: The connection was lost meanwhile.
+            RefusedError: The connection was lost during the rollback.
         """
         if (yield from self._ask(UnitEvent.ROLLBACK)) is not Act.GO:
             return False
@@ -119,7 +119,7 @@ class UnitOfWork:
         return True
 
     def lose(self) -> None:
-        """Forget the unit of work, which the broker rolls back because the connection is lost."""
+        """Forget the active unit of work, which the broker rolls back because the session has ended."""
         self._take(UnitEvent.LOSE)
 
     def _end(self, number: int, how: type[Commit | Rollback]) -> Operation[None]:

@@ -1,4 +1,4 @@
-"""The XA resource of a session: the calls of a transaction manager."""
+"""The engine's XA resource: the calls of a transaction manager on a session."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ class EngineXaResource:
     def start(self, xid: Xid, how: XaStart) -> Operation[None]:
         """Start the session's work in a branch.
 
+        Args:
+            xid: The branch.
+            how: Whether the branch is new, joined, or resumed.
+
         Raises:
             RefusedError: The session works in a branch already or is closed, or the broker refuses.
         """
@@ -34,12 +38,12 @@ class EngineXaResource:
         self._session.resume()
 
     def end(self, xid: Xid, how: XaEnd, caller: int) -> Operation[None]:
-        """End the session's work in a branch, after running listeners have returned.
+        """Wait until running listeners have returned, then end the session's work in a branch.
 
         Args:
             xid: The branch.
             how: Whether the work succeeded, failed, or is suspended.
-            caller: Thread that calls; a listener does not wait for itself.
+            caller: Identifier of the calling thread; a listener does not wait for itself.
 
         Raises:
             RefusedError: The session is closed, a message could not be made part of the branch, or the broker refuses.
@@ -51,8 +55,11 @@ class EngineXaResource:
     def prepare(self, xid: Xid) -> Operation[XaVote]:
         """Prepare a branch.
 
+        Returns:
+            Whether the branch is prepared, or was read-only and has ended.
+
         Raises:
-            RefusedError: The broker refuses.
+            RefusedError: The session is closed, or the broker refuses.
         """
         answer = yield from self._ask(lambda token: Prepare(token, xid.encoded()))
         vote = XaVote(str(answer.value))
@@ -62,8 +69,12 @@ class EngineXaResource:
     def commit(self, xid: Xid, *, one_phase: bool) -> Operation[None]:
         """Commit a branch.
 
+        Args:
+            xid: The branch.
+            one_phase: Whether to commit without an earlier prepare.
+
         Raises:
-            RefusedError: The broker refuses.
+            RefusedError: The session is closed, or the broker refuses.
         """
         yield from self._ask(lambda token: CommitXa(token, xid.encoded(), one_phase))
         self._connection.observe(UnitTurned(xid.encoded(), "commit"))
@@ -71,8 +82,8 @@ class EngineXaResource:
     def rollback(self, xid: Xid) -> Operation[None]:
         """Roll a branch back.
 
-        Messages that the consumers have buffered go back first, so that they do not overtake those that are delivered
-        again.
+        Messages in the consumers' buffers go back to the broker first, so that they do not overtake the messages that
+        the broker delivers again after the rollback.
 
         Raises:
             RefusedError: The broker refuses.
@@ -97,7 +108,7 @@ class EngineXaResource:
         return tuple(Xid.decoded(octets) for octets in answer.value or () if isinstance(octets, bytes))
 
     def forget(self, xid: Xid) -> Operation[None]:
-        """Have the broker forget a branch that was completed heuristically.
+        """Make the broker forget a branch that was completed heuristically.
 
         Raises:
             RefusedError: The broker refuses.

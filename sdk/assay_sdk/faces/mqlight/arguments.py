@@ -1,6 +1,6 @@
 """Checks of the MQ Light face's arguments, and their conversion for the engine.
 
-Each function raises an error whose sentence names the argument.
+The text of each error names the invalid argument.
 """
 
 from __future__ import annotations
@@ -29,15 +29,20 @@ _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 
 
 def argument_error(caller: Caller, text: str) -> Exception:
-    """Make the error for an invalid argument."""
+    """Return the face's error for an invalid argument.
+
+    Args:
+        caller: Knows the face's error classes.
+        text: One sentence: the argument, its value, and valid values.
+    """
     return caller.error(Refused(JmsErrorKind.MESSAGING, text))
 
 
 def services_of(service: object) -> tuple[str, ...]:
-    """Convert a URL, or a sequence of them, to a tuple.
+    """Convert a URL, or a sequence of URLs, to a tuple of URLs.
 
     Raises:
-        MessagingError: The argument is empty, or something else.
+        MessagingError: The argument is neither a string nor a sequence of strings, or the sequence is empty.
     """
     given = (service,) if isinstance(service, str) else service
     services = tuple(cast("Iterable[object]", given)) if isinstance(given, Iterable) else None
@@ -50,7 +55,13 @@ def services_of(service: object) -> tuple[str, ...]:
 
 
 def ttl_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
-    """Convert a duration to milliseconds.
+    """Convert a time to live to milliseconds.
+
+    Args:
+        caller: Knows the face's error classes.
+        value: The time to live.
+        what: Name of the argument, for the error.
+        longest_ms: Longest valid time to live, in milliseconds.
 
     Raises:
         JmsError: The duration is negative, longer than `longest_ms`, or not a whole number of milliseconds.
@@ -62,10 +73,10 @@ def ttl_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
 
 
 def qos_of(caller: Caller, qos: object) -> Qos:
-    """Convert a quality of service.
+    """Convert a quality of service from its number.
 
     Raises:
-        JmsError: The value is neither 0 nor 1.
+        JmsError: The value is neither 0 (at most once) nor 1 (at least once).
     """
     if isinstance(qos, int) and not isinstance(qos, bool) and qos in {0, 1}:
         return Qos(qos)
@@ -73,7 +84,7 @@ def qos_of(caller: Caller, qos: object) -> Qos:
 
 
 def credit_of(caller: Caller, credit: object) -> int:
-    """Check a credit; AMQP 1.0, 2.7.4, has 32 bits for it.
+    """Check the credit of a subscription and return it; AMQP 1.0, 2.7.4, has 32 bits for a credit.
 
     Raises:
         JmsError: The credit is negative, too large, or not an integer.
@@ -84,7 +95,9 @@ def credit_of(caller: Caller, credit: object) -> int:
 
 
 def share_of(caller: Caller, share: object) -> str:
-    """Check the name of a share; a colon separates it from the rest of the subscription's name.
+    """Check the name of a share and return it.
+
+    In the subscription's name a colon follows the share, so the share contains no colon.
 
     Raises:
         JmsError: The name is empty or contains a colon.
@@ -95,10 +108,11 @@ def share_of(caller: Caller, share: object) -> str:
 
 
 def client_id_of(caller: Caller, client_id: object) -> str:
-    """Check a client id by MQ Light's rules.
+    """Check a client id by MQ Light's rules and return it.
 
     Raises:
-        JmsError: The client id is empty, too long, or has other characters.
+        JmsError: The client id is empty, is longer than 256 characters, or has characters other than letters, digits
+            and ``%/._``.
     """
     if isinstance(client_id, str) and 0 < len(client_id) <= _LONGEST_ID and set(client_id) <= _ID_CHARACTERS:
         return client_id
@@ -107,10 +121,10 @@ def client_id_of(caller: Caller, client_id: object) -> str:
 
 
 def topic_of(caller: Caller, name: str) -> Address:
-    """Make the address of a topic, or of a pattern of topics.
+    """Return the address of a topic, or of a pattern of topics.
 
     Raises:
-        JmsError: The name cannot name a topic.
+        JmsError: The name is not a valid name of a topic.
     """
     try:
         return Topic(name).address
@@ -119,10 +133,15 @@ def topic_of(caller: Caller, name: str) -> Address:
 
 
 def body_of(caller: Caller, topic: str, data: object) -> Message:
-    """Make a message: text and bytes unchanged, other values as JSON.
+    """Make the message for a send: text and bytes become the body unchanged, other values as JSON.
+
+    Args:
+        caller: Knows the face's error classes.
+        topic: Topic of the send, for the error.
+        data: The application's value.
 
     Raises:
-        JmsError: The value cannot be written as JSON.
+        JmsError: The value cannot be written as JSON, or a text has an unpaired surrogate.
     """
     if isinstance(data, str):
         message = Message(body=data, content_type=TEXT)

@@ -20,7 +20,7 @@ from assay_sdk.observer import Handed
 
 
 class Delivery:
-    """A received message."""
+    """A message that a subscription has received."""
 
     def __init__(self, caller: Caller, engine: LightDelivery) -> None:
         self._caller = caller
@@ -28,12 +28,12 @@ class Delivery:
 
     @property
     def pattern(self) -> str:
-        """Topic or pattern of the subscription."""
+        """Topic or pattern of the subscription that received the message."""
         return self._engine.subscription.terms.topic.name
 
     @property
     def share(self) -> str | None:
-        """Name of the share; None for a subscription of one client."""
+        """Name of the subscription's share; None for a subscription of one client."""
         return self._engine.subscription.terms.share
 
     @property
@@ -44,10 +44,10 @@ class Delivery:
 
     @property
     def data(self) -> object:
-        """Data of the message: a string, bytes, or the value of its JSON.
+        """Data of the message: a string, bytes, or the decoded value if the content type is JSON.
 
         Raises:
-            MessageFormatError: The content type is JSON, and the body is not valid JSON.
+            MessageFormatError: The content type is JSON, but the body is not valid JSON.
         """
         body, content_type = shown_body(self._engine.message)
         if content_type != JSON or body is None:
@@ -55,12 +55,12 @@ class Delivery:
         try:
             return msgspec.json.decode(body)
         except msgspec.DecodeError as error:
-            text = f"a message of {self.topic} has content type {JSON}, and its body is not valid JSON: {error}"
+            text = f"a message of {self.topic} has content type {JSON}, but its body is not valid JSON: {error}"
             raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(self.topic,))) from error
 
     @property
     def number(self) -> int:
-        """Number within the client, which an observer's events carry."""
+        """Number of the delivery within the client; an observer's events name the delivery by this number."""
         return self._engine.number
 
     @property
@@ -75,7 +75,7 @@ class Delivery:
 
     @property
     def ttl(self) -> int | None:
-        """Remaining time to live in milliseconds; None for no expiry."""
+        """Remaining time to live of the message, in milliseconds; None for no expiry."""
         expiry_ms = self._engine.message.expiry_ms
         if not expiry_ms:
             return None
@@ -92,16 +92,16 @@ class Delivery:
         return self._engine.count
 
     def handed(self) -> Handed:
-        """Return the delivery as an observer's events carry it."""
+        """Return the delivery in the form that an observer's events have."""
         return self._engine.handed()
 
     def confirm(self) -> None:
-        """Confirm this message and no other (QS-14); a second call does nothing.
+        """Confirm this message only (QS-14); a second call does nothing.
 
         Raises:
             StaleDeliveryError: The message came over an earlier connection; confirm it when it is delivered again.
             ConnectionLostError: The connection was lost before the broker answered; the message may be delivered again.
-            IllegalStateError: The subscription is at most once, or has `auto_confirm`.
+            IllegalStateError: The subscription has the quality of service at most once, or `auto_confirm`.
         """
         self._caller(self._engine.subscription.confirm(self._engine))
 
@@ -110,7 +110,7 @@ class Delivery:
 
 
 class Subscription:
-    """A subscription of a client, made by `Client.subscribe`."""
+    """A subscription of a client, created by `Client.subscribe`."""
 
     def __init__(
         self, caller: Caller, host: LightClient, engine: LightSubscription, end: Callable[[int | None], None]
@@ -132,12 +132,12 @@ class Subscription:
 
     @property
     def number(self) -> int:
-        """Number within the client, which an observer's events carry."""
+        """Number of the subscription within the client; an observer's events name the subscription by this number."""
         return self._engine.number
 
     @property
     def ttl(self) -> int | None:
-        """The time that the subscription remains after a disconnection, in milliseconds; None without limit."""
+        """How long the subscription remains after a disconnection, in milliseconds; None without limit."""
         return self._engine.terms.ttl_ms
 
     @property
@@ -147,7 +147,10 @@ class Subscription:
 
     @property
     def credit(self) -> int:
-        """Most unconfirmed messages at the client; with 0, messages come only for `receive` calls."""
+        """The largest number of unconfirmed messages at the client.
+
+        With 0, the service sends messages only for `receive` calls.
+        """
         return self._engine.credit
 
     @credit.setter
@@ -155,7 +158,11 @@ class Subscription:
         self._caller(self._engine.allow(credit_of(self._caller, credit)))
 
     def set_on_message(self, on_message: Callable[[Delivery], None] | None) -> None:
-        """Have a callback called with each later message; None leaves the messages to `receive`."""
+        """Set the callback that the client calls with each later message; None leaves the messages to `receive`.
+
+        Raises:
+            MessagingError: The callback is not a plain function.
+        """
         call = callback_for(self._caller, on_message)
         self._caller.runner.call_soon(lambda: self._engine.listen(call))
 
@@ -184,18 +191,23 @@ class Subscription:
             timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            MessagingError: The timeout is invalid (raised by this call), or as `receive` (raised by a step).
+            MessagingError: This call raises it for an invalid timeout, a step of the loop under the conditions of
+                `receive`.
             StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
         self._caller.optional_milliseconds(timeout, "timeout")
         return iterate(lambda: self.receive(timeout), lambda: self.ended)
 
     def __iter__(self) -> Iterator[Delivery]:
-        """Iterate over the messages until the subscription has ended: `messages` without a timeout."""
+        """Iterate over the messages until the subscription has ended; the same as `messages` without a timeout."""
         return self.messages()
 
     def unsubscribe(self, *, ttl: int | None = None) -> None:
-        """End the subscription: at once with a `ttl` of 0, otherwise when its time to live is over."""
+        """End the subscription: at once with a `ttl` of 0, otherwise when its time to live is over.
+
+        Raises:
+            MessagingError: A condition of `Client.unsubscribe`.
+        """
         self._end(ttl)
 
     def __repr__(self) -> str:
@@ -203,10 +215,10 @@ class Subscription:
 
 
 def callback_for(caller: Caller, on_message: Callable[[Delivery], None] | None) -> OnDelivery | None:
-    """Wrap the application's callback as the engine calls it.
+    """Return a function that the engine calls with its delivery, and that calls the application's callback.
 
     Raises:
-        MessagingError: The argument is no function that can be called so.
+        MessagingError: The callback is not callable, or is a coroutine function.
     """
     caller.callback(on_message, "on_message")
     if on_message is None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from assay_sdk.model.reasons import Mqrc
 
 SHOWN = 40
-"""Characters of the selector that the error shows around the fault."""
+"""Number of characters of the selector that the error shows around the fault."""
 
 
 class SelectorError(ValueError):
-    """A text that is not a message selector (Jakarta Messaging 3.1, 3.8.1, 10.3: InvalidSelectorException).
+    """The error for an invalid message selector (Jakarta Messaging 3.1, 3.8.1; InvalidSelectorException in 10.3).
 
     Attributes:
         problem: The fault, as a clause.
-        position: Offset of the fault in `text`, in characters from 0; ``len(text)`` when the text ends too early.
-        expected: What would be valid at the position, in words; empty if nothing would.
+        position: Offset of the fault in `text`, in characters from 0; ``len(text)`` if the text ends too early.
+        expected: Words for the constructs that would be valid at the position; empty if none is known.
         text: The whole selector.
         reason: MQRC code of the refusal.
     """

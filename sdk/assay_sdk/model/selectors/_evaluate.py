@@ -1,14 +1,14 @@
-"""Evaluation: a selector's tree becomes nested functions of a message once, which then run for every message.
+"""Evaluation of selectors: a tree is converted once to nested functions, which then run for every message.
 
 NULL and UNKNOWN are both None, so a condition returns True, False or None (Jakarta Messaging 3.1, 3.8.1.2).  Where the
 specification leaves a choice, this module decides:
 
-* Integers are longs and overflow as in Java; combined with an approximate number they become doubles first.
+* Integers are longs and overflow as in Java.  An integer that is combined with a double is first converted to a double.
 * An integer divided by zero is NULL.  A double divided by zero is infinite or not a number, as in Java.
 * In arithmetic, a value that is not a number is NULL.
-* Values of different types compare as false under every operator, ``<>`` included (3.8.1.1).  So do constructs that are
-  defined by comparisons or apply to strings only: a string is neither BETWEEN nor NOT BETWEEN two numbers, a number
-  neither IN nor NOT IN a list, and neither LIKE nor NOT LIKE a pattern.
+* A comparison of values of different types is false with every operator, also with ``<>`` (3.8.1.1).  The same holds
+  for constructs that are defined by comparisons, or that apply to strings only.  Both BETWEEN and NOT BETWEEN two
+  numbers are false for a string.  Both IN and NOT IN, and both LIKE and NOT LIKE, are false for a number.
 * A value that is not a boolean is false where a condition is required.
 """
 
@@ -41,14 +41,19 @@ _RELATIONS: dict[Relation, Callable[[Number, Number], bool]] = {
 
 
 def condition(tree: nodes.Node) -> Condition:
-    """Return a selector's function of a message; its calls nest as deep as the tree."""
+    """Return the function that evaluates a selector for a message; its calls nest as deep as the tree."""
     return _truth(tree, nodes.fold(tree, _read))
 
 
 def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construct
     node: nodes.Node, below: tuple[Read, ...]
 ) -> Read:
-    """Return the function that computes a node's value from those of its operands; None is NULL and UNKNOWN."""
+    """Return the function that computes a node's value for a message; None stands for NULL and UNKNOWN.
+
+    Args:
+        node: The node.
+        below: Functions of the node's operands.
+    """
     match node:
         case nodes.AnyOf() | nodes.AllOf():
             parts = tuple(map(_truth, node.conditions, below))
@@ -81,7 +86,12 @@ def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construc
 
 
 def _truth(node: nodes.Node, read: Read) -> Condition:
-    """Return a node as a condition: names and literals are tested for a boolean, other nodes are conditions already."""
+    """Return the function of a node as a condition: the value of a name or literal is tested for a boolean.
+
+    Args:
+        node: The node.
+        read: Function of the node.
+    """
     if not isinstance(node, nodes.Identifier | nodes.Literal):
         return cast("Condition", read)  # the parser accepts only conditions here
 
@@ -93,7 +103,13 @@ def _truth(node: nodes.Node, read: Read) -> Condition:
 
 
 def _joined(conditions: tuple[Condition, ...], *, decisive: bool) -> Condition:
-    """AND and OR: one decisive operand decides; otherwise an unknown one makes the result unknown (3.8.1.2)."""
+    """Return the condition of AND or OR (3.8.1.2).
+
+    Args:
+        conditions: The operands.
+        decisive: The value of an operand that decides the result: False for AND, True for OR.  Without such an operand,
+            an unknown one makes the result unknown.
+    """
 
     def holds(message: Message) -> Truth:
         answer: Truth = not decisive
@@ -124,9 +140,10 @@ def _comparison(node: nodes.Comparison, left: Read, right: Read) -> Condition:
 
 
 def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Condition:
-    """Comparison with a constant, whose type is tested once; values of other types take the general path.
+    """Return the condition that compares a value with a constant.
 
-    The parser accepts strings and booleans with = and <> only, so `related` is right for each of them.
+    It is faster than `_related`, because the type of the constant is tested only once.  The parser accepts strings and
+    booleans only with = and <>, so `related` is right for them, too.
     """
     kind = type(constant)
     related = _RELATIONS[relation]
@@ -134,14 +151,14 @@ def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Co
     def holds(message: Message) -> Truth:
         found = left(message)
         if type(found) is kind:
-            return related(found, constant)  # type: ignore[arg-type]  # both are of the type `kind`
+            return related(found, constant)  # type: ignore[arg-type]  # both values have the type `kind`
         return _related(relation, found, constant)
 
     return holds
 
 
 def _related(relation: Relation, left: Property, right: Property) -> Truth:
-    """Compare two values: NULL makes the result unknown, different types make it false."""
+    """Compare two values; the result is unknown if one is NULL, and false if their types differ."""
     if left is None or right is None:
         return None
     one, other = _number(left), _number(right)
@@ -158,7 +175,7 @@ def _related(relation: Relation, left: Property, right: Property) -> Truth:
 
 
 def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
-    """BETWEEN as the two comparisons that the specification defines it by."""
+    """Return the condition of BETWEEN, by the two comparisons with which the specification defines it."""
     below, above = (Relation.LESS, Relation.GREATER) if negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
     decisive = negated
 
@@ -176,7 +193,13 @@ def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
 
 
 def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
-    """IN and LIKE: true or false for strings, unknown for NULL, false for other values, negated or not (3.8.1.2)."""
+    """Return the condition of IN or LIKE: a test for strings, unknown for NULL, false for other values (3.8.1.2).
+
+    Args:
+        name: Name of the header field or property.
+        test: Tests a string.
+        negated: Whether the construct has NOT, which negates the test only.
+    """
     read = reader(name)
 
     def holds(message: Message) -> Truth:
@@ -189,10 +212,14 @@ def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Cond
 
 
 def _pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
-    """Translate a LIKE pattern to a regular expression.
+    """Return the function that tests a text for a LIKE pattern, by a regular expression.
 
-    Each part between two % matches at its first position only (an atomic group).  The time is then proportional to the
-    text's length times the pattern's, and not exponential.
+    Each part between two % matches only at its first position (an atomic group).  The time is then proportional to the
+    length of the text times the length of the pattern, and not exponential.
+
+    Args:
+        pattern: The pattern.
+        escape: Escape character; None for none.
     """
     stretches = [""]
     letters = iter(pattern)
@@ -219,7 +246,7 @@ def _is_null(name: str, *, negated: bool) -> Condition:
 
 
 def _number(found: Property) -> Number | None:
-    """Return a number unchanged; None for NULL and for values that are not numbers (True is not one)."""
+    """Return a number unchanged; None for NULL, for booleans and for other values that are not numbers."""
     if isinstance(found, int | float) and not isinstance(found, bool):
         return found
     return None
@@ -267,7 +294,7 @@ def _chain(node: nodes.Chain, first: Read, *operands: Read) -> Read:
 
 
 def _quotient(dividend: int, divisor: int) -> int | None:
-    """Divide towards zero, as Java does; None for a divisor of zero."""
+    """Divide two longs and round towards zero, as Java does; None for a divisor of zero."""
     if divisor == 0:
         return None
     size = abs(dividend) // abs(divisor)
@@ -288,4 +315,4 @@ _ARITHMETIC: dict[Operation, tuple[Callable[[int, int], int | None], Callable[[f
     Operation.MULTIPLY: (lambda one, other: wrapped(one * other), operator.mul),
     Operation.DIVIDE: (_quotient, _ratio),
 }
-"""Each arithmetic operation on longs and on doubles."""
+"""The functions of each arithmetic operation, for longs and for doubles."""

@@ -1,6 +1,7 @@
-"""Numeric literals of Java (Jakarta Messaging 3.1, 3.8.1.1; Java Language Specification, 3.10.1 and 3.10.2).
+"""Numeric and string literals of selectors; the numbers are Java's (Jakarta Messaging 3.1, 3.8.1.1).
 
-Exact literals are longs, whether or not they carry the suffix ``L``: the specification speaks of "the range of long".
+The form of numbers is defined in the Java Language Specification, 3.10.1 and 3.10.2.  Integer literals are longs, with
+or without the suffix ``L``, because Jakarta Messaging speaks of "the range of long".
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ _STRAY_UNDERSCORE = {
     False: re.compile(r"(?<![0-9_])_|_(?![0-9_])"),
     True: re.compile(r"(?<![0-9a-fA-F_])_|_(?![0-9a-fA-F_])"),
 }
-"""Misplaced underscores, by whether the literal is hexadecimal."""
+"""Patterns of misplaced underscores: True for hexadecimal literals, False for others."""
 _ZERO = re.compile(r"[0._]*(?:[eEpP].*|[fFdD])?\Z")
 _RADIX = {"0x": 16, "0b": 2}
 
 
 class LiteralError(ValueError):
-    """A number that Java refuses; the text says why, as a clause."""
+    """The error for a number that Java refuses; the text names the fault, as a clause."""
 
 
 def number(text: str, *, negative: bool = False) -> int | float:
@@ -31,13 +32,13 @@ def number(text: str, *, negative: bool = False) -> int | float:
 
     Args:
         text: The literal, without a sign.
-        negative: Whether a minus directly precedes the literal; it counts for the range, and is applied.
+        negative: Whether a minus directly precedes the literal; the result is then negative, and may be `LONG_MIN`.
 
     Returns:
         An int within the range of a long, or a float.
 
     Raises:
-        LiteralError: The digits do not fit the radix, an underscore is misplaced, or the value is out of range.
+        LiteralError: A digit does not exist in the radix, an underscore is misplaced, or the value is out of range.
     """
     prefix = text[:2].lower()
     if _STRAY_UNDERSCORE[prefix == "0x"].search(text[2:] if prefix in _RADIX else text):
@@ -57,18 +58,18 @@ def number(text: str, *, negative: bool = False) -> int | float:
 def _exact(text: str, digits: str, *, negative: bool) -> int:
     if len(digits) > 1 and digits[0] == "0":
         return _radix(text, digits[1:], 8, negative=negative)
-    # A long has at most 19 digits; the limit keeps int() from converting thousands of them.
+    # A long has at most 19 digits; the test comes first, because int() of thousands of digits takes long.
     if len(digits) > 19 or int(digits) > LONG_MAX + negative:  # noqa: PLR2004 - explained in the line above
         raise LiteralError(f"the number {text} is beyond the range of a 64-bit integer")
     return -int(digits) if negative else int(digits)
 
 
 def _radix(text: str, digits: str, radix: int, *, negative: bool) -> int:
-    """Read a hexadecimal, octal or binary literal as the bits of a long: 0xFFFFFFFFFFFFFFFF is -1 (JLS 3.10.1)."""
+    """Return a hexadecimal, octal or binary literal as the bits of a long: 0xFFFFFFFFFFFFFFFF is -1 (JLS 3.10.1)."""
     try:
         bits = int(digits, radix)
     except ValueError:
-        raise LiteralError(f"the number {text} has digits that base {radix} does not know") from None
+        raise LiteralError(f"the number {text} has a digit that base {radix} does not have") from None
     if bits >= _LONG_SPAN:
         raise LiteralError(f"the number {text} is beyond the range of a 64-bit integer")
     return wrapped(-wrapped(bits) if negative else bits)
@@ -91,7 +92,11 @@ def _hexadecimal_float(text: str) -> float:
 
 
 def _finite(text: str, value: float) -> float:
-    """Refuse literals that round to infinity, or to zero without being zero, as Java does; ``f`` rounds to single."""
+    """Return the value of a floating-point literal; round it to single precision for the suffix ``f``.
+
+    Raises:
+        LiteralError: The value rounds to infinity, or rounds to zero but is not zero; Java refuses both.
+    """
     if text[-1] in "fF":
         try:
             value = float(struct.unpack("<f", struct.pack("<f", value))[0])
@@ -105,7 +110,7 @@ def _finite(text: str, value: float) -> float:
 
 
 def wrapped(value: int) -> int:
-    """Wrap an integer as a Java long: modulo 2**64, from `LONG_MIN` to `LONG_MAX`."""
+    """Return an integer as a Java long after overflow: modulo 2**64, from `LONG_MIN` to `LONG_MAX`."""
     if LONG_MIN <= value <= LONG_MAX:
         return value
     return (value + 2**63) % _LONG_SPAN - 2**63

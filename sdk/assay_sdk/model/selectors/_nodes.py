@@ -1,7 +1,7 @@
-"""Nodes of a selector's tree: one struct for each construct (Jakarta Messaging 3.1, 3.8.1.1).
+"""The nodes of a selector's tree, with a class for each construct (Jakarta Messaging 3.1, 3.8.1.1).
 
-Parentheses have no node.  Chains of AND, OR, sums and products are flat, so the parser's limit on depth bounds the
-height of a tree, whatever the length of the text.
+Parentheses have no node.  Several operands of AND, OR, a sum or a product are in one node.  The height of a tree
+therefore depends on the parser's limit on depth, and not on the length of the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 class Relation(StrEnum):
-    """Comparison operators."""
+    """Comparison operator."""
 
     EQUAL = "="
     UNEQUAL = "<>"
@@ -27,7 +27,7 @@ class Relation(StrEnum):
 
 
 class Operation(StrEnum):
-    """Arithmetic operators."""
+    """Arithmetic operator."""
 
     ADD = "+"
     SUBTRACT = "-"
@@ -36,13 +36,13 @@ class Operation(StrEnum):
 
 
 class Literal(Struct, frozen=True, tag=True):
-    """A number within the range of a long or double, a string, or a boolean."""
+    """A literal: a number within the range of a long or double, a string, or a boolean."""
 
     value: bool | int | float | str
 
 
 class Identifier(Struct, frozen=True, tag=True):
-    """The name of a header field or property, with case."""
+    """The name of a header field or property; capital and small letters differ."""
 
     name: str
 
@@ -113,7 +113,7 @@ class IsNull(Struct, frozen=True, tag=True):
 
 
 class Not(Struct, frozen=True, tag=True):
-    """NOT; of unknown, unknown."""
+    """A negated condition; the negation of unknown is unknown."""
 
     of: Node
 
@@ -134,7 +134,7 @@ Node = Literal | Identifier | Minus | Plus | Chain | Comparison | Between | With
 
 
 def operands(node: Node) -> tuple[Node, ...]:
-    """Return the nodes directly below one."""
+    """Return the operands of a node, which are the nodes directly below it."""
     match node:
         case AnyOf() | AllOf():
             return node.conditions
@@ -153,11 +153,14 @@ def operands(node: Node) -> tuple[Node, ...]:
 
 
 def fold(root: Node, make: Callable[[Node, tuple[R, ...]], R]) -> R:
-    """Compute a value from a tree, leaves first, on a list instead of Python's stack.
+    """Compute a value from a tree, leaves first; a list of nodes is used instead of recursion.
 
     Args:
         root: The tree.
-        make: Called with a node and the values of its operands, in their order.
+        make: Returns the value of a node; called with the node and the values of its operands, in their order.
+
+    Returns:
+        The value of the root.
     """
     made: list[R] = []
     ahead: list[tuple[Node, bool]] = [(root, False)]

@@ -1,7 +1,7 @@
-"""Parsing: the callbacks of the grammar, and the texts of its errors.
+"""The parser of selectors: the callbacks of the grammar, and the texts of its errors.
 
-The parser is LALR with its own stack, so no text can exhaust Python's.  The tree's depth is checked before any code
-walks the tree.
+The parser is LALR with a stack of its own, so no text can exhaust Python's stack.  The depth of the tree is checked
+before code recurses into the tree.
 """
 
 from __future__ import annotations
@@ -36,25 +36,28 @@ _WORDS = {
     "DIVIDE": "'/'",
     "$END": "the end",
 }
-"""Names of terminals in errors; reserved words are shown as they are."""
+"""Words for the grammar's terminals in errors; reserved words stand for themselves."""
 
 
 class _Kind(StrEnum):
-    """Type of an expression, as far as it is known before evaluation."""
+    """Type of an expression, as far as it is known before the evaluation; the values are words for errors."""
 
     NUMBER = "a number"
     STRING = "a string"
     TRUTH = "a condition"
-    OPEN = "whatever the message has"
+    OPEN = "a name"
+    """The type depends on the message."""
 
 
 class _Part(NamedTuple):
     """A subtree on the parser's stack.
 
     Args:
-        start: Offset of its first character.
+        node: Root of the subtree.
+        kind: Type of the expression.
+        start: Offset of the expression's first character in the selector.
         depth: Nesting depth of parentheses, signs and NOTs.
-        deepest: Offset of the most deeply nested part.
+        deepest: Offset of the most deeply nested part in the selector.
     """
 
     node: nodes.Node
@@ -65,7 +68,7 @@ class _Part(NamedTuple):
 
 
 class _FaultError(Exception):
-    """An error found by a callback, which does not have the whole text."""
+    """A fault that a callback has found; `parse` raises a `SelectorError` for it, with the text of the selector."""
 
     def __init__(self, problem: str, position: int, *expected: str) -> None:
         super().__init__(problem)
@@ -79,21 +82,21 @@ def parse(text: str, *, length: int, depth: int) -> nodes.Node:
 
     Args:
         text: The selector.
-        length: Greatest number of characters allowed.
-        depth: Greatest nesting depth of parentheses, signs and NOTs allowed.
+        length: The largest valid number of characters.
+        depth: The largest valid nesting depth of parentheses, signs and NOTs.
 
     Returns:
-        The tree, at most a fixed multiple of `depth` high.
+        The tree, whose height is at most a fixed multiple of `depth`.
 
     Raises:
         SelectorError: The text is not a selector, or exceeds a limit.
     """
     if len(text) > length:
-        raise SelectorError(f"it has {len(text)} characters and {length} are allowed", text=text, position=length)
+        raise SelectorError(f"it has {len(text)} characters; the limit is {length}", text=text, position=length)
     try:
         part = _condition(_parser()(text))
         if part.depth > depth:
-            _refuse(f"it is nested {part.depth} deep and {depth} is allowed", part.deepest)
+            _refuse(f"its nesting depth is {part.depth}; the limit is {depth}", part.deepest)
     except _FaultError as fault:
         raise SelectorError(fault.problem, text=text, position=fault.position, expected=fault.expected) from None
     except UnexpectedInput as unexpected:
@@ -103,7 +106,7 @@ def parse(text: str, *, length: int, depth: int) -> nodes.Node:
 
 @cache
 def _parser() -> Callable[[str], _Part]:
-    """Return the parser, built at its first use, because building it takes longer than parsing most selectors."""
+    """Return the parser; it is built at its first use, because building it takes longer than parsing most selectors."""
     lark = Lark.open_from_package(
         "assay_sdk.model.selectors",
         "grammar.lark",
@@ -117,13 +120,13 @@ def _parser() -> Callable[[str], _Part]:
 
 
 def _named(token: Token) -> Token:
-    """Turn a name into a reserved word where it is one; check the letters of other names by Java's rules."""
+    """Return a name's token; a reserved word gets its own type, and other names are checked by Java's rules."""
     if token.isascii():
         word = token.upper()
         return token.update(type=word) if word in RESERVED else token
     offset = first_invalid(token)
     if offset is not None:
-        _refuse(f"the character U+{ord(token[offset]):04X} cannot stand in a name", _at(token) + offset)
+        _refuse(f"the character U+{ord(token[offset]):04X} is not valid in a name", _at(token) + offset)
     return token
 
 
@@ -149,12 +152,12 @@ def _numeric(part: _Part) -> _Part:
 
 def _name(part: _Part, operator: Token) -> str:
     if not isinstance(part.node, nodes.Identifier):
-        _refuse(f"{operator.upper()} asks about a name, and this is not one", part.start, "a name")
+        _refuse(f"the left operand of {operator.upper()} is not a name", part.start, "a name")
     return part.node.name
 
 
 def _over(parts: Sequence[_Part], node: nodes.Node, kind: _Kind) -> _Part:
-    """Combine parts: the result starts where the first does and is as deep as the deepest."""
+    """Return the subtree of a node whose operands are these parts; its depth is that of the deepest part."""
     low = max(parts, key=lambda part: part.depth)
     return _Part(node, kind, parts[0].start, low.depth, low.deepest)
 
@@ -178,25 +181,25 @@ Children = list[_Part | Token | None]
 
 
 class _Builder(Transformer[Token, _Part]):
-    """One callback for each alias of the grammar, called during the parse, innermost first."""
+    """The callbacks of the grammar's aliases; the parser calls them for inner constructs first."""
 
     def any_of(self, children: Children) -> _Part:
-        """``a OR b OR ...``."""
+        """Make the subtree of ``a OR b OR ...``."""
         parts = [_condition(child) for child in children if isinstance(child, _Part)]
         return _over(parts, nodes.AnyOf(tuple(part.node for part in parts)), _Kind.TRUTH)
 
     def all_of(self, children: Children) -> _Part:
-        """``a AND b AND ...``."""
+        """Make the subtree of ``a AND b AND ...``."""
         parts = [_condition(child) for child in children if isinstance(child, _Part)]
         return _over(parts, nodes.AllOf(tuple(part.node for part in parts)), _Kind.TRUTH)
 
     def negated(self, children: tuple[Token, _Part]) -> _Part:
-        """``NOT a``."""
+        """Make the subtree of ``NOT a``."""
         word, part = children
         return _deeper(part, nodes.Not(_condition(part).node), _Kind.TRUTH, _at(word))
 
     def compared(self, children: tuple[_Part, Token, _Part]) -> _Part:
-        """``a = b`` and other comparisons; strings and booleans allow only = and <>."""
+        """Make the subtree of ``a = b`` and other comparisons; strings and booleans are valid only with = and <>."""
         left, operator, right = children
         if operator.type == "COMPARE":
             _numeric(left)
@@ -205,11 +208,11 @@ class _Builder(Transformer[Token, _Part]):
         return _over((left, right), node, _Kind.TRUTH)
 
     def between(self, children: Children) -> _Part:
-        """``a BETWEEN b AND c``."""
+        """Make the subtree of ``a BETWEEN b AND c``."""
         return self._between(children, negated=False)
 
     def not_between(self, children: Children) -> _Part:
-        """``a NOT BETWEEN b AND c``."""
+        """Make the subtree of ``a NOT BETWEEN b AND c``."""
         return self._between(children, negated=True)
 
     def _between(self, children: Children, *, negated: bool) -> _Part:
@@ -218,11 +221,11 @@ class _Builder(Transformer[Token, _Part]):
         return _over(parts, nodes.Between(of, low, high, negated), _Kind.TRUTH)
 
     def within(self, children: Children) -> _Part:
-        """``name IN ('a', 'b')``."""
+        """Make the subtree of ``name IN ('a', 'b')``."""
         return self._within(children, negated=False)
 
     def not_within(self, children: Children) -> _Part:
-        """``name NOT IN ('a', 'b')``."""
+        """Make the subtree of ``name NOT IN ('a', 'b')``."""
         return self._within(children, negated=True)
 
     def _within(self, children: Children, *, negated: bool) -> _Part:
@@ -231,11 +234,11 @@ class _Builder(Transformer[Token, _Part]):
         return _over((part,), nodes.Within(_name(part, _word(tokens, "IN")), choices, negated), _Kind.TRUTH)
 
     def like(self, children: Children) -> _Part:
-        """``name LIKE 'pattern' [ESCAPE 'c']``."""
+        """Make the subtree of ``name LIKE 'pattern' [ESCAPE 'c']``."""
         return self._like(children, negated=False)
 
     def not_like(self, children: Children) -> _Part:
-        """``name NOT LIKE 'pattern' [ESCAPE 'c']``."""
+        """Make the subtree of ``name NOT LIKE 'pattern' [ESCAPE 'c']``."""
         return self._like(children, negated=True)
 
     def _like(self, children: Children, *, negated: bool) -> _Part:
@@ -251,24 +254,24 @@ class _Builder(Transformer[Token, _Part]):
         return _over((part,), nodes.Like(name, pattern, escape, negated), _Kind.TRUTH)
 
     def is_null(self, children: tuple[_Part, Token, Token]) -> _Part:
-        """``name IS NULL``."""
+        """Make the subtree of ``name IS NULL``."""
         part, word, _ = children
         return _over((part,), nodes.IsNull(_name(part, word)), _Kind.TRUTH)
 
     def is_not_null(self, children: tuple[_Part, Token, Token, Token]) -> _Part:
-        """``name IS NOT NULL``."""
+        """Make the subtree of ``name IS NOT NULL``."""
         part, word, *_ = children
         return _over((part,), nodes.IsNull(_name(part, word), negated=True), _Kind.TRUTH)
 
     def chain(self, children: Children) -> _Part:
-        """A sum or a product."""
+        """Make the subtree of a sum or a product."""
         parts = [_numeric(child) for child in children if isinstance(child, _Part)]
         operations = [nodes.Operation(str(child)) for child in children if isinstance(child, Token)]
         rest = tuple(zip(operations, (part.node for part in parts[1:]), strict=True))
         return _over(parts, nodes.Chain(parts[0].node, rest), _Kind.NUMBER)
 
     def minus(self, children: tuple[Token, _Part]) -> _Part:
-        """A minus before anything but a literal; a literal in parentheses or with a sign is negated at once."""
+        """Make the subtree of a minus; a number literal in parentheses or with another sign is negated at once."""
         sign, part = children
         of = part.node.value if isinstance(part.node, nodes.Literal) else None
         if isinstance(of, int | float) and not isinstance(of, bool):
@@ -277,47 +280,47 @@ class _Builder(Transformer[Token, _Part]):
         return _deeper(part, nodes.Minus(_numeric(part).node), _Kind.NUMBER, _at(sign))
 
     def plus(self, children: tuple[Token, _Part]) -> _Part:
-        """A plus sign."""
+        """Make the subtree of a plus sign."""
         sign, part = children
         return _deeper(part, nodes.Plus(_numeric(part).node), _Kind.NUMBER, _at(sign))
 
     def bracketed(self, children: tuple[_Part]) -> _Part:
-        """Parentheses: they count for the depth and leave no node."""
+        """Make the subtree of an expression in parentheses, which count for the depth but have no node."""
         (part,) = children
         return _deeper(part, part.node, part.kind, max(0, part.start - 1))
 
     def number(self, children: tuple[Token]) -> _Part:
-        """A numeric literal."""
+        """Make the leaf of a numeric literal."""
         return _leaf(_number(children[0], negative=False), _Kind.NUMBER, children[0])
 
     def negative_number(self, children: tuple[Token, Token]) -> _Part:
-        """A numeric literal with its minus."""
+        """Make the leaf of a numeric literal with a minus."""
         return _leaf(_number(children[1], negative=True), _Kind.NUMBER, children[0])
 
     def string(self, children: tuple[Token]) -> _Part:
-        """A string literal."""
+        """Make the leaf of a string literal."""
         return _leaf(nodes.Literal(literals.string(children[0])), _Kind.STRING, children[0])
 
     def true(self, children: tuple[Token]) -> _Part:
-        """TRUE."""
+        """Make the leaf of TRUE."""
         return _leaf(nodes.Literal(value=True), _Kind.TRUTH, children[0])
 
     def false(self, children: tuple[Token]) -> _Part:
-        """FALSE."""
+        """Make the leaf of FALSE."""
         return _leaf(nodes.Literal(value=False), _Kind.TRUTH, children[0])
 
     def identifier(self, children: tuple[Token]) -> _Part:
-        """A name; of those that begin with JMS, only the ones that the specification allows (3.8.1.1)."""
+        """Make the leaf of a name; of the names with the prefix JMS, only those of 3.8.1.1 are valid."""
         (token,) = children
         name = str(token)
         if name.startswith("JMS") and name not in HEADERS and not name.startswith(("JMSX", "JMS_")):
             known = ", ".join(sorted(header for header in HEADERS if not header.startswith("JMSX")))
-            _refuse(f"a selector cannot refer to {name}; the header fields it can are {known}", _at(token))
+            _refuse(f"a selector cannot refer to {name}; it can refer to the header fields {known}", _at(token))
         return _leaf(nodes.Identifier(name), _Kind.OPEN, token)
 
 
 def _split(children: Children) -> tuple[_Part, list[Token]]:
-    """Return the one part of a construct about a name, and its tokens."""
+    """Return the only operand of a construct, and the construct's tokens."""
     (part,) = (child for child in children if isinstance(child, _Part))
     return part, [child for child in children if isinstance(child, Token)]
 
@@ -327,13 +330,13 @@ def _word(tokens: list[Token], kind: str) -> Token:
 
 
 def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
-    """Convert the parser's error to ours."""
+    """Return the `SelectorError` for an error of the parser."""
     if isinstance(unexpected, UnexpectedToken):
         token = cast("Token", unexpected.token)
         expected = _expected(frozenset(unexpected.accepts or unexpected.expected))
         if token.type == "$END":
             if not text.strip():
-                problem = "it has nothing but blanks" if text else "it is empty"
+                problem = "it has only blanks" if text else "it is empty"
                 return SelectorError(problem, text=text, position=0, expected=expected)
             return SelectorError("it ends too early", text=text, position=len(text), expected=expected)
         shown = f"{token.upper()} is a reserved word" if token.type in RESERVED else f"{token[:32]} does not fit here"
@@ -346,7 +349,7 @@ def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
 
 
 def _expected(terminals: frozenset[str]) -> tuple[str, ...]:
-    """Name terminals in words; all that begin a value share one name."""
+    """Return words for terminals; the terminals that begin a value together are "a value"."""
     if terminals >= _VALUE:
         return ("a value", "a condition") if "NOT" in terminals else ("a value",)
     return tuple(_WORDS.get(terminal, terminal) for terminal in sorted(terminals))

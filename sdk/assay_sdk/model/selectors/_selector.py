@@ -1,4 +1,4 @@
-"""A parsed message selector."""
+"""The public classes of selectors: a parsed selector, and the limits of its text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from assay_sdk.model.selectors import _evaluate, _parse, _text
 from assay_sdk.model.selectors import _nodes as nodes
 
 DEEPEST = 128
-"""Greatest depth that a limit may allow: each level takes up to three of Python's thousand stack frames when a message
-is matched."""
+"""The largest valid limit on depth.  Matching a message takes up to three of Python's thousand stack frames for each
+level."""
 
 
 class Limits(Struct, frozen=True):
-    """Limits on a selector, so that a peer cannot exhaust the broker with one.
+    """Limits on selectors, so that a client cannot exhaust the broker with a selector.
 
     Args:
-        length: Greatest number of characters (default 8192; IBM MQ allows 10240, Apache Artemis has no limit).
-        depth: Greatest nesting depth of parentheses, signs and NOTs, at most `DEEPEST`.
+        length: The largest number of characters; 8192 by default.  IBM MQ's limit is 10240; Apache Artemis has none.
+        depth: The largest nesting depth of parentheses, signs and NOTs, at most `DEEPEST`.
 
     Raises:
         ValueError: A limit is below 1, or `depth` is above `DEEPEST`.
@@ -43,7 +43,7 @@ DEFAULT_LIMITS = Limits()
 class Selector:
     """A message selector (Jakarta Messaging 3.1, 3.8).
 
-    Two selectors are equal when they have the same tree: ``a=1`` equals ``(a = 1)``.  Use `parse` to make one.
+    Two selectors are equal if they have the same tree: ``a=1`` equals ``(a = 1)``.  `parse` returns a new selector.
     """
 
     __slots__ = ("_condition", "_spelled", "_text")
@@ -72,17 +72,17 @@ class Selector:
         return self._text
 
     def matches(self, message: Message) -> bool:
-        """Whether the selector is true for a message; false and unknown both do not match (3.8.1)."""
+        """Return whether the selector is true for a message; false and unknown are both no match (3.8.1)."""
         return self._condition(message) is True
 
     def evaluate(self, message: Message) -> bool | None:
-        """Evaluate the selector: True, False, or None for unknown (3.8.1.2)."""
+        """Evaluate the selector for a message, and return True, False, or None for unknown (3.8.1.2)."""
         return self._condition(message)
 
     def to_text(self) -> str:
-        """Write the selector in canonical form: capital keywords, single spaces, only the parentheses that it needs.
+        """Return the selector in canonical form: capital keywords, single spaces, only necessary parentheses.
 
-        Parsing the result gives an equal selector.  It may be longer than `text`, and so exceed a tight limit.
+        `parse` returns an equal selector for this text.  The text may be longer than `text`, and so exceed a limit.
         """
         return self._spelled
 

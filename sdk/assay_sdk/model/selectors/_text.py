@@ -1,4 +1,4 @@
-"""Writing a tree as text, in canonical form with only the parentheses that it needs."""
+"""Conversion of a selector's tree to text, in canonical form with only the necessary parentheses."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _Spelled = tuple[_Rank, str]
 
 
 def text(tree: nodes.Node) -> str:
-    """Write a selector that parses to this tree."""
+    """Return the text of a selector that has this tree."""
     return nodes.fold(tree, _spelled)[1]
 
 
 def _at_least(rank: _Rank, part: _Spelled) -> str:
-    """Put a part in parentheses if its precedence is too low for its place."""
+    """Return the text of an operand, in parentheses if its precedence is lower than `rank`."""
     own, spelled = part
     return spelled if own >= rank else f"({spelled})"
 

@@ -1,4 +1,4 @@
-"""Values and types of a selector's names (Jakarta Messaging 3.1, 3.8.1.1)."""
+"""The values to which a selector's names refer: header fields and properties (Jakarta Messaging 3.1, 3.8.1.1)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Callable
 from assay_sdk.model.message import Message, Property
 
 DEFAULT_PRIORITY = 4
-"""Priority of a message whose sender gave none (Jakarta Messaging 3.1, 7.7)."""
+"""Priority of a message without a priority (Jakarta Messaging 3.1, 7.7)."""
 
 Read = Callable[[Message], Property]
 
 
 def _delivery_mode(message: Message) -> str | None:
-    """Delivery mode; unknown without a durable header, which the broker resolves before it matches (QS-33)."""
+    """Return the delivery mode; None without a durable header.
+
+    The broker sets the header before it matches a message (QS-33).
+    """
     if message.durable is None:
         return None
     return "PERSISTENT" if message.durable else "NON_PERSISTENT"
@@ -24,7 +27,7 @@ def _priority(message: Message) -> int:
 
 
 def _timestamp(message: Message) -> int:
-    """Timestamp, or zero without one: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
+    """Return the timestamp; 0 without one: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
     return message.creation_ms or 0
 
 
@@ -38,11 +41,14 @@ HEADERS: dict[str, Read] = {
     "JMSXGroupID": lambda message: message.group_id,
     "JMSXGroupSeq": lambda message: message.group_sequence,
 }
-"""Names that are not application properties."""
+"""The functions that read the header fields to which a selector can refer, by name."""
 
 
 def reader(name: str) -> Read:
-    """Return the function that reads a name's value from a message; it returns None when the message has none."""
+    """Return the function that reads the value of a name from a message.
+
+    The function returns None if the message has no such value.
+    """
     header = HEADERS.get(name)
     if header is not None:
         return header

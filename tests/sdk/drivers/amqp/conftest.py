@@ -1,4 +1,4 @@
-"""A connection to a scripted peer."""
+"""Fixtures: an AMQP connection of the driver to a scripted peer."""
 
 from __future__ import annotations
 

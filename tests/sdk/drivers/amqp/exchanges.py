@@ -1,4 +1,4 @@
-"""What the tests of one connection say to each other and to the scripted peer."""
+"""Helpers of the tests of one AMQP connection: open a receiver, and let the scripted peer send messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ HELLO = Message(body="hello", durable=True)
 
 
 def deliver(made: Bench, count: int = 1, *, drained: bool = False, settled: bool = False) -> None:
-    """Let the peer send as far as there is credit."""
+    """Let the peer send messages on the receiver's link.
+
+    Args:
+        made: The bench.
+        count: Number of messages.
+        drained: Whether the peer gives the rest of the credit back afterwards.
+        settled: Whether the messages are settled.
+    """
     link = made.peer.sent_to
     octets = codec.encode(HELLO)
 
@@ -35,7 +42,7 @@ def deliver(made: Bench, count: int = 1, *, drained: bool = False, settled: bool
 
 
 def receiver(made: Bench, *, credit: int = 10, **options: Any) -> None:
-    """A receiver with number 2."""
+    """Open a receiver with the link number 2, and grant credit."""
 
     def accept(link: Any) -> None:
         made.peer.accept_link(link)

@@ -1,6 +1,6 @@
-"""A scripted AMQP peer on proton's engine: it does what a test tells it and nothing else.
+"""A scripted AMQP peer, with Qpid Proton: it does only what a test tells it.
 
-It listens on the loopback address and lives on the same runner as the driver under test.
+It listens on the loopback address, and runs on the runner of the driver under test.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Handler = Callable[[Any], None]
 
 
 class Peer:
-    """One listener, one connection at a time.
+    """A peer with one listener, which serves one connection at a time.
 
     Args:
-        runner: The loop.
-        sasl_outcome: Code of the SASL outcome.
-        mechanisms: What is offered.
-        offered: Offered capabilities of the open.
+        runner: Runner of the driver under test.
+        sasl_outcome: Code of the SASL outcome that the peer sends.
+        mechanisms: SASL mechanisms that the peer offers.
+        offered: Capabilities that the peer offers in its open.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Peer:
         return f"amqp://127.0.0.1:{self._server.getsockname()[1]}"
 
     def do(self, job: Callable[[], object]) -> None:
-        """Run a job on the loop, flush, and wait for it."""
+        """Run a job on the loop, send the peer's output, and wait until both are done."""
         ran: list[bool] = []
 
         def run() -> None:
@@ -94,7 +94,7 @@ class Peer:
         self.do(job)
 
     def drop(self) -> None:
-        """Drop the line."""
+        """Close the socket without an AMQP close."""
         if self._line is not None:
             self.runner.unregister(self._line)
             self._line.close()
@@ -119,7 +119,7 @@ class Peer:
         return refuse
 
     def answer(self, outcome: Callable[[Any], None]) -> Handler:
-        """A handler that reads what is sent and settles it."""
+        """Return a handler that reads each message of the client and gives it an outcome."""
 
         def handle(delivery: Any) -> None:
             if delivery.readable and not delivery.partial:
@@ -205,7 +205,7 @@ class Peer:
 
 
 class Bench:
-    """A peer, and one wire of the driver under test with what it said."""
+    """A peer, and one connection of the driver under test with its events."""
 
     def __init__(self, runner: RealRunner, peer: Peer) -> None:
         self.runner = runner
@@ -223,7 +223,7 @@ class Bench:
         url: str | None = None,
         open_timeout_ms: int = LIMIT_MS,
     ) -> DriverEvent:
-        """Connect; the first thing that is not a frame."""
+        """Connect, and return the first event that is not a traced frame."""
         target = Target(
             url=url or self.peer.url, client_id=client_id, login=login, trace=trace, open_timeout_ms=open_timeout_ms
         )
@@ -231,7 +231,12 @@ class Bench:
         return self.expect(Opened | Closed)
 
     def expect(self, kind: Any, number: int = 1) -> Any:
-        """The so-manieth event of a kind, once it is there."""
+        """Wait for an event of a kind, and return it.
+
+        Args:
+            kind: Class of the event.
+            number: Position of the event among the events of this kind, from 1.
+        """
 
         def found() -> list[DriverEvent]:
             return [event for event in self.said if isinstance(event, kind)]
@@ -243,14 +248,14 @@ class Bench:
         assert self.runner.run_until(done, self.runner.clock.monotonic_ns() + LIMIT_MS * 1_000_000), what
 
     def submit(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> int:
-        """Submit a command with the next token."""
+        """Submit a command with a new token, and return the token."""
         self._tokens += 1
         assert self.wire is not None
         self.wire.submit(make(token=self._tokens, **kwargs) if not args else make(self._tokens, *args, **kwargs))
         return self._tokens
 
     def answer(self, token: int) -> Done | Failed:
-        """What a token was answered."""
+        """Wait for the answer to a token, and return it."""
         answers: list[Done | Failed] = []
 
         def look() -> bool:
@@ -261,17 +266,17 @@ class Bench:
         return answers[0]
 
     def ask(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> Done | Failed:
-        """Submit and wait for the answer."""
+        """Submit a command, and return its answer."""
         return self.answer(self.submit(make, *args, **kwargs))
 
     def refused(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> Refused:
-        """Submit; it must be refused."""
+        """Submit a command that must be refused, and return the refusal."""
         answer = self.ask(make, *args, **kwargs)
         assert isinstance(answer, Failed), answer
         return answer.refused
 
     def done(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> Done:
-        """Submit; it must succeed."""
+        """Submit a command that must succeed, and return its answer."""
         answer = self.ask(make, *args, **kwargs)
         assert isinstance(answer, Done), answer
         return answer
@@ -279,7 +284,7 @@ class Bench:
 
 @contextmanager
 def bench(**peer: Any) -> Iterator[Bench]:
-    """A bench on a loop of its own; the driver's connection is closed at the end."""
+    """Make a bench with a runner of its own; at the end, abort the driver's connection and close the peer."""
     runner = RealRunner()
     made = Bench(runner, Peer(runner, **peer))
     try:
@@ -296,7 +301,7 @@ ACTIVE = Endpoint.LOCAL_ACTIVE | Endpoint.REMOTE_ACTIVE
 
 
 def settle(state: int) -> Callable[[Any], None]:
-    """An outcome for `Peer.answer`."""
+    """Return a function for `Peer.answer` that settles a delivery with this state."""
 
     def outcome(delivery: Delivery) -> None:
         delivery.update(state)

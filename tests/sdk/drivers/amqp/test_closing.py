@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: how sessions and connections end."""
+"""One connection against a scripted peer: the end of sessions and connections."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def test_a_peer_without_heartbeats_is_taken_for_dead(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("assay_sdk.drivers.amqp.wire.IDLE_TIMEOUT_S", 0.1)
     with bench() as made:
         made.connect()
-        closed = made.expect(Closed)  # this peer has no clock and so no heartbeats
+        closed = made.expect(Closed)  # this peer has no clock, so it sends no heartbeats
         assert closed.refused is not None
         assert closed.refused.kind is JmsErrorKind.CONNECTION_LOST

@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: every command has its answer, whatever becomes of it."""
+"""One connection against a scripted peer: the driver answers every command once, also when the connection ends."""
 
 from __future__ import annotations
 

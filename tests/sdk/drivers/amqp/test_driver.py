@@ -1,4 +1,4 @@
-"""URLs, runners, and what is missing."""
+"""The AMQP driver's checks of URLs and runners, and its import without Proton."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_a_url_names_a_place(url: str, shown: str) -> None:
         ("amqp://", "names no host: write amqp://host:port$"),
         ("amqps:h:5671", "names no host: write amqps://host:port$"),
         ("amqp://h:x", "port"),
-        ("amqp://u:secret@h", "as login"),
-        ("amqp://u:secret@", "as login"),
-        ("amqp://h:1/ORDERS", "goes on after host and port: write amqp://h:1$"),
-        ("amqp://h?token=secret", "goes on after host and port: write amqp://h$"),
+        ("amqp://u:secret@h", "pass login="),
+        ("amqp://u:secret@", "pass login="),
+        ("amqp://h:1/ORDERS", "goes on after host and port: write only amqp://h:1$"),
+        ("amqp://h?token=secret", "goes on after host and port: write only amqp://h$"),
     ],
 )
 def test_a_malformed_url_is_said_to_be_without_its_secrets(url: str, says: str) -> None:
@@ -59,13 +59,13 @@ def test_a_malformed_url_is_said_to_be_without_its_secrets(url: str, says: str) 
 )
 @pytest.mark.parametrize("url", ["amqp://127.0.0.1:notaport", "amqp://[::1", "amqps://127.0.0.1:70000", "amqp://u@h"])
 def test_a_malformed_url_is_an_error_of_the_face(make: Callable[[str], object], url: str) -> None:
-    with pytest.raises((MessagingError, MessagingRuntimeError), match=r"amqps?://|as login") as caught:
+    with pytest.raises((MessagingError, MessagingRuntimeError), match=r"amqps?://|pass login=") as caught:
         make(url)
     assert caught.value.kind is JmsErrorKind.MESSAGING
 
 
 @pytest.mark.parametrize(
-    ("answer", "what"), [(b"\x15\x03\x01\x00\x02\x02\x46", "answers with TLS"), (b"", "before its first word")]
+    ("answer", "what"), [(b"\x15\x03\x01\x00\x02\x02\x46", "answers with TLS"), (b"", "without an answer")]
 )
 def test_a_broker_that_expects_tls_is_told_by_its_first_octets(answer: bytes, what: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:

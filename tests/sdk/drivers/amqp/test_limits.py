@@ -1,4 +1,4 @@
-"""Requests that the broker never answers: each fails at its limit, says what is known, and leaves nothing behind."""
+"""Commands that the broker never answers: each fails at its timeout, and leaves no state in the driver."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def hasty() -> Iterator[Bench]:
 
 @contextmanager
 def in_haste(made: Bench) -> Iterator[None]:
-    """What is asked for here has little time; whatever is answered is asked for outside, with the usual limit."""
+    """Give the commands within the block a timeout of `SHORT_MS`; commands after it have the usual timeout."""
     assert made.wire is not None
     answers = made.wire.answers
 
@@ -67,7 +67,7 @@ def in_haste(made: Bench) -> Iterator[None]:
 
 
 def nothing(_: object) -> None:
-    """A peer that does not answer."""
+    """Handle a frame without an answer."""
 
 
 def attach_without_credit(links: list[Any]) -> Callable[[Any], None]:
@@ -81,7 +81,7 @@ def attach_without_credit(links: list[Any]) -> Callable[[Any], None]:
 
 
 def late(made: Bench, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> str:
-    """A request that fails at its limit; why."""
+    """Submit a command that must fail at its timeout, and return the error's text."""
     with in_haste(made):
         refused = made.refused(make, *args, **kwargs)
     assert refused.kind is JmsErrorKind.MESSAGING
@@ -105,7 +105,7 @@ def test_a_session_that_never_begins_is_closed(hasty: Bench) -> None:
     [
         (OpenSender, (1, 1, QUEUE), "a sender to"),
         (Browse, (1, QUEUE), "a browser on"),
-        (Unsubscribe, (1, "s"), "to remove the subscription 's' is given up"),
+        (Unsubscribe, (1, "s"), "the client has closed the link (to remove the subscription 's')"),
     ],
 )
 def test_a_link_that_is_never_attached_is_given_up_and_closed(
@@ -172,7 +172,7 @@ def test_a_unit_of_work_that_never_begins_is_none_and_is_backed_out_when_it_does
         asked[0].settle()
 
     hasty.peer.handlers["DELIVERY"] = keep
-    assert "there is no unit of work" in late(hasty, Begin, 1, 7)
+    assert "the unit of work has not begun" in late(hasty, Begin, 1, 7)
     assert hasty.refused(Commit, 7).kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
     hasty.peer.do(declared)
     hasty.until(lambda: len(asked) == 2, "the discharge")
@@ -207,7 +207,7 @@ def test_a_unit_of_work_whose_messages_are_not_answered_is_not_committed_behind_
         answers = hasty.answer(sent), hasty.answer(commit)
     assert all(isinstance(answer, Failed) for answer in answers)
     assert isinstance(answers[1], Failed)
-    assert "the broker was not asked to end it" in answers[1].refused.text
+    assert "so the client did not end it" in answers[1].refused.text
     hasty.peer.do(lambda: settle(Delivery.ACCEPTED)(held[0]))
     hasty.done(OpenSession, 2)
     assert discharges == []

@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: how it opens, or does not."""
+"""One connection against a scripted peer: opening, and refused connections."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_peer_that_speaks_something_else_is_named() -> None:
         closed = made.connect()
         assert isinstance(closed, Closed)
         assert closed.refused is not None
-        assert "cannot be talked to" in closed.refused.text
+        assert "the login at the broker failed" in closed.refused.text
 
 
 def test_frames_are_traced_in_both_directions_when_asked_for() -> None:

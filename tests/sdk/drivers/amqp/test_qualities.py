@@ -42,7 +42,7 @@ def traced() -> Iterator[Bench]:
 
 
 def links(made: Bench) -> list[Any]:
-    """The links that the peer has accepted."""
+    """Let the peer accept links, and return the list to which it adds each of them."""
     accepted: list[Any] = []
 
     def accept(link: Any) -> None:
@@ -107,7 +107,7 @@ def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -
 
 
 class Receiving:
-    """A receiver that has been given one message, by a broker that settles as it says in its attach.
+    """A receiver that has got one message from a broker with this ``rcv-settle-mode``.
 
     Args:
         made: The bench.
@@ -142,7 +142,7 @@ class Receiving:
         return any(isinstance(event, Done | Failed) and event.token == token for event in self.made.said)
 
     def confirm(self) -> int:
-        """Accept the message; returns when the broker has the outcome."""
+        """Accept the message, wait until the broker has the outcome, and return the command's token."""
         token = self.made.submit(Settle, 1, (self.number,), Outcome.ACCEPTED)
         self.made.until(lambda: bool(self.changes))
         return token

@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: transactions."""
+"""One connection against a scripted peer: local units of work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from assay_sdk.model.reasons import JmsErrorKind
 
 
 def coordinator(made: Bench, *, discharge: int = Delivery.ACCEPTED) -> list[Any]:
-    """Let the peer answer a coordinator, and other senders with a transactional state; what it was told."""
+    """Let the peer act as a transaction coordinator, and give messages a transactional outcome.
+
+    Args:
+        made: The bench.
+        discharge: Outcome of a discharge.
+
+    Returns:
+        A list to which the peer adds each declaration, discharge and disposition.
+    """
     told: list[Any] = []
 
     def handle(delivery: Any) -> None:

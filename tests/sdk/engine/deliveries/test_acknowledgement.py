@@ -170,7 +170,7 @@ def test_recover_inside_an_automatic_listener_brings_its_message_again() -> None
 
 def test_a_transacted_session_does_not_recover() -> None:
     bench = Bench(AckMode.TRANSACTED)
-    with pytest.raises(RefusedError, match="roll it back") as caught:
+    with pytest.raises(RefusedError, match="roll back its unit of work") as caught:
         bench.do(bench.session.recover())
     assert caught.value.refused.kind is JmsErrorKind.ILLEGAL_STATE
 

@@ -20,7 +20,13 @@ from assay_sdk.observer import CallbackEnded, Seen
 
 
 class Batches:
-    """Notes batches and when they came; raises and takes time where told."""
+    """A batch listener that records the batches and the times of its calls.
+
+    Args:
+        bench: The bench.
+        fails: Number of first calls that raise an error.
+        takes_ms: Duration of each call, in virtual milliseconds.
+    """
 
     def __init__(self, bench: Bench, *, fails: int = 0, takes_ms: int = 0) -> None:
         self.bench = bench
@@ -208,7 +214,7 @@ def test_a_batch_of_nothing_but_expired_messages_is_no_batch() -> None:
 @pytest.mark.parametrize(("size", "timeout_ms"), [(0, 10), (-1, 10), (1, -1)])
 def test_a_size_below_one_or_a_negative_timeout_is_refused(size: int, timeout_ms: int) -> None:
     bench = Bench()
-    with pytest.raises(RefusedError, match="a batch has a size of at least 1"):
+    with pytest.raises(RefusedError, match="give at least 1 message and at least 0 ms"):
         bench.do(consumer_of(bench).set_batch_listener(Batches(bench), size, timeout_ms))
 
 

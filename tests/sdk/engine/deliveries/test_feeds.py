@@ -23,7 +23,11 @@ def consumer_of(bench: Bench, address: Address = QUEUE) -> EngineConsumer:
 
 
 class Listener:
-    """Notes what it is handed; raises where told."""
+    """A message listener that records the messages.
+
+    Args:
+        fails: Number of first calls that raise an error.
+    """
 
     def __init__(self, *, fails: int = 0) -> None:
         self.bodies: list[object] = []
@@ -170,7 +174,7 @@ def test_a_listener_excludes_blocking_receives() -> None:
     bench = Bench()
     consumer = consumer_of(bench)
     bench.do(consumer.set_message_listener(Listener()))
-    with pytest.raises(RefusedError, match="take the listener away") as caught:
+    with pytest.raises(RefusedError, match="remove the listener first") as caught:
         bench.do(consumer.receive(0))
     assert caught.value.refused.kind is JmsErrorKind.ILLEGAL_STATE
 

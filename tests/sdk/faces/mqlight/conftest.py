@@ -1,4 +1,4 @@
-"""A broker for each test."""
+"""Fixtures: an in-process broker for each test of the MQ Light face."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients begin and end."""
+"""MQ Light clients: connecting, states and stopping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a client and its messages when its line is lost."""
+"""MQ Light clients and their messages after a lost connection."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_confirm_over_an_earlier_connection_is_stale(world: World) -> None:
         world.let(SECOND)
         world.cut()
         world.let(SECOND)
-        with pytest.raises(StaleDeliveryError, match="comes again"):
+        with pytest.raises(StaleDeliveryError, match="when the broker delivers it again"):
             got[0].confirm()
         assert (got[1].data, got[1].redelivered, got[1].delivery_count) == ("x", True, 2)
         got[1].confirm()

@@ -1,4 +1,4 @@
-"""The MQ Light face over AMQP and in real time, against a scripted peer that loses its line."""
+"""The MQ Light face over AMQP and in real time, against a scripted peer that drops the connection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MS = 1_000_000
 
 
 class World:
-    """A peer, and a client of it that does not wait long before it tries again."""
+    """A scripted peer, and clients of it that reconnect after a few milliseconds."""
 
     def __init__(self) -> None:
         self.runner = RealRunner()

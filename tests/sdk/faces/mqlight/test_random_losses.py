@@ -1,4 +1,7 @@
-"""Whatever is cut, and whenever: at least once arrives, at most once never twice, and what was confirmed stays away."""
+"""Random losses of connections.
+
+At least once, each message arrives; at most once, no message arrives twice; a confirmed message does not come again.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ MS = 1_000_000
 HOUR_MS = 3_600_000
 
 cuts = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 6)), max_size=2)
-"""When every line is cut: so many milliseconds after the beginning of a step (a flush of the disk takes one), and so
-many rounds of jobs after that."""
+"""When all connections are cut: milliseconds after the beginning of a step (a flush of the disk takes one), and then a
+number of rounds of jobs."""
 
 
 class World:
-    """A sender and a subscriber, whose lines are cut now and then."""
+    """A sender and a subscriber, whose connections the test cuts."""
 
     def __init__(self, broker: InProcessBroker, seed: int, confirms: float) -> None:
         self.broker = broker
@@ -31,7 +34,7 @@ class World:
         self.transferred: Counter[str | None] = Counter()
         self.got: list[str] = []
         self.confirmed: dict[str, int] = {}
-        """How often a message had come when its confirmation was answered."""
+        """For each confirmed message, how often it had arrived when the broker answered the confirmation."""
         self.sender = self.client("sender")
         self.subscriber = self.client("subscriber")
         self.subscriber.subscribe("t", qos=1, auto_confirm=False, ttl=HOUR_MS, on_message=self.handle)
@@ -66,7 +69,7 @@ class World:
         self.broker.runner.run_until(lambda: False, self.now_ns + span_ms * MS)
 
     def cut_after(self, rounds: int) -> None:
-        """Cut every line once so many rounds of jobs are over."""
+        """Cut all connections after a number of rounds of jobs."""
         if rounds:
             self.broker.runner.call_soon(partial(self.cut_after, rounds - 1))
         else:
@@ -107,7 +110,8 @@ def test_at_least_once_arrives_and_at_most_once_never_twice(
             else:
                 assert world.transferred[message_id] <= 1, "at most once is never sent twice"
         for _, body, message_id in sent:
-            if body in world.confirmed and world.transferred[message_id] == 1:  # of two copies, one may be unconfirmed
+            # A message that was sent twice is not checked, because one of its copies may be unconfirmed.
+            if body in world.confirmed and world.transferred[message_id] == 1:
                 assert world.got.count(body) == world.confirmed[body], "what was confirmed stays away"
         assert world.sender.state == world.subscriber.state == "started"
         world.sender.close()

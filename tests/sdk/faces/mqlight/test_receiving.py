@@ -1,4 +1,4 @@
-"""Messages are handed over, asked for and confirmed within their credit."""
+"""Subscriptions of the MQ Light face: callbacks, receive calls, confirmations and credit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_without_auto_confirm_only_the_application_confirms(world: World) -> Non
 
 
 async def later(_given: object) -> None:
-    """A callback as an asyncio program might give it: a call of it does nothing."""
+    """Do nothing: a coroutine function, as an asyncio program may pass it as a callback."""
 
 
 @pytest.mark.parametrize(

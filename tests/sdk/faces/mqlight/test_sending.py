@@ -1,4 +1,4 @@
-"""What is sent, and how it goes over the wire."""
+"""Sends of the MQ Light face: arguments, bodies and quality of service."""
 
 from __future__ import annotations
 

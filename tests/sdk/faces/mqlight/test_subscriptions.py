@@ -1,4 +1,4 @@
-"""Subscriptions begin, are shared, outlive their clients, and end."""
+"""Subscriptions of the MQ Light face: shares, times to live and unsubscribing."""
 
 from __future__ import annotations
 

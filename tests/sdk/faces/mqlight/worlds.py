@@ -1,4 +1,4 @@
-"""The MQ Light face against the reference broker in the same process, under its virtual clock."""
+"""A world for tests of the MQ Light face: the in-process reference broker in virtual time, and clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECOND = 1_000
 
 
 class World:
-    """A broker, and clients of it."""
+    """An in-process broker, and the events and states of its clients."""
 
     def __init__(self, broker: InProcessBroker) -> None:
         self.broker = broker
@@ -43,7 +43,7 @@ class World:
         self.broker.queue_manager.cut()
 
     def transfers(self) -> list[tuple[str | None, bool]]:
-        """What went over the wire, with whether it was settled."""
+        """Return the message id of each message that a client has sent, and whether it was sent settled."""
         seen = [event.frame for event in self.events if isinstance(event, FrameSeen)]
         frames = [frame for frame in seen if frame.direction == "out"]
         return [(frame.transfer.message.message_id, frame.transfer.settled) for frame in frames if frame.transfer]

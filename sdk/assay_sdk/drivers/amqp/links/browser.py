@@ -1,4 +1,4 @@
-"""Browsers, and the look-up that removes a subscription."""
+"""Links that browse a queue, and links that remove a subscription."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _BROWSE_CREDIT = 1_000
-"""Messages of one round of a browse; rounds follow until one gets fewer."""
+"""Credit of one round of a browse, in messages."""
 
 
 class BrowserEnd(Incoming):
-    """A browse of a queue: rounds of credit, each drained, until a round gets fewer messages than its credit.
+    """A link that browses a queue.
+
+    The client grants credit and drains it, in rounds, until a round brings fewer messages than its credit.
 
     Args:
         context: Connection of the link.
         engine: Proton's link.
         session: Number of the session.
-        token: Token to answer with the messages.
+        token: Token of the `Browse` command, which is answered with the messages.
         address: Queue to browse.
         selector: JMS message selector; None for all messages.
     """
@@ -57,18 +59,18 @@ class BrowserEnd(Incoming):
         )
 
     def opened(self) -> None:
-        """Start the first round."""
+        """Start the first round, unless the broker does not apply the selector."""
         if missing_filters(self.engine, self.filters):
-            super().opened()  # refuses, because the broker does not apply the selector
+            super().opened()  # answers `Failed`
             return
         self._ask()
 
     def flow(self) -> None:
-        """Check whether the round has ended."""
+        """Check whether the round has ended, because the credit has changed."""
         self._look()
 
     def delivery(self, delivery: Delivery) -> None:
-        """Take a message of the round."""
+        """Add a message of the round to the result."""
         for received in self.read(delivery):
             settle_with(delivery, Outcome.ACCEPTED)
             self._found.append(received.message)
@@ -76,7 +78,7 @@ class BrowserEnd(Incoming):
         self._look()
 
     def ended(self, why: Refused) -> None:
-        """Refuse the browse, which has not ended."""
+        """Answer `Failed` for the browse, because the link or the connection has ended."""
         self.answers.fail(self._token, why)
 
     def _ask(self) -> None:
@@ -95,13 +97,13 @@ class BrowserEnd(Incoming):
 
 
 class LookupEnd(LinkEnd):
-    """The removal of a subscription: a link with its name and without a source, attached and then closed.
+    """A link that removes a subscription: the client attaches it by the subscription's name, then closes it.
 
     Args:
         context: Connection of the link.
         engine: Proton's link.
         session: Number of the session.
-        token: Token to answer when the subscription is removed.
+        token: Token of the `Unsubscribe` command, which is answered when the subscription is removed.
         name: Name of the subscription.
     """
 
@@ -118,7 +120,7 @@ class LookupEnd(LinkEnd):
         )
 
     def has_terminus(self) -> bool:
-        """Whether the peer found a source."""
+        """Return whether the broker has found the subscription, whose source is then in its attach."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:
@@ -126,7 +128,7 @@ class LookupEnd(LinkEnd):
         self.close(None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Answer that the subscription is removed, or why not."""
+        """Answer the command: `Done` after the close that the client requested, otherwise `Failed`."""
         removed = self.state is LinkState.CLOSING and condition is None
         why = None if removed else self.refused(condition)
         if why is None:
@@ -136,15 +138,15 @@ class LookupEnd(LinkEnd):
         super().remote_closed(condition)
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Make the refusal; a subscription that is not found is an invalid destination (JMS 2.0, 10.3)."""
+        """Return the refusal; an unknown subscription is an invalid destination (JMS 2.0, 10.3)."""
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
     def flow(self) -> None:
-        """Do nothing: the link has no credit."""
+        """Do nothing, because the link grants no credit."""
 
     def delivery(self, delivery: Delivery) -> None:
-        """Do nothing: no message comes without credit."""
+        """Do nothing, because no message arrives without credit."""
 
     def ended(self, why: Refused) -> None:
-        """Refuse the removal, because the connection was lost before the answer."""
+        """Answer `Failed` for the removal, because the link or the connection has ended."""
         self.answers.fail(self._token, why)

@@ -1,6 +1,6 @@
-"""The client's end of a link: attach, refusal, detach (OASIS AMQP 1.0, 2.6).
+"""The client's end of an AMQP link: attach, refusal and detach (OASIS AMQP 1.0, 2.6).
 
-`LinkEnd` has the states of all links in one table; its subclasses handle messages and requests.
+`LinkEnd` is the base of all links, with one table of states.  Its subclasses handle messages and requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay_sdk.model.stepper import Stepper
 
 
 class LinkContext(Protocol):
-    """The connection, as its links see it."""
+    """The attributes and methods of a connection that its links use."""
 
     answers: Answers
     prefixes: Prefixes
@@ -34,11 +34,11 @@ class LinkContext(Protocol):
         ...
 
     def next_delivery(self) -> int:
-        """Return a number for a delivery; each number is used once on this connection."""
+        """Return the number of the next delivery; each number is used once on this connection."""
         ...
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
-        """Add fields to this link's attach that the engine cannot set."""
+        """Add fields that Proton cannot set to the attach of a link."""
         ...
 
     def forget(self, end: LinkEnd) -> None:
@@ -51,7 +51,7 @@ class LinkState(StrEnum):
 
     ATTACHING = "attaching"
     REFUSING = "refusing"
-    """The peer has attached without the requested terminus; it sends the reason with its detach (2.6.3)."""
+    """The broker has attached without the requested source or target, and sends the reason with its detach (2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
     GONE = "gone"
@@ -61,20 +61,29 @@ class LinkInput(StrEnum):
     """Event of a link."""
 
     ATTACHED = "attached"
+    """The broker has attached the link."""
     ATTACHED_WITHOUT = "attached-without"
+    """The broker has attached the link without the requested source or target."""
     DETACHED = "detached"
+    """The broker has detached or closed the link."""
     CLOSE = "close"
+    """The client closes the link."""
 
 
 class LinkAct(StrEnum):
-    """The action for an event."""
+    """The client's action for an event."""
 
     NOTHING = "nothing"
     OPENED = "opened"
+    """Answer that the link is open."""
     CLOSE = "close"
+    """Send the detach."""
     REFUSED = "refused"
+    """Answer that the broker has refused the link."""
     CLOSED = "closed"
+    """Answer that the link is closed."""
     CLOSED_BY_PEER = "closed-by-peer"
+    """Report that the broker has closed the link."""
 
 
 TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
@@ -90,21 +99,21 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
     (LinkState.CLOSING, LinkInput.ATTACHED_WITHOUT): (LinkState.CLOSING, LinkAct.NOTHING),
     (LinkState.CLOSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED),
 }
-"""A missing pair cannot happen: proton reports each of the peer's frames once, and ends a connection with frames in the
-wrong order."""
+"""Table of a link.  Other pairs cannot happen: Proton reports each frame of the broker once, and ends a connection
+whose frames are in the wrong order."""
 
 
 class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
-    """One link.
+    """The client's end of one link.
 
     Args:
         context: Connection of the link.
         engine: Proton's link, configured but not opened.
-        number: Number of the link in the SDK's engine; None for links of the driver itself.
+        number: Number of the link in the SDK's engine; None for a link that only the driver uses.
         session: Number of the session.
-        opening: Token of the command that opens the link; None for links of the driver itself.
-        what: Name of the link, in words that follow "the broker refused".
-        objects: Names of the objects that a refusal is about.
+        opening: Token of the command that opens the link; None for a link that only the driver uses.
+        what: The link in words that follow "the broker refused".
+        objects: Names of the objects that a refusal of the link names.
     """
 
     def __init__(
@@ -131,7 +140,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
 
     @property
     def answers(self) -> Answers:
-        """Open tokens of the connection."""
+        """The connection's open tokens, to which the link adds answers."""
         return self.context.answers
 
     def open(self) -> None:
@@ -139,7 +148,11 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         self.engine.open()
 
     def close(self, token: int | None) -> None:
-        """Close the link, or detach if it is durable; the token is answered after the peer's detach."""
+        """Close the link; a durable subscription's link is only detached.
+
+        Args:
+            token: Token that is answered after the broker's detach; None for none.
+        """
         if not self.knows(LinkInput.CLOSE):
             if token is not None:
                 self.answers.done(token)
@@ -148,21 +161,33 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         self._step(LinkInput.CLOSE, None)
 
     def give_up(self) -> str:
-        """End the link because its command timed out; the peer may still answer later."""
+        """Close the link, because its command timed out; the broker may still answer later.
+
+        Returns:
+            The end of the error's sentence.
+        """
         self.close(None)
-        return f"{self.what} is given up"
+        return f"the client has closed the link ({self.what})"
 
     def remote_opened(self) -> None:
-        """Handle the peer's attach."""
+        """Handle the broker's attach."""
         self._step(LinkInput.ATTACHED if self.has_terminus() else LinkInput.ATTACHED_WITHOUT, None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the peer's detach."""
+        """Handle the broker's detach.
+
+        Args:
+            condition: Error condition of the detach; None without one.
+        """
         if self.state is not LinkState.GONE:
             self._step(LinkInput.DETACHED, condition)
 
     def cut(self, why: Refused) -> None:
-        """End the link, because its session or connection has ended."""
+        """End the link, because its session or connection has ended.
+
+        Args:
+            why: Refusal for the open commands of the link.
+        """
         if self.state is LinkState.GONE:
             return
         self.state = LinkState.GONE
@@ -172,38 +197,38 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         if self.closing is not None:
             self.answers.fail(self.closing, why)
 
-    def gone_with_session(self, why: Refused, *, told: bool) -> None:
-        """End the link with its session.
+    def gone_with_session(self, why: Refused, *, report: bool) -> None:
+        """End the link, because its session has ended.
 
         Args:
-            why: Refusal of everything that is open on the link.
-            told: Whether to tell the SDK's engine, which is not needed if the engine has closed the session.
+            why: Refusal for the open commands of the link.
+            report: Whether to emit `LinkClosed` to the SDK's engine; False if the engine has closed the session.
         """
         was_open = self.state is LinkState.OPEN
         self.cut(why)
-        if told and was_open and self.number is not None:
+        if report and was_open and self.number is not None:
             self.answers.emit(LinkClosed(self.number, why))
 
-    # --- what subclasses say
+    # --- for subclasses
 
     @abstractmethod
     def has_terminus(self) -> bool:
-        """Whether the peer's attach has the requested terminus."""
+        """Return whether the broker's attach has the requested source or target."""
 
     @abstractmethod
     def ended(self, why: Refused) -> None:
-        """Refuse everything that is open on the link."""
+        """Answer `Failed` for all open commands of the link."""
 
     @abstractmethod
     def flow(self) -> None:
-        """Handle a change of credit."""
+        """Handle a change of the link's credit."""
 
     @abstractmethod
     def delivery(self, delivery: Delivery) -> None:
-        """Handle a new or changed delivery."""
+        """Handle a new delivery, or a changed state of a delivery."""
 
     def opened(self) -> None:
-        """Answer the command that opened the link."""
+        """Answer `Done` to the command that opened the link."""
         if self.opening is not None:
             self.answers.done(self.opening, properties=peer_properties(self.engine.remote_properties))
 
@@ -212,7 +237,11 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         self.engine.close()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Return why the peer refused the link."""
+        """Return the refusal of the link.
+
+        Args:
+            condition: Error condition of the broker's detach; None without one.
+        """
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
     # --- the table
@@ -251,7 +280,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
             self.answers.done(self.closing)
 
     def _leave_for_good(self) -> None:
-        """Answer the peer's detach."""
+        """Answer the broker's detach, and forget the link."""
         self.engine.close()
         self.engine.free()
         self.context.forget(self)

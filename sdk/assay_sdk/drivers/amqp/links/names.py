@@ -1,7 +1,7 @@
-"""Names and attaches of links for queues, topics and subscriptions, as in Apache Qpid JMS.
+"""Names and attach fields of links for queues, topics and subscriptions, as in Apache Qpid JMS.
 
-Names and terminus fields follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, which brokers are
-written for: a durable subscription is identified by the name of its link.
+They follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, because brokers are written for Qpid
+JMS.  The name of a link identifies its durable subscription.
 """
 
 from __future__ import annotations
@@ -48,17 +48,18 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
 
 _LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
-"""Lifetime of a dynamic node (3.5.10): it ends with the link that created it."""
+"""Lifetime of a dynamic node (3.5.10): the broker deletes it when the link that created it closes."""
 
 QPID_DEFAULT_OUTCOME = AttachFields(modified=True)
-"""Outcome for messages of a receiver that detaches without one (modified, delivery-failed), as in Qpid JMS."""
+"""Default outcome of a receiver's source: modified, delivery-failed.  The broker applies it to messages for which the
+receiver sends no outcome; Qpid JMS requests the same."""
 
 
 class LinkNames:
-    """Names of one connection's links.
+    """The names of one connection's links.
 
     Args:
-        explicit: Whether the application gave a client id, which its subscriptions then belong to.
+        explicit: Whether the application gave a client id; its subscriptions then belong to this id.
     """
 
     def __init__(self, *, explicit: bool) -> None:
@@ -66,27 +67,28 @@ class LinkNames:
         self._used: set[str] = set()
 
     def plain(self, address: Address | None) -> str:
-        """Make a unique name for a link."""
+        """Return a unique name for a link to a destination that is no named subscription."""
         return f"assay:{address.name if address else 'anonymous'}:{uuid.uuid4()}"
 
     def subscription(self, command: OpenReceiver) -> str | Refused:
         """Reserve the name of a receiver's link.
 
         Returns:
-            The name, or a refusal: the subscription is unshared and in use here, or its name is invalid.
+            The name.  A refusal if the subscription's name is invalid, or if the subscription is unshared and has a
+            consumer on this connection.
         """
         name = command.name
         if name is None:
             return self.plain(command.address)
         if DELIMITER in name:
             return refused(
-                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} holds a {DELIMITER!r}: leave that out", name
+                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} contains {DELIMITER!r}: leave it out", name
             )
         if not command.shared:
             if name in self._used:
                 return refused(
                     Mqrc.SUBSCRIPTION_IN_USE,
-                    f"the subscription {name!r} has a consumer on this connection: close that first",
+                    f"the subscription {name!r} has a consumer on this connection: close the consumer first",
                     name,
                 )
             self._used.add(name)
@@ -97,7 +99,13 @@ class LinkNames:
         return found
 
     def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str:
-        """Return the name under which a subscription is looked up for its removal."""
+        """Return the name of the link that removes a subscription.
+
+        Args:
+            name: Name of the subscription.
+            shared: Whether the subscription is shared.
+            everybodys: Whether the subscription belongs to no client id.
+        """
         return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
 
     def release(self, name: str) -> None:
@@ -105,10 +113,12 @@ class LinkNames:
         self._used.discard(name)
 
     def globally(self, *, everybodys: bool) -> bool:
-        """Whether a shared subscription belongs to no client id, as all subscriptions of a connection without one do.
+        """Return whether a shared subscription belongs to no client id.
+
+        All shared subscriptions of a connection without a client id belong to none.
 
         Args:
-            everybodys: Whether the command says so.
+            everybodys: Whether the command asks for a subscription that belongs to no client id.
         """
         return everybodys or not self._explicit
 
@@ -128,11 +138,18 @@ class LinkNames:
 def _put_symbols(data: Data, names: Iterable[str]) -> None:
     data.put_object(
         Array(cast("Any", UNDESCRIBED), Data.SYMBOL, *(symbol(name) for name in names))
-    )  # typed too narrowly
+    )  # the cast, because Proton declares the descriptor's type too narrowly
 
 
 def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixes: Prefixes) -> Sender:
-    """Make a sender's link without opening it."""
+    """Return a sender's link for a destination, not yet opened.
+
+    Args:
+        session: Proton's session.
+        command: Command that opens the link.
+        names: Names of the connection's links.
+        prefixes: Prefixes that the broker requires for names.
+    """
     link: Sender = session.sender(names.plain(command.address))
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -148,10 +165,10 @@ def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixe
 
 
 def make_receiver(session: Session, command: OpenReceiver, name: str, names: LinkNames, prefixes: Prefixes) -> Receiver:
-    """Make a receiver's link without opening it.
+    """Return a receiver's link for a queue or subscription, not yet opened.
 
     Args:
-        session: The engine's session.
+        session: Proton's session.
         command: Command that opens the link.
         name: Result of `LinkNames.subscription`.
         names: Names of the connection's links.
@@ -159,7 +176,8 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     """
     link: Receiver = session.receiver(name)
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
-    # A broker that supports it settles a message after it has stored the outcome (2.7.3); others answer with "first".
+    # "Second" asks the broker to settle a message only after it has stored the outcome (2.7.3).  A broker that does not
+    # support it answers with "first".
     link.rcv_settle_mode = Link.RCV_FIRST if command.settled else Link.RCV_SECOND
     source = link.source
     source.address = wire_name(command.address, prefixes)
@@ -180,7 +198,7 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
         if command.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}:
             source.distribution_mode = Terminus.DIST_MODE_COPY
     if command.timeout_ms is not None:
-        # A terminus has whole seconds (OASIS AMQP 1.0, 3.5.3); rounded up, so that no subscription ends too early.
+        # The field has whole seconds (OASIS AMQP 1.0, 3.5.3).  Rounded up, so that no subscription ends too early.
         source.timeout = -(-command.timeout_ms // 1000)
         source.expiry_policy = Terminus.EXPIRE_WITH_LINK
     _put_filters(link, command.selector, no_local=command.no_local)
@@ -190,7 +208,10 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
 def make_browser(
     session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes
 ) -> Receiver:
-    """Make a receiver's link that browses: distribution mode copy, settled by the sender."""
+    """Return a receiver's link that browses a queue, not yet opened.
+
+    Its distribution mode is copy, and the broker sends settled messages.
+    """
     link: Receiver = session.receiver(names.plain(address))
     link.snd_settle_mode = Link.SND_SETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -203,7 +224,7 @@ def make_browser(
 
 
 def make_lookup(session: Session, name: str) -> Receiver:
-    """Make a receiver's link with a null source, which looks up the subscription of that name."""
+    """Return a receiver's link with a null source, with which the broker looks up a subscription by the link's name."""
     link: Receiver = session.receiver(name)
     link.source.type = Terminus.UNSPECIFIED
     link.snd_settle_mode = Link.SND_UNSETTLED
@@ -212,7 +233,7 @@ def make_lookup(session: Session, name: str) -> Receiver:
 
 
 def make_coordinator(session: Session) -> Sender:
-    """Make a sender's link to the transaction coordinator (4.3)."""
+    """Return a sender's link to the transaction coordinator, not yet opened (4.3)."""
     link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -223,7 +244,7 @@ def make_coordinator(session: Session) -> Sender:
 
 
 def make_canceller(session: Session) -> Sender:
-    """Make a sender's link to the node that cancels delayed messages (`CANCEL_NODE`)."""
+    """Return a sender's link to the node that cancels delayed messages, not yet opened (`CANCEL_NODE`)."""
     link: Sender = session.sender(f"assay:cancel:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -243,7 +264,7 @@ def _put_filters(link: Receiver, selector: str | None, *, no_local: bool) -> Non
 
 
 def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
-    """Return the requested filters that the peer's attach lacks, so that the broker does not apply them (3.5.1)."""
+    """Return the requested filters that the broker does not apply, because its attach lacks them (3.5.1)."""
     data = link.remote_source.filter
     data.rewind()
     names = {str(name) for name in data.get_dict()} if data.next() is not None else set[str]()
@@ -251,17 +272,19 @@ def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
 
 
 def peer_properties(fields: object) -> PeerProperties:
-    """Read the properties of the peer's open or attach (2.7.1, 2.7.3); values of other types become text.
+    """Return the properties of the broker's open or attach (2.7.1, 2.7.3).
+
+    Values other than booleans and integers become text.
 
     Args:
-        fields: Map of the engine; None without one.
+        fields: Proton's map of properties; None if the frame has none.
     """
-    told = cast("dict[object, object]", fields) if isinstance(fields, dict) else {}
-    return {str(name): value if isinstance(value, bool | int) else str(value) for name, value in told.items()}
+    properties = cast("dict[object, object]", fields) if isinstance(fields, dict) else {}
+    return {str(name): value if isinstance(value, bool | int) else str(value) for name, value in properties.items()}
 
 
 def has_terminus(terminus: Terminus) -> bool:
-    """Whether a source or target exists."""
+    """Return whether a source or target is not null."""
     return bool(terminus.type != Terminus.UNSPECIFIED)
 
 
@@ -270,8 +293,8 @@ ACCEPTED_STATE = Described(ulong(int(Delivery.ACCEPTED)), [])
 
 
 def set_state_data(delivery: Delivery, data: list[object] | None) -> None:
-    """Set the fields of a delivery state that proton does not know."""
-    delivery.local.data = cast("Any", data)  # proton declares a list of ints and takes any AMQP data
+    """Set the fields of a delivery state for which Proton has no attributes; None clears them."""
+    delivery.local.data = cast("Any", data)  # Proton declares a list of ints, but accepts any AMQP data
 
 
 TRANSACTIONAL = 0x34

@@ -1,4 +1,4 @@
-"""Receivers: the common part of consumers and browsers, and consumers."""
+"""Receivers' links: the base of consumers and browsers, and the link of a consumer."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ _STATES = {
 
 
 def _propose(delivery: Delivery, outcome: Outcome) -> None:
-    set_state_data(delivery, None)  # it may be that of a unit of work that was rolled back
+    set_state_data(delivery, None)  # the delivery may still have the state of a unit of work that was rolled back
     if outcome is Outcome.MODIFIED:
         delivery.local.failed = True
     delivery.update(_STATES[outcome])
 
 
 def settle_with(delivery: Delivery, outcome: Outcome) -> None:
-    """Set the outcome of a delivery, and settle it."""
+    """Set the outcome of a delivery, and settle the delivery."""
     _propose(delivery, outcome)
     delivery.settle()
 
 
 class Incoming(LinkEnd):
-    """Base of consumers and browsers: filters, messages, draining."""
+    """Base of consumers' and browsers' links: checks filters, decodes messages and recognizes the end of a drain."""
 
     engine: Receiver
     address: Address
@@ -58,26 +58,29 @@ class Incoming(LinkEnd):
     filters: tuple[str, ...]
 
     def has_terminus(self) -> bool:
-        """Whether the peer's attach has a source."""
+        """Return whether the broker's attach has a source."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:
-        """Open the receiver, unless the broker ignores one of its filters and so would send unwanted messages."""
+        """Answer that the receiver is open; if the broker ignores a filter, refuse and close the receiver instead.
+
+        Such a broker would send unwanted messages.
+        """
         missing = missing_filters(self.engine, self.filters)
         if not missing:
             super().opened()
             return
-        text = f"the broker does not apply {' and '.join(missing)} to {self.address}: ask for {self.address} without"
+        text = f"the broker does not apply {' and '.join(missing)} to {self.address}: receive without this option"
         if self.opening is not None:
             self.answers.fail(self.opening, Refused(JmsErrorKind.UNSUPPORTED, text, objects=self.objects))
         self.close(None)
 
     def is_drained(self) -> bool:
-        """Whether the peer has given back the credit, and all its messages are read."""
+        """Return whether the broker has given the credit back, and the client has read all messages."""
         return not self.engine.draining() and self.engine.queued == 0
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Make the refusal; an invalid field must be the selector, if the receiver has one."""
+        """Return the refusal; for a receiver with a selector, the condition "invalid field" is about the selector."""
         why = super().refused(condition)
         if (
             self.selector is not None
@@ -89,7 +92,7 @@ class Incoming(LinkEnd):
         return why
 
     def read(self, delivery: Delivery) -> Iterator[Received]:
-        """Read the message of a complete delivery; yields one message or none."""
+        """Yield the message of a delivery, if it is complete and can be decoded."""
         if delivery.aborted:
             delivery.settle()
             return
@@ -100,7 +103,7 @@ class Incoming(LinkEnd):
         try:
             received = codec.decode(octets, self.address, self.context.prefixes, now_ms=self.context.now_ms())
         except DecodeError as error:
-            # The message is unreadable: the broker gets the outcome, and one more credit lets the next message come.
+            # The client rejects the message, and grants one more credit in its place.
             delivery.local.condition = EngineCondition(_DECODE_ERROR, str(error))
             settle_with(delivery, Outcome.REJECTED)
             self.engine.flow(1)
@@ -109,7 +112,7 @@ class Incoming(LinkEnd):
 
 
 class _Settling:
-    """Outcomes of one command that the broker has not settled.
+    """A `Settle` command whose outcomes the broker has not settled yet.
 
     Args:
         token: Token of the command.
@@ -118,11 +121,11 @@ class _Settling:
     def __init__(self, token: int) -> None:
         self.token = token
         self.left = 0
-        """Number of outcomes that are not settled."""
+        """Number of deliveries that the broker has not settled yet."""
 
 
 class ReceiverEnd(Incoming):
-    """The receiver of a consumer.
+    """The link of a consumer.
 
     Args:
         context: Connection of the link.
@@ -141,7 +144,7 @@ class ReceiverEnd(Incoming):
         self._deliveries: dict[int, Delivery] = {}
         self._enlisted: dict[int, Transaction] = {}
         self._settling: dict[Delivery, _Settling] = {}
-        """Deliveries whose outcome the broker has not settled."""
+        """Deliveries for which the client has sent an outcome that the broker has not settled yet."""
         self._left = False
         self._drains: list[int] = []
         what = (
@@ -161,23 +164,29 @@ class ReceiverEnd(Incoming):
         )
 
     def credit(self, token: int, credit: int) -> None:
-        """Allow more deliveries."""
+        """Grant the broker more credit.
+
+        Args:
+            token: Token to answer.
+            credit: Number of messages, in addition to earlier credit.
+        """
         if self._is_usable(token):
             self.engine.flow(credit)
             self.answers.done(token)
 
     def drain(self, token: int) -> None:
-        """Have the peer give back unused credit; the token is answered after that."""
+        """Drain the link; the token is answered when the broker has given the unused credit back."""
         if self._is_usable(token):
             self._drains.append(token)
             self.engine.drain(0)
             self._look_drained()
 
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
-        """Settle deliveries, or none of them if one is unknown.
+        """Settle deliveries with an outcome; settle none of them if one is unknown.
 
-        The token is answered when the broker has settled them, if its attach says that it settles second.  Otherwise it
-        is answered at once, because nothing tells when the broker has got the outcomes.
+        If the broker settles second, as its attach says, the token is answered when the broker has settled the
+        deliveries.  Otherwise the token is answered at once, because the client does not learn when the broker has got
+        the outcomes.
         """
         if not self._knows(token, deliveries, returned=True):
             return
@@ -186,7 +195,7 @@ class ReceiverEnd(Incoming):
         for number in deliveries:
             delivery = self._deliveries.pop(number, None)
             if delivery is None:
-                del self._enlisted[number]  # the broker has taken it back with the rollback of its unit of work
+                del self._enlisted[number]  # the broker has put it back on the queue at the rollback
             elif delivery.settled or not second:
                 settle_with(delivery, outcome)
             else:
@@ -197,20 +206,20 @@ class ReceiverEnd(Incoming):
             self.answers.done(token)
 
     def enlist(self, token: int, deliveries: tuple[int, ...], unit: Transaction) -> None:
-        """Accept deliveries in a unit of work, as soon as the unit has its id.
+        """Accept deliveries in a unit of work, as soon as the broker has given the unit an id.
 
-        The disposition is settled, as in Qpid JMS (``AmqpConsumer.acknowledge``): a rollback then puts the messages
-        back on their queue with one more failed delivery.  With an unsettled disposition, Artemis would count both the
-        rollback and the later outcome, and so reach its limit of deliveries in half the time.
+        The client sends settled dispositions, as Qpid JMS does (``AmqpConsumer.acknowledge``).  A rollback then puts
+        the messages back on their queue with one more failed delivery.  With unsettled dispositions, Artemis would
+        count both the rollback and the later outcome, and so reach its limit of deliveries in half the time.
         """
         unit.when_declared(lambda: self._enlist(token, deliveries, unit))
 
     def flow(self) -> None:
-        """Check whether the peer has given back the credit."""
+        """Check whether the broker has given the credit back."""
         self._look_drained()
 
     def delivery(self, delivery: Delivery) -> None:
-        """Take a message, or the peer's settlement of one."""
+        """Handle an arrived message, or the broker's settlement of a delivery."""
         if delivery.settled and delivery in self._settling:
             settling = self._settling.pop(delivery)
             settling.left -= 1
@@ -232,10 +241,10 @@ class ReceiverEnd(Incoming):
         self._look_drained()
 
     def leave(self) -> None:
-        """Give back unsettled messages, then detach from a durable subscription or close any other link."""
+        """Give unsettled messages back, then close the link; a durable subscription's link is only detached."""
         self._left = True
         if self._stays and self._deliveries and self.engine.credit > 0:
-            # With credit left, the broker would deliver what is given back to this link again, and count that.
+            # With credit left, the broker would deliver the returned messages to this link again, and count that.
             self.engine.flow(-self.engine.credit)
         for delivery in self._deliveries.values():
             settle_with(delivery, Outcome.MODIFIED)
@@ -246,10 +255,10 @@ class ReceiverEnd(Incoming):
             self.engine.close()
 
     def ended(self, why: Refused) -> None:
-        """Forget all deliveries.
+        """Forget all deliveries, and answer all open commands.
 
-        The fate of unsettled outcomes is unknown, unless the link was detached normally, which comes after the
-        outcomes.
+        The client sends its detach after the outcomes, so a link that the client has closed counts the outcomes as
+        settled.  Otherwise the client does not know whether the broker has got them, and answers `Failed`.
         """
         self._deliveries.clear()
         self._enlisted.clear()
@@ -296,7 +305,13 @@ class ReceiverEnd(Incoming):
         return usable
 
     def _knows(self, token: int, deliveries: tuple[int, ...], *, returned: bool = False) -> bool:
-        """Whether all deliveries are known here, or (`returned`) belonged to a unit of work that was rolled back."""
+        """Return whether all deliveries can still be settled on this link; if not, answer `Failed`.
+
+        Args:
+            token: Token of the command.
+            deliveries: Numbers of the deliveries.
+            returned: Whether to count deliveries of a unit of work that was rolled back.
+        """
         known = all(
             number in self._deliveries or (returned and number in self._enlisted and self._enlisted[number].over)
             for number in deliveries

@@ -1,6 +1,7 @@
-"""Links for requests: each message is a request, and its outcome is the answer.
+"""Links for requests: each message is a request to the broker, and its outcome is the answer.
 
-The transaction coordinator is one (OASIS AMQP 1.0, part 4), cancelling delayed messages another (`Canceller`).
+The links to the transaction coordinator (OASIS AMQP 1.0, part 4) and to the node that cancels delayed messages
+(`Canceller`) are such links.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 Answer = Callable[[Delivery | None, Refused | None], None]
-"""Called with the delivery and its outcome, or with the reason for having none; a rejected request has both."""
+"""Called once for each request: with the delivery, which has the outcome, and with a refusal.  The refusal is None for
+an outcome other than rejected.  The delivery is None if the broker gave no outcome."""
 
 
 class RequestLink(LinkEnd):
-    """A link that sends requests and passes on their outcomes.
+    """A link that sends requests and calls back with their outcomes.
 
     Args:
         context: Connection of the link.
         engine: Proton's link.
         session: Number of the session.
-        what: Purpose of the requests, in error texts.
-        rejected: Error kind of a rejection without a reason code.
+        what: The requests in words that follow "the broker refused".
+        rejected: Error kind of a rejection for which the broker gives no reason.
     """
 
     def __init__(
@@ -43,7 +45,7 @@ class RequestLink(LinkEnd):
 
     @property
     def usable(self) -> bool:
-        """Whether the link accepts requests."""
+        """Whether the client can send requests on the link."""
         return self.state in {LinkState.ATTACHING, LinkState.OPEN}
 
     def opened(self) -> None:
@@ -51,7 +53,7 @@ class RequestLink(LinkEnd):
         self.flow()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Make the refusal; a broker that refuses the link lacks the capability."""
+        """Return the refusal; if the broker gives no reason, it lacks the capability."""
         return refusal(condition, self._what, otherwise=JmsErrorKind.UNSUPPORTED)
 
     def flow(self) -> None:
@@ -66,7 +68,7 @@ class RequestLink(LinkEnd):
             self.engine.advance()
 
     def delivery(self, delivery: Delivery) -> None:
-        """Pass on an outcome."""
+        """Call back with the outcome of a request."""
         if not delivery.updated or not (delivery.settled or int(delivery.remote_state)):
             return
         answer = self._sent.pop(str(delivery.tag), None)
@@ -77,7 +79,7 @@ class RequestLink(LinkEnd):
         delivery.settle()
 
     def ended(self, why: Refused) -> None:
-        """Tell all open requests that they get no answer."""
+        """Call back for all open requests, because the broker gives no more outcomes."""
         self._why = why
         open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
         self._sent.clear()
@@ -86,11 +88,11 @@ class RequestLink(LinkEnd):
             answer(None, why)
 
     def ask(self, body: Described | str, answer: Answer) -> None:
-        """Send a request, now or when credit allows.
+        """Send a request as soon as the link is open and has credit.
 
         Args:
             body: Value of the message's amqp-value section.
-            answer: Called once, with the outcome or with the reason for having none.
+            answer: Called once, with the outcome or with a refusal.
         """
         if not self.usable:
             answer(None, self._why or Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed"))
@@ -104,21 +106,26 @@ class Canceller(RequestLink):
 
     def __init__(self, context: LinkContext, engine: Sender, *, session: int) -> None:
         super().__init__(
-            context, engine, session=session, what="taking a delayed message back", rejected=JmsErrorKind.MESSAGING
+            context, engine, session=session, what="to cancel a delayed message", rejected=JmsErrorKind.MESSAGING
         )
 
     def has_terminus(self) -> bool:
-        """Whether the broker has the node."""
+        """Return whether the broker has the node."""
         return self.engine.remote_target.address == CANCEL_NODE
 
     def cancel(self, message_id: str, token: int) -> None:
-        """Cancel a delayed message; the token is answered with the outcome."""
+        """Cancel a delayed message, and answer the token with the outcome.
+
+        Args:
+            message_id: Id of the message.
+            token: Token of the `Cancel` command.
+        """
 
         def answered(delivery: Delivery | None, why: Refused | None) -> None:
             if why is None and delivery is not None and int(delivery.remote_state) == int(Delivery.ACCEPTED):
                 self.answers.done(token)
             else:
-                text = "the broker did not say whether it took the message back"
+                text = "the broker did not say whether it has cancelled the message"
                 self.answers.fail(token, why or Refused(JmsErrorKind.MESSAGING, text))
 
         self.ask(message_id, answered)

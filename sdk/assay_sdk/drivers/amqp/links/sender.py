@@ -1,4 +1,4 @@
-"""Senders: messages that wait for credit or for the broker's outcome."""
+"""The link of a sender, with messages that wait for credit or for the broker's outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GIVEN_BACK = {int(Delivery.RELEASED): "released", int(Delivery.MODIFIED): "modi
 
 
 class SenderEnd(LinkEnd):
-    """One sender.
+    """The link of a sender.
 
     Args:
         context: Connection of the link.
@@ -28,8 +28,8 @@ class SenderEnd(LinkEnd):
         number: Number of the link in the SDK's engine.
         session: Number of the session.
         opening: Token of the command that opens the link.
-        address: Destination; None for a destination in each message.
-        dynamic: Whether the broker creates the destination, of the address's kind.
+        address: Destination; None if each message names its destination.
+        dynamic: Whether the broker creates a temporary destination of the address's kind.
     """
 
     def __init__(
@@ -54,27 +54,32 @@ class SenderEnd(LinkEnd):
         self._last_tag = 0
 
     def has_terminus(self) -> bool:
-        """Whether the peer's attach has a target."""
+        """Return whether the broker's attach has a target."""
         return has_terminus(self.engine.remote_target)
 
     def opened(self) -> None:
-        """Open the sender; credit and properties of the destination may have come with the attach.
+        """Answer that the sender is open, with the properties of the destination, and send waiting messages.
 
-        The attach of a null target has no properties of a destination, because each message names its own.
+        A sender without a destination gets no properties, because each message names its destination.
         """
         name = self.engine.remote_target.address if self._dynamic else None
         if self._dynamic and not name and self.opening is not None:
-            text = f"the broker has made {self.what} and has not said what it is called"
+            text = f"the broker has created {self.what} but has not said its name"
             self.answers.fail(self.opening, Refused(JmsErrorKind.UNSUPPORTED, text))
             self.close(None)
             return
         if self.opening is not None:
-            told = peer_properties(self.engine.remote_properties) if self.objects else {}
-            self.answers.done(self.opening, name, properties=told)
+            properties = peer_properties(self.engine.remote_properties) if self.objects else {}
+            self.answers.done(self.opening, name, properties=properties)
         self.flow()
 
     def send(self, command: Send, unit: Transaction | None) -> None:
-        """Send a message as soon as credit allows; its token is answered with the broker's outcome."""
+        """Send a message as soon as credit allows, and answer its token with the broker's outcome.
+
+        Args:
+            command: The command with the message.
+            unit: Unit of work of the message; None for none.
+        """
         if self.state not in {LinkState.ATTACHING, LinkState.OPEN}:
             self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
             return
@@ -85,7 +90,7 @@ class SenderEnd(LinkEnd):
             return
         limit = self.engine.remote_max_message_size
         if limit and len(octets) > limit:
-            text = f"the message has {len(octets)} octets and {self.what} takes {limit} at most"
+            text = f"the message has {len(octets)} octets, but {self.what} takes at most {limit}"
             self.answers.fail(command.token, refused(Mqrc.MSG_TOO_BIG_FOR_Q, text, *self.objects))
             return
         if unit is not None:
@@ -95,7 +100,7 @@ class SenderEnd(LinkEnd):
         self.flow()
 
     def flow(self) -> None:
-        """Send waiting messages, as far as credit allows; give back the rest when the peer drains."""
+        """Send waiting messages as far as credit allows; if the broker drains the link, give the rest of it back."""
         if self.state is LinkState.OPEN:
             while self._waiting and self.engine.credit > 0:
                 self._transfer(*self._waiting.popleft())
@@ -123,7 +128,10 @@ class SenderEnd(LinkEnd):
             unit.answered()
 
     def ended(self, why: Refused) -> None:
-        """Refuse messages without an outcome; the fate of those that were sent is unknown."""
+        """Answer `Failed` for all messages without an outcome.
+
+        For a message that was sent, the error is a lost connection, because the broker may have stored the message.
+        """
         sent, self._sent = self._sent, {}
         waiting, self._waiting = self._waiting, deque()
         gone = why if why.kind is JmsErrorKind.CONNECTION_LOST else lost(f"{why.text}; the broker had not answered yet")
@@ -137,7 +145,13 @@ class SenderEnd(LinkEnd):
                 unit.answered()
 
     def _give_up(self, token: int) -> str:
-        """Handle the timeout of a message, which waits for credit and is then not sent, or waits for its outcome."""
+        """Handle the timeout of a message, which waits for credit or for its outcome.
+
+        A message that waits for credit is then not sent.
+
+        Returns:
+            The end of the error's sentence.
+        """
         for entry in self._waiting:
             command, _, unit = entry
             if command.token == token:
@@ -165,7 +179,12 @@ class SenderEnd(LinkEnd):
             self._sent[tag] = (command.token, unit)
 
     def _judge(self, delivery: Delivery, state: int) -> Refused | None:
-        """Return None if the broker accepted the message, or else why not."""
+        """Return None if the broker has accepted the message, otherwise the refusal.
+
+        Args:
+            delivery: Delivery of the message.
+            state: Number of the delivery's state.
+        """
         condition: Condition | None = delivery.remote.condition
         if state == TRANSACTIONAL:
             state, condition = _outcome_within(delivery)
@@ -176,13 +195,13 @@ class SenderEnd(LinkEnd):
             return refusal(condition, what, *self.objects)
         how = _GIVEN_BACK.get(state)
         if how is not None:
-            text = f"the broker gave {what} back ({how}) and does not have it"
+            text = f"the broker gave {what} back ({how}), so it has not stored the message"
             return Refused(JmsErrorKind.RESOURCE_ALLOCATION, text, objects=self.objects)
         return Refused(JmsErrorKind.MESSAGING, f"the broker settled {what} without an outcome", objects=self.objects)
 
 
 class _Inner:
-    """The error of a rejected outcome inside a transactional state, which proton has as plain data."""
+    """The error of a rejected outcome within a transactional state, which Proton gives as a list of values."""
 
     def __init__(self, fields: list[object]) -> None:
         self.name = str(fields[0])
@@ -191,7 +210,7 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """Return the outcome inside a transactional state; accepted if it names none (4.4.2)."""
+    """Return the number and the error of the outcome within a transactional state; accepted without one (4.4.2)."""
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

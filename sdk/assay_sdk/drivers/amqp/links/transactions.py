@@ -1,8 +1,9 @@
 """Local units of work over the transaction coordinator (OASIS AMQP 1.0, part 4).
 
-A unit of work is declared over a link to the coordinator, is the transactional state of transfers and dispositions, and
-is discharged over the same link.  Messages wait until the declaration is answered with the unit's id.  A discharge
-waits until all messages of the unit are answered, because a broker may process the two in any order.
+The client declares a unit of work over a link to the coordinator, and discharges it over the same link.  Transfers and
+dispositions carry the unit's id in their transactional state, so they wait until the coordinator has given it.  A
+discharge waits until the broker has answered all messages of the unit, because the broker may process them and the
+discharge in any order.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class TransactionState(StrEnum):
     DECLARING = "declaring"
     ACTIVE = "active"
     ENDING = "ending"
-    """Its end was requested, and waits for the outcomes of its messages."""
+    """The engine has requested the end, which waits for the outcomes of the unit's messages."""
     DISCHARGING = "discharging"
     OVER = "over"
 
@@ -54,7 +55,7 @@ class Transaction:
         self.state = TransactionState.DECLARING
         self.txn_id: bytes = b""
         self.failed: Refused | None = None
-        """The reason why the unit of work can only be rolled back; None if it can be committed."""
+        """Why the unit of work can only be rolled back; None if it can be committed."""
         self.enlisted: list[Callable[[], None]] = []
         """Called at the commit: each function forgets deliveries of one receiver."""
         self._parked: deque[Callable[[], None]] = deque()
@@ -63,11 +64,11 @@ class Transaction:
 
     @property
     def over(self) -> bool:
-        """Whether the unit of work has ended."""
+        """Whether the unit of work has ended or failed."""
         return self.state is TransactionState.OVER or self.failed is not None
 
     def when_declared(self, job: Callable[[], None]) -> None:
-        """Run a job now, or when the unit has its id or has failed."""
+        """Run a job when the coordinator has given the unit an id or has refused it; at once if it has."""
         if self.state is TransactionState.DECLARING or (
             self.state is TransactionState.ENDING and not self.txn_id and not self.failed
         ):
@@ -76,26 +77,33 @@ class Transaction:
             job()
 
     def declared(self, txn_id: bytes) -> None:
-        """Set the id that the coordinator has given to the unit."""
+        """Set the id that the coordinator has given to the unit, and run the waiting jobs."""
         self.txn_id = txn_id
         self._go_on(TransactionState.ACTIVE)
 
     def refuse(self, why: Refused) -> None:
-        """Note that the unit has failed, so that it can only be rolled back."""
+        """Mark the unit as failed, so that it can only be rolled back, and run the waiting jobs."""
         self.failed = self.failed or why
         self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
-        """Note that a message of the unit was sent."""
+        """Count one message of the unit that has no outcome yet."""
         self._unanswered += 1
 
     def answered(self) -> None:
-        """Note that a message of the unit has its outcome."""
+        """Count one message of the unit as answered; discharge the unit if its end waits for this message."""
         self._unanswered -= 1
         self._end_if_ready()
 
     def end(self, discharge: Callable[[], None]) -> bool:
-        """Discharge the unit when its messages have their outcomes; returns False if its end was requested before."""
+        """Discharge the unit when all its messages have outcomes.
+
+        Args:
+            discharge: Sends the discharge.
+
+        Returns:
+            False if the end of the unit was requested before.
+        """
         if self.failed is None and self.state not in _ENDABLE:
             return False
         self.state = _ENDABLE.get(self.state, self.state)
@@ -104,11 +112,15 @@ class Transaction:
         return True
 
     def give_up(self) -> str:
-        """Handle the timeout of its end; if the broker was not asked yet, it will not be."""
+        """Handle the timeout of the unit's end; a discharge that still waits is not sent any more.
+
+        Returns:
+            The end of the error's sentence.
+        """
         if self._end is None:
             return UNKNOWN
         self._end = None
-        return "messages of the unit of work wait for their answers, and the broker was not asked to end it"
+        return "the broker has not answered all messages of the unit of work, so the client did not end it"
 
     def _go_on(self, state: TransactionState) -> None:
         if self.state is TransactionState.DECLARING:
@@ -137,32 +149,38 @@ class Coordinator(RequestLink):
         super().__init__(context, engine, session=session, what="units of work", rejected=_LOST)
 
     def declare(self, unit: Transaction, token: int) -> None:
-        """Begin a unit of work."""
+        """Declare a unit of work, and answer the token when the coordinator has given the unit an id."""
 
         def answer(delivery: Delivery | None, why: Refused | None) -> None:
             if delivery is not None and int(delivery.remote_state) == DECLARED and delivery.remote.data:
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
-                if unit.failed is not None:  # its begin timed out before
+                if unit.failed is not None:  # the declaration had timed out, so the unit is not used
                     self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _ignore_answer)
                 return
             refusal_ = why or Refused(
-                JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id"
+                JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work without an id"
             )
             unit.refuse(refusal_)
             self.answers.fail(token, refusal_)
 
         def give_up() -> str:
             unit.refuse(Refused(JmsErrorKind.MESSAGING, "the broker did not begin the unit of work in time"))
-            return "there is no unit of work"
+            return "the unit of work has not begun"
 
         self.answers.at_limit(token, give_up)
         self.ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
 
     def discharge(self, unit: Transaction, token: int, *, fail: bool) -> None:
-        """Commit a unit of work, or roll it back."""
+        """Discharge a unit of work, and answer the token with the outcome.
+
+        Args:
+            unit: The unit of work.
+            token: Token of the `Commit` or `Rollback` command.
+            fail: Whether to roll back; otherwise the unit is committed.
+        """
         gone = unit.failed or (None if self.usable else self._why)
-        if gone is not None:  # the broker has backed it out already (4.2)
+        if gone is not None:  # the broker has rolled the unit back already (4.2)
             unit.state = TransactionState.OVER
             if fail:
                 self.answers.done(token)
@@ -178,18 +196,18 @@ class Coordinator(RequestLink):
                         forget()
                 self.answers.done(token)
             else:
-                text = "the broker did not say that it took the end of a unit of work"
+                text = "the broker did not accept the end of a unit of work"
                 self.answers.fail(token, why or Refused(JmsErrorKind.MESSAGING, text))
 
         self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, fail]), answer)
 
     def has_terminus(self) -> bool:
-        """Whether the peer's attach has a coordinator."""
+        """Return whether the broker's attach has a coordinator."""
         return bool(self.engine.remote_target.type == Terminus.COORDINATOR)
 
 
 def _ignore_answer(_delivery: Delivery | None, _why: Refused | None) -> None:
-    """Ignore the answer to a discharge that no command asked for."""
+    """Ignore the answer to a discharge that belongs to no command."""
 
 
 _LOST = JmsErrorKind.TRANSACTION_ROLLED_BACK

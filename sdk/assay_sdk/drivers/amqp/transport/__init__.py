@@ -1,1 +1,1 @@
-"""The socket below proton's engine: TLS, SASL, and fields of frames that the engine cannot set."""
+"""The socket of an AMQP connection: TLS, SASL, tracing, and fields of frames that Proton cannot set."""

@@ -1,6 +1,7 @@
-"""The socket of an AMQP connection: connects, runs SASL, then copies octets between the network and proton's engine.
+"""The socket of an AMQP connection, which connects, logs in, then copies octets between the network and Proton.
 
-Everything runs on the runner's loop.  `AmqpSocket` knows no links and messages; the wire interprets the frames.
+The code runs on the runner's loop, except for look-ups of host names and slow login proofs.  `AmqpSocket` does not
+interpret the frames; `AmqpWire` handles Proton's events.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from assay_sdk.time import CancelJob
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
-"""Octets that wait for the socket; beyond that, proton keeps its output until the peer reads."""
+"""Limit of the octets that wait for the socket; above it, further output stays in Proton until the broker reads."""
 
 
 _Addresses = list[tuple[int, tuple[str, int]]]
@@ -42,7 +43,7 @@ class Place(Struct, frozen=True):
     """Host and port of a broker.
 
     Args:
-        host: Name or address.
+        host: Name or IP address.
         port: Port number.
         tls: Whether the connection uses TLS.
     """
@@ -57,42 +58,46 @@ class Place(Struct, frozen=True):
 
 
 class SocketOwner(Protocol):
-    """The owner of a socket, which is a wire."""
+    """The methods of an `AmqpWire` that its socket calls."""
 
     def line_ready(self) -> None:
-        """Note that the login has succeeded, so that AMQP can begin."""
+        """Start AMQP on the connection, because the login has succeeded."""
         ...
 
     def line_fed(self) -> None:
-        """Process the engine's events, after it has got octets or time has passed."""
+        """Handle Proton's events, because the socket has given it octets or time has passed."""
         ...
 
     def line_gone(self, why: Refused | None) -> None:
-        """Note that the connection has ended; called once, as the last call."""
+        """Handle the end of the connection; this is the socket's last call.
+
+        Args:
+            why: The reason; None if the client has closed the connection.
+        """
         ...
 
     def line_frame(self, seen: Frame) -> None:
-        """Report a frame that was sent or received (only with tracing)."""
+        """Report a frame that was sent or received; only with tracing."""
         ...
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a numeric address is a loopback address."""
+    """Return whether an IP address is a loopback address."""
     with suppress(ValueError):
         return ipaddress.ip_address(address.partition("%")[0]).is_loopback
     return False
 
 
 class AmqpSocket:
-    """One attempt to connect to a broker.
+    """The socket of one connection to a broker.
 
     Args:
         place: Host and port of the broker.
         login: User and password; None for an anonymous login.
-        owner: Owner of the socket.
+        owner: The connection, which the socket calls.
         transport: Proton's transport.
         runner: Runner that watches the socket.
-        trace: Whether to report frames to the owner.
+        trace: Whether to report each frame to the owner.
         context: TLS context; None for a connection without TLS.
     """
 
@@ -108,7 +113,7 @@ class AmqpSocket:
         context: ssl.SSLContext | None = None,
     ) -> None:
         self.attach_fields: dict[str, AttachFields] = {}
-        """Fields to add to outgoing attaches, by link name."""
+        """Fields to add to outgoing attaches, by the name of the link."""
         self._place = place
         self._login = login
         self._owner = owner
@@ -131,9 +136,9 @@ class AmqpSocket:
         self._outgoing = Splitter()
 
     def start(self) -> None:
-        """Start connecting; the owner is called later with the result.
+        """Start to connect; the socket later calls the owner with the result.
 
-        A host name is looked up on a separate thread, because that may take long; an address needs no look-up.
+        A separate thread looks a host name up, because that may take long.  An IP address needs no thread.
         """
         try:
             ipaddress.ip_address(self._place.host)
@@ -143,7 +148,7 @@ class AmqpSocket:
             self._look_up()
 
     def flush(self) -> None:
-        """Send the engine's output, as far as the socket accepts it."""
+        """Send Proton's output, as far as the socket accepts it."""
         if self._gone or self._connecting or self._flushing or self._sasl is None or not self._sasl.is_done():
             return
         self._flushing = True
@@ -155,7 +160,11 @@ class AmqpSocket:
             self._flushing = False
 
     def drop(self, why: Refused | None) -> None:
-        """Close the socket at once and tell the owner why; a second call does nothing."""
+        """Close the socket at once and call the owner; a second call does nothing.
+
+        Args:
+            why: The reason; None if the client has closed the connection.
+        """
         if self._gone:
             return
         self._gone = True
@@ -179,7 +188,7 @@ class AmqpSocket:
         self._tell(lambda: self._try_next(addresses, None))
 
     def _tell(self, job: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the runner is closed, so the owner needs no call
+        with suppress(RuntimeError):  # a closed runner runs no jobs, and the owner needs none then
             self._runner.call_soon(job)
 
     def _try_next(self, addresses: _Addresses, error: int | None) -> None:
@@ -188,7 +197,7 @@ class AmqpSocket:
             return
         if not addresses:
             reason = os.strerror(error) if error else "it has no address"
-            text = f"no broker answers at {self._place} ({reason}): start it, or correct the address"
+            text = f"no broker answers at {self._place} ({reason}): start the broker, or correct the address"
             self.drop(lost(text, Mqrc.Q_MGR_NOT_AVAILABLE))
             return
         (family, address), self._addresses = addresses[0], addresses[1:]
@@ -226,7 +235,7 @@ class AmqpSocket:
         self._write()
 
     def _say(self, part: bytes) -> None:
-        """Report, encrypt and queue octets for the socket."""
+        """Queue octets for the socket: report them if tracing is on, and encrypt them with TLS."""
         self._show("out", part)
         self._unsent += part if self._tls is None else self._tls.send(part)
 
@@ -253,7 +262,7 @@ class AmqpSocket:
         try:
             octets = line.recv(_READ_SIZE)
         except BlockingIOError:
-            return  # a nested run of the loop has read it
+            return  # a nested run of the loop has read the octets
         first, self._heard = not self._heard, True
         hint = hint_at_tls(self._place, octets) if first and self._tls is None else None
         if hint is not None:
@@ -268,7 +277,11 @@ class AmqpSocket:
             self._take(sasl, octets)
 
     def _decrypt(self, tls: TlsClient, sasl: SaslClient, octets: bytes) -> bytes:
-        """Decrypt octets; starts the login when the TLS handshake has ended."""
+        """Decrypt octets, and start the login when the TLS handshake has ended.
+
+        Returns:
+            The decrypted octets.
+        """
         agreed = tls.ready
         said, answer = tls.receive(octets)
         self._unsent += answer
@@ -290,7 +303,7 @@ class AmqpSocket:
         self._log_in(sasl, sasl.receive(octets))
 
     def _log_in(self, sasl: SaslClient, answer: bytes) -> None:
-        """Continue as the login's state requires."""
+        """Send an answer of the login, and continue as the login's state requires."""
         if answer:
             self._say(answer)
             self._write()
@@ -304,7 +317,7 @@ class AmqpSocket:
             threading.Thread(target=self._prove, args=(sasl, sasl.prove), name="assay-login", daemon=True).start()
 
     def _prove(self, sasl: SaslClient, prove: Callable[[], bytes]) -> None:
-        """Compute a proof on a separate thread, so that other connections do not wait."""
+        """Compute the login's proof on a separate thread, so that other connections do not wait."""
         proof = prove()
         self._tell(lambda: self._proved(sasl, proof))
 
@@ -317,12 +330,12 @@ class AmqpSocket:
             self._lose(error)
 
     def _feed(self, octets: bytes) -> None:
-        """Pass octets to the engine, as far as it has room."""
+        """Pass received octets to Proton."""
         view = memoryview(octets)
         while view.nbytes and not self._gone:
             room = self._transport.capacity()
             if room <= 0:
-                break  # the engine has closed its end; its events have the reason
+                break  # Proton has closed its end of the connection; its events have the reason
             try:
                 self._transport.push(bytes(view[:room]))
             except TransportException as error:
@@ -335,7 +348,7 @@ class AmqpSocket:
     # --- writing
 
     def _pump(self) -> None:
-        """Copy the engine's output to the socket, until the output ends or the socket is full."""
+        """Copy Proton's output to the socket, until the output ends or the socket is full."""
         while not self._gone and len(self._unsent) < _MAX_UNSENT:
             pending = self._transport.pending()
             if pending <= 0:
@@ -351,7 +364,7 @@ class AmqpSocket:
                 self._say(completed)
             self._write()
         if not self._gone and self._transport.pending() < 0 and not self._unsent and self._socket is not None:
-            with suppress(OSError):  # the peer may have closed the socket; reading reports that
+            with suppress(OSError):  # the broker may have closed the socket; the next read reports that
                 if self._tls is not None:
                     self._socket.send(self._tls.close())
                 self._socket.shutdown(socket.SHUT_WR)
@@ -372,9 +385,9 @@ class AmqpSocket:
             self._watched = events
 
     def beat(self) -> None:
-        """Let the engine send heartbeats and notice a silent peer, now and at the times that it requests.
+        """Let Proton send heartbeats and notice a silent broker, now and at the times that it requests.
 
-        Call it after the peer's open, which has the peer's idle timeout.
+        Call it after the broker's open, which has the broker's idle timeout.
         """
         now_ns = self._runner.clock.monotonic_ns()
         due = self._transport.tick(now_ns / 1e9)
@@ -400,7 +413,7 @@ class AmqpSocket:
             for part in splitter.feed(octets):
                 self._show("in", part)
         except DecodeError as error:
-            self._owner.line_frame(Frame("in", f"undecodable from here on: {error}", octets))
+            self._owner.line_frame(Frame("in", f"this and all later frames cannot be decoded: {error}", octets))
             self._incoming = None
 
     def _show(self, direction: Literal["in", "out"], part: bytes) -> None:

@@ -1,7 +1,6 @@
-"""Fields of an attach that proton's engine cannot set.
+"""Fields of an attach that Proton cannot set: desired capabilities, and a source's default outcome.
 
-They are the desired capabilities and a source's default outcome (OASIS AMQP 1.0, 2.7.3, 3.5.3).  This module adds them
-to the encoded frame.
+This module adds them to the encoded frame (OASIS AMQP 1.0, 2.7.3, 3.5.3).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _MODIFIED = 0x27
 
 
 class AttachFields(Struct, frozen=True):
-    """Fields to add to an attach.
+    """The fields to add to one attach.
 
     Args:
         desired: Desired capabilities of the link.
@@ -33,11 +32,13 @@ class AttachFields(Struct, frozen=True):
 
 
 def with_attach_fields(octets: bytes, attach_fields: dict[str, AttachFields]) -> bytes:
-    """Return an outgoing frame; if it is an attach named in `attach_fields`, add the fields and remove the entry.
+    """Return an outgoing frame, with the added fields if it is the attach of a link in `attach_fields`.
+
+    The function removes that link's entry from `attach_fields`.
 
     Args:
         octets: Any complete frame.
-        attach_fields: Fields by link name.
+        attach_fields: Fields to add, by the name of the link.
     """
     begin = octets[4] * 4
     if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
@@ -57,7 +58,7 @@ def with_attach_fields(octets: bytes, attach_fields: dict[str, AttachFields]) ->
 
 
 def _with_outcome(source: bytes) -> bytes:
-    """Set modified(delivery-failed=true) as the default outcome of an encoded source."""
+    """Return an encoded source with modified(delivery-failed=true) as its default outcome."""
     head = len(types.described(0x28, b""))
     items = _items(source[head:])
     items += [types.null()] * (_OUTCOME_IN_SOURCE + 1 - len(items))

@@ -1,7 +1,7 @@
-"""Messages in transfer frames, and what disposition frames say of their deliveries, for tracing.
+"""Tracing: the messages in transfer frames, and the outcomes in disposition frames.
 
-A delivery is known by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), a session by the channel of
-each end (2.5.1), and a link by the handle of the end that sends on it (2.7.3).  Invalid frames show nothing.
+The frames identify a delivery by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), a session by each
+end's channel (2.5.1), and a link by the handle of the message's sender (2.7.3).  Invalid frames are ignored.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ _OUTCOMES: Mapping[int, Outcome] = {
     performatives.RELEASED: Outcome.RELEASED,
     performatives.MODIFIED: Outcome.MODIFIED,
 }
-"""States that are outcomes; an outcome within a transactional state counts only from the discharge on (4.4.2)."""
+"""The outcomes among the delivery states.  An outcome within a transactional state is not one of them, because it takes
+effect only at the discharge (4.4.2)."""
 _OTHER: Mapping[Direction, Direction] = {"in": "out", "out": "in"}
 
 
 class _Begun(Struct):
-    """A delivery of which not all frames have passed."""
+    """A delivery whose last transfer frame was not seen yet."""
 
     number: object = None
     octets: bytes = b""
@@ -47,7 +48,7 @@ class _Begun(Struct):
 
 
 class _Way:
-    """One direction of a session: names of links and begun deliveries by handle, unsettled deliveries by their ids."""
+    """One direction of a session: links and incomplete deliveries by handle, unsettled deliveries by delivery id."""
 
     def __init__(self) -> None:
         self.links: dict[object, str] = {}
@@ -59,20 +60,21 @@ _Session = Mapping[Direction, _Way]
 
 
 class Deliveries:
-    """The deliveries of one connection, from its first frame on."""
+    """The traced deliveries of one connection."""
 
     def __init__(self) -> None:
         self._sessions: dict[Direction, dict[int, _Session]] = {"in": {}, "out": {}}
 
     def feed(self, direction: Direction, octets: bytes) -> tuple[Transfer | None, tuple[Disposition, ...]]:
-        """Return the message that is complete with this frame, and what the frame says of earlier ones.
+        """Read the next frame of the connection.
 
         Args:
-            direction: The direction of the frame.
+            direction: Direction of the frame.
             octets: A whole frame or protocol header.
 
         Returns:
-            None and nothing for other frames, and for a delivery that is aborted or cannot be read.
+            The message that the frame completes, or None; and the outcomes and settlements of earlier deliveries.
+            None for an aborted delivery, and for a message that cannot be decoded.
         """
         read = read_performative(octets)
         if read is None:
@@ -94,13 +96,13 @@ class Deliveries:
         return None, ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
-        """Note a new session, or the answer to the other end's (``remote-channel``)."""
+        """Add a session at its first begin; the answering begin names the first one's channel (``remote-channel``)."""
         known = self._sessions[_OTHER[direction]].get(remote) if isinstance(remote, int) else None
         self._sessions[direction][channel] = {"in": _Way(), "out": _Way()} if known is None else known
 
 
 def _key(handle: object) -> int | None:
-    """A handle as a key; frames that cannot be read may have anything in its place."""
+    """Return a handle as a dictionary key; None if the frame has a value of another type in its place."""
     return handle if isinstance(handle, int) else None
 
 
@@ -128,7 +130,7 @@ def _transferred(way: _Way, transfer: Performative) -> Transfer | None:
 
 
 def _disposed(way: _Way, disposition: Performative, *, receiver: bool) -> Iterator[Disposition]:
-    """Yield the deliveries that a disposition settles or gives an outcome; none if it does neither."""
+    """Yield the outcome or settlement of each delivery in a disposition; nothing for one without both."""
     settled, state = disposition[3] is True, disposition[4]
     outcome = _OUTCOMES.get(code_of(state.descriptor)) if isinstance(state, Described) else None
     if outcome is None and not settled:

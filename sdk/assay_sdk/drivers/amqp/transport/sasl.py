@@ -1,9 +1,9 @@
-"""The client's side of SASL (OASIS AMQP 1.0, 5.3), independent of proton's engine.
+"""The client's side of SASL (OASIS AMQP 1.0, 5.3), without Proton, whose mechanisms depend on how it was compiled.
 
-Proton's mechanisms depend on how it was compiled.  ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library;
-SCRAM-SHA-256 (RFC 5802, RFC 7677) uses scramp.  The client prefers SCRAM: it sends no password, so it is safe without
-TLS, and it verifies the broker.  This module only transforms octets.  A slow proof is left to the caller, which
-computes it on a thread where no connection waits (`SaslClient.prove`).
+ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library; SCRAM-SHA-256 (RFC 5802, RFC 7677) uses scramp.  The client
+prefers SCRAM, which sends no password and is therefore safe without TLS, and which verifies the broker.  This module
+only transforms octets.  The caller computes a slow proof on a thread of its own (`SaslClient.prove`), so that no
+connection waits for it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ _MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x
 _OK, _AUTH = 0, 1
 
 _MAX_FRAME = 65_536
-"""Most octets of a SASL frame.  The limit of AMQP is 512 (5.3.1), but brokers with many mechanisms exceed it."""
+"""Largest SASL frame that the client accepts, in octets.  AMQP's limit is 512 (5.3.1), but brokers with many mechanisms
+exceed it."""
 
 
 _MAX_ITERATIONS = 1_000_000
-"""Most iterations that the client accepts, about half a second; a hostile broker could request hours."""
+"""Largest number of hash iterations that the client accepts, which take about half a second.  A hostile broker could
+request iterations that take hours."""
 
 _QUICK_ITERATIONS = 20_000
-"""Most iterations without a thread: up to here a proof takes some milliseconds."""
+"""Largest number of hash iterations that the client computes without a thread, in some milliseconds."""
 
 _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
@@ -40,20 +42,25 @@ class Phase(StrEnum):
     """Phase of the negotiation."""
 
     HEADER = "header"
+    """The client waits for the broker's protocol header."""
     MECHANISMS = "mechanisms"
+    """The client waits for the broker's mechanisms."""
     PROVING = "proving"
-    """The caller has to call `SaslClient.prove` on any thread, and then `SaslClient.proved`."""
+    """The caller must call `SaslClient.prove` on any thread, and then `SaslClient.proved`."""
     OUTCOME = "outcome"
+    """The client waits for a challenge or for the outcome."""
     DONE = "done"
+    """The login has succeeded."""
     REFUSED = "refused"
+    """The login has failed."""
 
 
 class SaslClient:
-    """One negotiation.
+    """The client's side of one SASL negotiation.
 
     Args:
         login: User and password; None for an anonymous login.
-        private: Whether the connection cannot be overheard: it is on loopback or uses TLS.
+        private: Whether the connection is on loopback or uses TLS, so that the client may send a password.
     """
 
     def __init__(self, login: Login | None, *, private: bool) -> None:
@@ -63,14 +70,14 @@ class SaslClient:
         self._received = bytearray()
         self.phase = Phase.HEADER
         self.prove: Callable[[], bytes] | None = None
-        """Computes the proof that the broker requested, in phase PROVING; takes up to half a second."""
+        """In phase PROVING, a function that computes the proof for the broker, which takes up to half a second."""
         self.refused: Refused | None = None
-        """The reason of the failure, in phase REFUSED."""
+        """In phase REFUSED, the reason of the failure."""
         self.rest = b""
-        """Octets after the negotiation, which are AMQP's, in phase DONE."""
+        """In phase DONE, the octets that arrived after the negotiation and belong to AMQP."""
 
     def is_done(self) -> bool:
-        """Whether the login has succeeded."""
+        """Return whether the login has succeeded."""
         return self.phase is Phase.DONE
 
     def start(self) -> bytes:
@@ -78,7 +85,7 @@ class SaslClient:
         return SASL_HEADER
 
     def receive(self, octets: bytes) -> bytes:
-        """Take octets of the peer; returns the octets to answer.
+        """Read octets from the broker, and return the octets to answer.
 
         Call it until `phase` is DONE or REFUSED.
         """
@@ -86,7 +93,7 @@ class SaslClient:
         answer = b""
         if self.phase is Phase.PROVING:
             if len(self._received) > _MAX_FRAME:
-                self._refuse(_broken("it goes on before the login does"))
+                self._refuse(_broken("it sends more frames before the client has answered its challenge"))
             return answer
         try:
             for part in self._parts():
@@ -97,7 +104,8 @@ class SaslClient:
             self._refuse(_broken(f"its SASL frames are malformed: {error}"))
         except ScramException as error:
             why = (
-                f"the broker does not show that it knows user {self._user()!r} ({error.args[0]}): is it the right one?"
+                f"the broker does not prove that it knows user {self._user()!r} ({error.args[0]}):"
+                " check the broker's address"
             )
             self._refuse(refused(Mqrc.NOT_AUTHORIZED, why))
         if self.phase is Phase.DONE:
@@ -106,9 +114,10 @@ class SaslClient:
         return answer
 
     def proved(self, proof: bytes) -> bytes:
-        """Take the result of `prove`; returns the octets to answer.
+        """Return the octets that send a proof to the broker; empty in phases other than PROVING.
 
-        Does nothing in phases other than PROVING.
+        Args:
+            proof: Result of `prove`.
         """
         if self.phase is not Phase.PROVING:
             return b""
@@ -117,7 +126,7 @@ class SaslClient:
         return _response(proof) + self.receive(b"")
 
     def _parts(self) -> Iterator[bytes]:
-        """Yield complete headers and frames; later octets stay in the buffer."""
+        """Yield the complete headers and frames in the buffer, and remove them from it."""
         while len(self._received) >= 8:  # noqa: PLR2004  a header's and a frame head's octets
             size = 8 if self._received.startswith(b"AMQP") else int.from_bytes(self._received[:4])
             if size > _MAX_FRAME:
@@ -143,7 +152,7 @@ class SaslClient:
         if part == SASL_HEADER:
             self.phase = Phase.MECHANISMS
         else:
-            self._refuse(_broken(f"it answers {part!r} where AMQP 1.0 with SASL was asked for"))
+            self._refuse(_broken(f"it answers {part!r} to the header of AMQP 1.0 with SASL"))
         return b""
 
     def _take_mechanisms(self, fields: list[object]) -> bytes:
@@ -155,7 +164,7 @@ class SaslClient:
         try:
             first = self._first(mechanism)
         except ScramException as error:
-            text = f"no broker can take the login of user {self._user()!r} ({error.args[0]}): correct name or password"
+            text = f"the login of user {self._user()!r} is invalid ({error.args[0]}): correct the name or the password"
             self._refuse(refused(Mqrc.NOT_AUTHORIZED, text))
             return b""
         self.phase = Phase.OUTCOME
@@ -163,26 +172,26 @@ class SaslClient:
         return frame(types.described(_INIT, init), sasl=True)
 
     def _choose(self, offered: list[str]) -> str | None:
-        """Return the best mechanism that both sides support; None if there is none, and then set `refused`."""
+        """Return the best mechanism that both sides support; refuse the login and return None without one."""
         wanted = (_ANONYMOUS,) if self._login is None else (_SCRAM, _PLAIN) if self._private else (_SCRAM,)
         for mechanism in wanted:
             if mechanism in offered:
                 return mechanism
         if self._login is not None and _PLAIN in offered:
             text = (
-                "a password is not sent in clear text beyond this machine: connect with amqps://, "
-                f"or have the broker offer {_SCRAM}"
+                "the client sends no password in clear text to another machine: connect with amqps://, "
+                f"or make the broker offer {_SCRAM}"
             )
         else:
-            hint = "give a user and a password" if self._login is None else f"this driver knows {_SCRAM} and {_PLAIN}"
+            hint = "give a user and a password" if self._login is None else f"this driver has {_SCRAM} and {_PLAIN}"
             if self._login is not None and set(offered) == {_ANONYMOUS}:
                 hint = "it has no users, so leave the login out"
-            text = f"the broker offers the logins {', '.join(offered)} and not {' or '.join(wanted)}: {hint}"
+            text = f"the broker offers the SASL mechanisms {', '.join(offered)}, but not {' or '.join(wanted)}: {hint}"
         self._refuse(refused(Mqrc.NOT_AUTHORIZED, text))
         return None
 
     def _first(self, mechanism: str) -> bytes:
-        """Return the initial response."""
+        """Return the initial response of a mechanism."""
         if self._login is None:
             return b"anonymous"
         if mechanism == _PLAIN:
@@ -209,7 +218,7 @@ class SaslClient:
             who = "an anonymous client" if self._login is None else f"user {self._login.user!r}"
             self._refuse(refused(Mqrc.NOT_AUTHORIZED, f"the broker refused the login of {who}: wrong name or password"))
         else:
-            self._refuse(_broken(f"its login service fails (SASL outcome {code})"))
+            self._refuse(_broken(f"it could not check the login (SASL outcome {code})"))
         return b""
 
     def _user(self) -> str:
@@ -237,22 +246,22 @@ class Scram:
         self._verified = False
 
     def first(self) -> bytes:
-        """Return the first message: the name and a nonce."""
+        """Return the client's first message: the user's name and a nonce."""
         return str(self._client.get_client_first()).encode()
 
     @property
     def iterations(self) -> int:
-        """Number of hash iterations that the broker requested."""
+        """Number of hash iterations that the broker requests."""
         return int(self._client.iterations)
 
     def challenged(self, challenge: bytes) -> bool:
-        """Take a challenge: the salt, or the broker's proof if that does not come with the outcome.
+        """Read a challenge: the first has the salt; a second has the broker's proof, if the outcome does not have it.
 
         Returns:
-            Whether the client has to send a proof.
+            Whether the client must answer with a proof.
 
         Raises:
-            ScramException: The challenge is malformed, or the broker's proof is wrong.
+            ScramException: The challenge is malformed, requests too many iterations, or has a wrong proof.
         """
         self._rounds += 1
         if self._rounds > 1:
@@ -260,18 +269,21 @@ class Scram:
             return False
         self._client.set_server_first(_text(challenge))
         if self.iterations > _MAX_ITERATIONS:
-            raise ScramException(f"it asks for {self.iterations} iterations")
+            raise ScramException(f"it requests {self.iterations} iterations")
         return True
 
     def prove(self) -> bytes:
-        """Compute the proof; the hashing releases the interpreter's lock."""
+        """Compute the client's proof; hashing releases the interpreter's lock, so other threads can run."""
         return str(self._client.get_client_final()).encode()
 
     def verify(self, proof: bytes | None) -> None:
-        """Check the broker's proof, which comes with the outcome or before it.
+        """Check the broker's proof.
+
+        Args:
+            proof: Proof in the outcome or in a challenge; None if the outcome has none.
 
         Raises:
-            ScramException: The proof is missing or wrong.
+            ScramException: The proof is wrong, or neither the outcome nor a challenge had one.
         """
         if self._verified and not proof:
             return
@@ -305,16 +317,24 @@ def _descriptor(part: bytes) -> object:
 
 
 def _performative(part: bytes, wanted: int) -> list[object]:
-    """Return the fields of a SASL performative."""
+    """Return the fields of a SASL performative.
+
+    Args:
+        part: A frame or protocol header.
+        wanted: Descriptor that the performative must have.
+
+    Raises:
+        DecodeError: The part is not a SASL frame with this performative.
+    """
     if part.startswith(b"AMQP") or part[5] != SASL_FRAME:
-        raise DecodeError("no SASL frame")
+        raise DecodeError("a part that is no SASL frame")
     value = types.decode(part[part[4] * 4 :])
     if not isinstance(value, Described) or value.descriptor != wanted or not isinstance(value.value, list):
-        raise DecodeError(f"no frame 0x{wanted:02x} where one must come")
+        raise DecodeError(f"another frame in place of 0x{wanted:02x}")
     return cast("list[object]", value.value)
 
 
 def _broken(text: str) -> Refused:
     return Refused(
-        JmsErrorKind.CONNECTION_LOST, f"the broker cannot be talked to: {text}", mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE)
+        JmsErrorKind.CONNECTION_LOST, f"the login at the broker failed: {text}", mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE)
     )

@@ -1,4 +1,4 @@
-"""The table of link states, and what may not be missing in it."""
+"""The table of link states."""
 
 from __future__ import annotations
 

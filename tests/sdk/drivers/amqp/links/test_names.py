@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: links, and the subscriptions behind them."""
+"""One connection against a scripted peer: names and attach fields of links and subscriptions."""
 
 from __future__ import annotations
 

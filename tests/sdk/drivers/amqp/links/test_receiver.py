@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: messages that come, and browsing."""
+"""One connection against a scripted peer: receiving and browsing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attaches say what the engine cannot."""
+"""Fields of an attach that Proton cannot set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries and dispositions in frames that are made by hand."""
+"""Tracing of deliveries and dispositions, with frames that the tests encode."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def disposition(
 
 @pytest.fixture
 def seen() -> Deliveries:
-    """A connection with one session, and a link in it on which each end sends with its handle 0."""
+    """The traced deliveries of a connection with one session and one link, for which both ends use handle 0."""
     deliveries = Deliveries()
     for direction, octets in (
         ("out", PROTOCOL_HEADER),

@@ -1,4 +1,4 @@
-"""The login, octet by octet."""
+"""SASL logins of the client, without a socket."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def proven(code: int, proof: str | None) -> bytes:
 
 
 def said(sent: bytes, descriptor: int) -> str:
-    """The text in what a client has sent."""
+    """Return the text in a SASL frame of the client; its performative must have this descriptor."""
     value = types.decode(sent[8:])
     assert isinstance(value, types.Described)
     assert value.descriptor == descriptor
@@ -150,7 +150,7 @@ def said(sent: bytes, descriptor: int) -> str:
 
 
 class Broker:
-    """The broker's side, as far as the proof that the client has given."""
+    """The broker's side of a SCRAM login, which has received the client's proof."""
 
     def __init__(self, client: SaslClient, *offered: str, keys: tuple[bytes, bytes, bytes, int] = KEYS) -> None:
         salt, stored_key, server_key, iterations = keys
@@ -184,7 +184,7 @@ def test_a_broker_may_ask_for_as_many_iterations_as_owasp_recommends() -> None:
 
 
 def proving() -> SaslClient:
-    """A client that has been asked for a proof that takes long."""
+    """Return a client that must compute a proof that takes long."""
     client = SaslClient(LOGIN, private=False)
     client.start()
     nonce = said(client.receive(SASL_HEADER + offer("SCRAM-SHA-256")), 0x41).partition("r=")[2]
@@ -207,7 +207,7 @@ def test_a_broker_that_says_too_much_while_the_client_computes_is_refused() -> N
     prove = client.prove
     assert prove is not None
     client.receive(b"x" * 70_000)
-    assert "goes on before the login does" in refusal(client).text
+    assert "sends more frames before the client has answered" in refusal(client).text
     assert client.prove is None
     assert client.proved(prove()) == b""
     assert client.phase is Phase.REFUSED
@@ -227,7 +227,7 @@ def test_a_broker_that_does_not_know_the_user_is_not_believed(proof: str | None)
     Broker(client, "SCRAM-SHA-256")
     client.receive(proven(0, proof))
     assert refusal(client).kind is JmsErrorKind.SECURITY
-    assert "does not show that it knows user 'me'" in refusal(client).text
+    assert "does not prove that it knows user 'me'" in refusal(client).text
 
 
 def test_a_wrong_password_is_told_as_with_plain() -> None:
@@ -261,7 +261,7 @@ def test_a_password_that_no_broker_can_take_is_not_sent() -> None:
     client = SaslClient(Login("me", "sec\0ret"), private=False)
     client.start()
     assert client.receive(SASL_HEADER + offer("SCRAM-SHA-256")) == b""
-    assert "correct name or password" in refusal(client).text
+    assert "correct the name or the password" in refusal(client).text
     assert "sec" not in refusal(client).text
 
 

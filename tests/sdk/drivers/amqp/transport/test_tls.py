@@ -1,6 +1,6 @@
-"""Encrypted lines: octet by octet against the standard library's other end, and over a socket.
+"""TLS of the client, against a server of the standard library, without and with a socket.
 
-The certificate is for localhost and 127.0.0.1, signed by itself, and used nowhere else.
+The certificate is for localhost and 127.0.0.1, and signed by itself.  Only these tests use it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def server_context() -> ssl.SSLContext:
 
 
 class Server:
-    """The other end, without a socket."""
+    """A TLS server without a socket."""
 
     def __init__(self) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.end = server_context().wrap_bio(self._incoming, self._outgoing, server_side=True)
 
     def take(self, octets: bytes) -> bytes:
-        """Shake hands; returns what to answer."""
+        """Read octets of the handshake, and return the octets to answer."""
         self._incoming.write(octets)
         with suppress(ssl.SSLWantReadError):
             self.end.do_handshake()
@@ -91,7 +91,7 @@ def test_a_peer_that_speaks_no_tls_is_told_of() -> None:
     client.start()
     client.receive(b"AMQP\x03\x01\x00\x00")
     assert client.refused is not None
-    assert "does not speak TLS" in client.refused.text
+    assert "has no TLS on this port" in client.refused.text
 
 
 def test_a_line_that_is_tampered_with_breaks() -> None:
@@ -111,7 +111,7 @@ def test_a_goodbye_is_heard_and_said() -> None:
 
 @pytest.mark.parametrize("name", ["none.pem", "key.pem"])
 def test_a_ca_file_without_certificates_is_named(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} holds no certificate"):
+    with pytest.raises(ValueError, match=f"{name} has no readable certificate"):
         client_context(str(FOLDER / name))
 
 
@@ -122,7 +122,11 @@ def test_a_url_says_whether_the_line_is_encrypted() -> None:
 
 @contextmanager
 def door(to: str) -> Iterator[str]:
-    """A port that takes the encryption off and hands the rest on."""
+    """Serve TLS on a port, and forward the decrypted octets to another address.
+
+    Args:
+        to: URL of the other address.
+    """
     place = place_of(to)
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -163,7 +167,7 @@ def runner() -> Iterator[RealRunner]:
 
 
 def opened(runner: RealRunner, target: Target) -> DriverEvent:
-    """The first event, after which the connection is dropped."""
+    """Connect, return the first event, and drop the connection."""
     events: list[DriverEvent] = []
     wire = AmqpDriver().connect(target, events.append, runner)
     limit = runner.clock.monotonic_ns() + LIMIT_MS * 1_000_000
@@ -184,7 +188,7 @@ def test_a_connection_opens_over_tls_and_may_send_its_password(runner: RealRunne
 
 
 @pytest.mark.parametrize(
-    ("code", "advice"), [(9, "correct the clock"), (10, "has to renew it"), (18, "name its authority in ca_file")]
+    ("code", "advice"), [(9, "correct the clock"), (10, "ask the administrator"), (18, "name its authority in ca_file")]
 )
 def test_the_advice_is_about_what_is_wrong_with_the_certificate(code: int, advice: str) -> None:
     error = ssl.SSLCertVerificationError()
@@ -199,4 +203,4 @@ def test_a_broker_that_is_not_believed_closes_the_attempt(runner: RealRunner) ->
     peer.close()
     assert isinstance(first, Closed)
     assert first.refused is not None
-    assert "certificate is not believed" in first.refused.text
+    assert "does not trust the broker's certificate" in first.refused.text
