@@ -43,7 +43,8 @@ _OPTIONS: Mapping[str, str] = {
     "ca_file is given": "--ca is given",
     "leave the login out": "leave --user out",
     "give a user and a password": "log in with --user NAME",
-    "give it as login": "give it with --user NAME",
+    "leave ca_file out": "leave --ca out",
+    "pass login= instead": "give it with --user NAME instead",
 }
 """Parts of the SDK's texts that name an argument, and what names the option."""
 

@@ -432,7 +432,7 @@ def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_pa
     assert "its certificate is for another name: connect by a name that the certificate has" in misnamed.err
     assert one_sentence(misnamed.err)
     assert stranger.code is Exit.INCONCLUSIVE
-    assert "name its authority with --ca, or connect to the name" in stranger.err
+    assert "name its authority with --ca, or connect with the host name" in stranger.err
     assert one_sentence(stranger.err)
 
 
