@@ -50,7 +50,7 @@ class JmsError(Exception):
 
     Attributes:
         refused: The refusal as a value.
-        kind: Kind of the refusal; JMS has an exception class for each kind.
+        kind: Kind of the refusal; each kind has an error class.
         reason: IBM MQ's reason code; None if the refusal has none.
         objects: Names of the objects that caused the refusal.
         text: One sentence that says what was refused, and why.
@@ -62,7 +62,7 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """Kind of the refusal; JMS has an exception class for each kind."""
+        """Kind of the refusal; each kind has an error class."""
         return self.refused.kind
 
     @property
@@ -106,99 +106,99 @@ class XAError(JmsError):
 
 
 class IllegalStateError(MessagingError):
-    """The object is closed, or its state does not allow the call."""
+    """Raised if the object is closed, or its state does not allow the call."""
 
 
 class InvalidClientIdError(MessagingError):
-    """The client id is in use or invalid."""
+    """Raised if the client id is in use or invalid."""
 
 
 class InvalidDestinationError(MessagingError):
-    """The destination does not exist, is not a valid destination, or cannot be used in this way."""
+    """Raised if the destination does not exist, is not a valid destination, or cannot be used in this way."""
 
 
 class InvalidSelectorError(MessagingError):
-    """The message selector is invalid."""
+    """Raised if the message selector is invalid."""
 
 
 class SecurityError(MessagingError):
-    """The broker refused the login, or the user lacks an authority."""
+    """Raised if the broker refused the login, or the user lacks an authority."""
 
 
 class MessageFormatError(MessagingError):
-    """A message's body, header or property has an invalid type or value."""
+    """Raised if a message's body, header or property has an invalid type or value."""
 
 
 class ResourceAllocationError(MessagingError):
-    """A queue is full, a message is too long, or the broker lacks another resource."""
+    """Raised if a queue is full, a message is too long, or the broker lacks another resource."""
 
 
 class TransactionInProgressError(MessagingError):
-    """The call is not allowed in a unit of work, such as `commit` in an XA session."""
+    """Raised if the call is not allowed in a unit of work, such as `commit` in an XA session."""
 
 
 class TransactionRolledBackError(MessagingError):
-    """The broker rolled the unit of work back instead of committing it."""
+    """Raised if the broker rolled the unit of work back instead of committing it."""
 
 
 class UnsupportedError(MessagingError):
-    """The driver or the broker lacks a capability that the call needs; nothing was sent."""
+    """Raised if the driver or the broker lacks a capability that the call needs; nothing was sent."""
 
 
 class ConnectionLostError(MessagingError):
-    """The connection is lost, or the broker cannot be reached."""
+    """Raised if the connection is lost, or the broker cannot be reached."""
 
 
 class StaleDeliveryError(MessagingError):
-    """The message came over an earlier connection and cannot be confirmed; the broker may deliver it again."""
+    """Raised if the message came over an earlier connection, so it cannot be confirmed; it may come again."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
-    """The object is closed, or its state does not allow the call."""
+    """Raised if the object is closed, or its state does not allow the call."""
 
 
 class InvalidClientIdRuntimeError(MessagingRuntimeError):
-    """The client id is in use or invalid."""
+    """Raised if the client id is in use or invalid."""
 
 
 class InvalidDestinationRuntimeError(MessagingRuntimeError):
-    """The destination does not exist, is not a valid destination, or cannot be used in this way."""
+    """Raised if the destination does not exist, is not a valid destination, or cannot be used in this way."""
 
 
 class InvalidSelectorRuntimeError(MessagingRuntimeError):
-    """The message selector is invalid."""
+    """Raised if the message selector is invalid."""
 
 
 class SecurityRuntimeError(MessagingRuntimeError):
-    """The broker refused the login, or the user lacks an authority."""
+    """Raised if the broker refused the login, or the user lacks an authority."""
 
 
 class MessageFormatRuntimeError(MessagingRuntimeError):
-    """A message's body, header or property has an invalid type or value."""
+    """Raised if a message's body, header or property has an invalid type or value."""
 
 
 class ResourceAllocationRuntimeError(MessagingRuntimeError):
-    """A queue is full, a message is too long, or the broker lacks another resource."""
+    """Raised if a queue is full, a message is too long, or the broker lacks another resource."""
 
 
 class TransactionInProgressRuntimeError(MessagingRuntimeError):
-    """The call is not allowed in a unit of work, such as `commit` in an XA session."""
+    """Raised if the call is not allowed in a unit of work, such as `commit` in an XA session."""
 
 
 class TransactionRolledBackRuntimeError(MessagingRuntimeError):
-    """The broker rolled the unit of work back instead of committing it."""
+    """Raised if the broker rolled the unit of work back instead of committing it."""
 
 
 class UnsupportedRuntimeError(MessagingRuntimeError):
-    """The driver or the broker lacks a capability that the call needs; nothing was sent."""
+    """Raised if the driver or the broker lacks a capability that the call needs; nothing was sent."""
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The connection is lost, or the broker cannot be reached."""
+    """Raised if the connection is lost, or the broker cannot be reached."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """The message came over an earlier connection and cannot be confirmed; the broker may deliver it again."""
+    """Raised if the message came over an earlier connection, so it cannot be confirmed; it may come again."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {

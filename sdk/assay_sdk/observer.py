@@ -19,8 +19,9 @@ class Handed(Struct, frozen=True, kw_only=True):
     """A received message and its delivery, as the events carry them.
 
     Args:
-        consumer: The consumer's number on its connection (`Consumer.number` of the faces).
-        delivery: The delivery's number on the wire.
+        consumer: The consumer's number on its connection, or the subscription's within its MQ Light client (`number` of
+            the faces' classes).
+        delivery: The delivery's number on its connection, or within its MQ Light client.
         source: Destination or subscription of the consumer.
         message: The message.
         count: JMSXDeliveryCount: 1 at the first delivery.
@@ -60,7 +61,7 @@ class CallbackEnded(Struct, frozen=True, tag=True):
     """Event: a listener has returned or raised; the client settles its messages after this event.
 
     Args:
-        consumer: The consumer's number on its connection.
+        consumer: The consumer's number, as in `Handed`.
         batch: Number of the batch, from 0; None for a single message.
     """
 

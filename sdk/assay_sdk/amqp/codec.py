@@ -55,7 +55,7 @@ absolute-expiry-time."""
 class Prefixes(Struct, frozen=True):
     """Prefixes that a broker requires for the names of queues and topics.
 
-    They are the properties ``queue-prefix`` and ``topic-prefix`` of its open.
+    The broker sends them as the properties ``queue-prefix`` and ``topic-prefix`` of its open.
     """
 
     queue: str = ""

@@ -11,7 +11,7 @@ from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class Durability(StrEnum):
-    """Whether the subscription of a receiver on a topic is durable (JMS 2.0, 8.3)."""
+    """The durability of a receiver's subscription on a topic (JMS 2.0, 8.3)."""
 
     NON_DURABLE = "non-durable"
     DURABLE = "durable"
@@ -68,7 +68,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
     Args:
         address: Queue or topic.
         selector: JMS message selector; None for none.
-        no_local: Exclude messages that this connection sent.
+        no_local: Whether to exclude messages that this connection sent.
         durability: Kind of subscription, for a topic.
         name: Name of the subscription; None for an unshared non-durable subscription or a queue.
         shared: Whether the subscription is shared.

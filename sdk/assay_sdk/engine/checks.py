@@ -90,7 +90,7 @@ class ProducerRule(Struct, frozen=True):
 
 
 def _expires_before_due(attempt: SettingsToCheck) -> bool:
-    """Whether the time to live is shorter than the delay.
+    """Return whether the time to live is shorter than the delay.
 
     A time to live of 0 means no expiry.  The kit reads DD-12 so that equal times are allowed.
     """
@@ -98,7 +98,7 @@ def _expires_before_due(attempt: SettingsToCheck) -> bool:
 
 
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
-    """Whether the broker's level is too low for a delay.
+    """Return whether the broker's level is too low for a delay.
 
     If the broker gave no readable level, the client sends the message and the broker decides.
     """
@@ -110,7 +110,7 @@ def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
 
 
 def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
-    """Whether a delayed message goes to a clustered destination whose DEFBIND refuses a delay.
+    """Return whether a delayed message goes to a clustered destination whose DEFBIND does not allow a delay.
 
     If the broker did not give both properties of the destination, the client sends the message and the broker decides.
     """
@@ -122,7 +122,7 @@ def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
 
 
 def _is_delayed_and_retained(attempt: SettingsToCheck) -> bool:
-    """Whether a delayed message is a retained publication; for a message to a queue, the property has no meaning."""
+    """Return whether a delayed message is a retained publication; the property has no meaning for a queue."""
     return (
         attempt.settings.delay_ms > 0
         and attempt.to is not None

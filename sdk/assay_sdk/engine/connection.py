@@ -301,7 +301,7 @@ class EngineConnection:
     def _tell_link(self, event: Arrived | Drained | LinkClosed) -> None:
         owner = self._links.get(event.link)
         if owner is None:
-            return  # this side has closed the link while the event was on its way
+            return  # the client has closed the link while the event was on its way
         match event:
             case Arrived():
                 owner.arrived(event)

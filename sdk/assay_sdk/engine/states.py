@@ -129,7 +129,7 @@ class UnitEvent(StrEnum):
 
 
 class Use(StrEnum):
-    """The way in which the application gets a consumer's messages at the moment (BT-03)."""
+    """The current way in which the application gets a consumer's messages (BT-03)."""
 
     IDLE = "idle"
     RECEIVING = "receiving"

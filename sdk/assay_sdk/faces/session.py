@@ -119,7 +119,7 @@ class SessionBase:
 
         Args:
             name: Name of the subscription.
-            shared: Whether the subscription is shared.  Its owner may be a connection without a client id.
+            shared: Whether the subscription is shared.  A shared subscription may belong to no client id.
 
         Raises:
             JmsError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and the

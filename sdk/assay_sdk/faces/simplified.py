@@ -167,7 +167,7 @@ class Context(SessionBase):
 
     @property
     def auto_start(self) -> bool:
-        """Whether creating a consumer starts the connection; True by default, settable."""
+        """Whether creating a consumer starts the connection; True by default, and the application can set it."""
         return self._auto_start
 
     @auto_start.setter

@@ -108,5 +108,5 @@ def format_duration(duration_ms: int) -> str:
 
 
 def _figure(number: int) -> str:
-    """Return a number as text; a number of more than 30 digits as the nearest power of two."""
+    """Return a number as text; for more than 30 digits, only its approximate power of two."""
     return str(number) if abs(number) < 10**30 else f"about {'-' if number < 0 else ''}2**{number.bit_length()}"

@@ -14,7 +14,7 @@ _JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
 
 
 def first_invalid(name: str) -> int | None:
-    """Return the offset of the first character that a name cannot have there; None if all characters are valid."""
+    """Return the offset of the first character that is not valid at its place in a name; None if all are valid."""
     if name.isascii() and name.isidentifier():
         return None
     for offset, letter in enumerate(name):

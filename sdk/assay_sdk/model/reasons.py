@@ -13,9 +13,9 @@ from msgspec import Struct
 
 
 class JmsErrorKind(StrEnum):
-    """Kind of an error; each kind is an exception class of JMS 2.0 (Jakarta Messaging 3.1, 10.3).
+    """Kind of an error, after the exception classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3).
 
-    `MESSAGING` is the base class.  The last three are the SDK's own, because JMS has no exception for them.
+    `MESSAGING` stands for the base class.  JMS has no exception class for the last three kinds.
     """
 
     MESSAGING = "messaging"

@@ -3,8 +3,8 @@
 Jobs run in the order of their due times and then of their scheduling.  The runner never sleeps, and never reads the
 machine's clock.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
 
-A client or broker with a bug may schedule job after job without an end.  In real time such a loop takes time, so that
-the timeouts of waits end them.  Virtual time therefore also advances in such a loop (`_BUSY`).
+A client or broker with a bug may schedule job after job without an end.  In real time such a loop takes time, so waits
+reach their timeouts.  Virtual time therefore also advances in such a loop (`_BUSY`).
 """
 
 from __future__ import annotations

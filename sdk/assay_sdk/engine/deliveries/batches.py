@@ -41,7 +41,7 @@ class BatchFeed:
 
     @property
     def window(self) -> int:
-        """Number of messages that the broker may send ahead: two batches, because fewer than one could not fill it."""
+        """Number of messages that the broker may send ahead: enough for two batches."""
         return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:

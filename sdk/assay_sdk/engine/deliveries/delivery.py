@@ -14,7 +14,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Protocol):
-    """The consumer of a delivery, with the methods that the code that settles the delivery calls."""
+    """The attributes and methods of a consumer that are used when its deliveries are settled."""
 
     held: int
     number: int

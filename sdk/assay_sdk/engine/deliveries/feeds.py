@@ -32,7 +32,7 @@ class Handing:
 
 
 class Buffering(Recipient, Protocol):
-    """A consumer with a buffer, with the methods that a feed calls."""
+    """The attributes and methods of a consumer that its feed uses."""
 
     buffer: deque[EngineDelivery]
 

@@ -47,7 +47,7 @@ class Callbacks:
         self._ready.clear()
 
     def is_inside(self, caller: int) -> bool:
-        """Return whether a thread runs a callback, so that the callback itself makes the present call.
+        """Return whether the calling thread runs a callback now.
 
         Args:
             caller: Identifier of the calling thread.

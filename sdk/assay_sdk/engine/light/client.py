@@ -146,7 +146,7 @@ class LightClient:
                 link = yield from self._sender(attempt, to, settled=settled)
             except RefusedError as error:
                 if _is_loss(error):
-                    continue  # the link was not attached, so the message was not sent: at most once may send it, too
+                    continue  # the message was not sent, so a further attempt is right also with at most once
                 raise
             try:
                 yield from self._transfer(attempt, link, message, settled=settled)

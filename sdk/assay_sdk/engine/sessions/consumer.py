@@ -77,7 +77,7 @@ class EngineConsumer:
         return self._ended is None and self.state not in {Link.ATTACHING, Link.ATTACHED, Link.LOST}
 
     def attached(self, properties: PeerProperties) -> None:
-        """Note that the broker has attached the link.
+        """Mark the consumer as attached, and set its limit for poison messages.
 
         Args:
             properties: Properties that the broker gave for the queue or subscription.
@@ -236,7 +236,7 @@ class EngineConsumer:
         """Drain the link: the broker sends available messages within the credit, and gives the rest of it back.
 
         Returns:
-            Settled when the broker has done both.
+            A pending value, which is set when the broker has done both.
         """
         if self._draining is not None:
             return self._draining

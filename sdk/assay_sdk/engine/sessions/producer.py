@@ -49,7 +49,7 @@ class EngineProducer:
         self._destination: PeerProperties = {}
 
     def opened(self, destination: PeerProperties) -> None:
-        """Note that the broker has attached the link.
+        """Mark the producer as open, and keep the properties of its destination.
 
         Args:
             destination: Properties that the broker gave for the destination; ignored if each send names one.

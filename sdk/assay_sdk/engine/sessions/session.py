@@ -71,7 +71,7 @@ class EngineSession:
         return self._life.state
 
     def opened(self) -> None:
-        """Note that the broker has opened the session."""
+        """Mark the session as open, because the broker has opened it."""
         self._life.take(LifeEvent.OPENED)
 
     # -- operations: creating --------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""The MQ Light face: a client of topics and shares that reconnects by itself."""
+"""The MQ Light face: topics, shared subscriptions, and a client that reconnects by itself."""

@@ -156,8 +156,8 @@ class Client:
             share: Name of a share: clients with any id share its messages.  None for a subscription of this client.
             qos: 0 at most once, 1 at least once.
             auto_confirm: Whether the client itself confirms messages; has no effect with at most once.
-            ttl: How long the subscription and its messages remain after a disconnection; 0 ends it then.  None keeps it
-                until `unsubscribe`; this also works with services without times to live.
+            ttl: How long the subscription and its messages remain after a disconnection.  With 0, the subscription ends
+                with the connection.  With None, it remains until `unsubscribe`, also on services without times to live.
             credit: The largest number of unconfirmed messages at the client; with 0, the service sends messages only
                 for `receive` calls.
             on_message: Called with each message, one at a time; None leaves the messages to `Subscription.receive`.

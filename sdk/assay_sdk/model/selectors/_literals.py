@@ -117,5 +117,5 @@ def wrapped(value: int) -> int:
 
 
 def string(token: str) -> str:
-    """Return the text of a string literal: without the outer quotes, doubled quotes made single."""
+    """Return the text of a string literal, without the outer quotes; two quotes within it stand for one quote."""
     return token[1:-1].replace("''", "'")

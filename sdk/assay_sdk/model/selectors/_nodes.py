@@ -80,7 +80,7 @@ class Comparison(Struct, frozen=True, tag=True):
 
 
 class Between(Struct, frozen=True, tag=True):
-    """``of [NOT] BETWEEN low AND high``, both bounds included."""
+    """The test ``of [NOT] BETWEEN low AND high``; the bounds are included."""
 
     of: Node
     low: Node
@@ -89,7 +89,7 @@ class Between(Struct, frozen=True, tag=True):
 
 
 class Within(Struct, frozen=True, tag=True):
-    """``name [NOT] IN (choices)``."""
+    """The test ``name [NOT] IN (choices)``."""
 
     name: str
     choices: tuple[str, ...]
@@ -97,7 +97,7 @@ class Within(Struct, frozen=True, tag=True):
 
 
 class Like(Struct, frozen=True, tag=True):
-    """``name [NOT] LIKE pattern [ESCAPE escape]``."""
+    """The test ``name [NOT] LIKE pattern [ESCAPE escape]``."""
 
     name: str
     pattern: str
@@ -106,7 +106,7 @@ class Like(Struct, frozen=True, tag=True):
 
 
 class IsNull(Struct, frozen=True, tag=True):
-    """``name IS [NOT] NULL``."""
+    """The test ``name IS [NOT] NULL``."""
 
     name: str
     negated: bool = False

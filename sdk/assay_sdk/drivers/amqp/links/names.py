@@ -1,7 +1,7 @@
 """Names and attach fields of links for queues, topics and subscriptions, as in Apache Qpid JMS.
 
-They follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, because brokers are written for Qpid
-JMS.  The name of a link identifies its durable subscription.
+The names and fields follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, because brokers are
+written for Qpid JMS.  The name of a link identifies its durable subscription.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class LinkNames:
     def globally(self, *, everybodys: bool) -> bool:
         """Return whether a shared subscription belongs to no client id.
 
-        All shared subscriptions of a connection without a client id belong to none.
+        The shared subscriptions of a connection without a client id belong to no client id.
 
         Args:
             everybodys: Whether the command asks for a subscription that belongs to no client id.

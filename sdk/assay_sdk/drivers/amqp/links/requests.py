@@ -53,7 +53,7 @@ class RequestLink(LinkEnd):
         self.flow()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Return the refusal; if the broker gives no reason, it lacks the capability."""
+        """Return the refusal of the link; without a known reason, its kind is `JmsErrorKind.UNSUPPORTED`."""
         return refusal(condition, self._what, otherwise=JmsErrorKind.UNSUPPORTED)
 
     def flow(self) -> None:

@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
     tls: bool = False
 
     def __str__(self) -> str:
-        """``host:port``."""
+        """Return ``host:port``, or ``[host]:port`` for an IPv6 address."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
@@ -65,7 +65,7 @@ class SocketOwner(Protocol):
         ...
 
     def line_fed(self) -> None:
-        """Handle Proton's events, because the socket has given it octets or time has passed."""
+        """Handle Proton's events, because the socket has given Proton octets or time has passed."""
         ...
 
     def line_gone(self, why: Refused | None) -> None:

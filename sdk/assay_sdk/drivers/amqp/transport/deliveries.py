@@ -130,7 +130,7 @@ def _transferred(way: _Way, transfer: Performative) -> Transfer | None:
 
 
 def _disposed(way: _Way, disposition: Performative, *, receiver: bool) -> Iterator[Disposition]:
-    """Yield the outcome or settlement of each delivery in a disposition; nothing for one without both."""
+    """Yield the outcome or settlement of each delivery in a disposition; nothing if the disposition has neither."""
     settled, state = disposition[3] is True, disposition[4]
     outcome = _OUTCOMES.get(code_of(state.descriptor)) if isinstance(state, Described) else None
     if outcome is None and not settled:
