@@ -31,21 +31,21 @@ class Outcome(StrEnum):
 
 
 class OpenSession(Struct, frozen=True, tag=True):
-    """Open a session."""
+    """Command: open a session."""
 
     token: int
     session: int
 
 
 class CloseSession(Struct, frozen=True, tag=True):
-    """Close a session and all its links; the broker counts unsettled deliveries as failed."""
+    """Command: close a session and all its links; the broker counts unsettled deliveries as failed."""
 
     token: int
     session: int
 
 
 class OpenSender(Struct, frozen=True, tag=True):
-    """Attach a sender.
+    """Command: attach a sender.
 
     Args:
         address: Destination; None if each message names its destination (anonymous relay).
@@ -63,7 +63,7 @@ class OpenSender(Struct, frozen=True, tag=True):
 
 
 class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
-    """Attach a receiver.
+    """Command: attach a receiver.
 
     Args:
         address: Queue or topic.
@@ -93,7 +93,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class CloseLink(Struct, frozen=True, tag=True):
-    """Close a sender or receiver; a durable subscription remains.
+    """Command: close a sender or receiver; a durable subscription remains.
 
     The broker counts a receiver's unsettled deliveries as failed.  In JMS, closing a consumer does not affect messages
     that it has delivered (JMS 2.0, 8.8), so the engine closes a receiver only when its deliveries are settled.
@@ -104,7 +104,7 @@ class CloseLink(Struct, frozen=True, tag=True):
 
 
 class Send(Struct, frozen=True, tag=True):
-    """Send a message.
+    """Command: send a message.
 
     The driver answers when the broker has answered, or at once for a settled message.
 
@@ -121,7 +121,7 @@ class Send(Struct, frozen=True, tag=True):
 
 
 class Credit(Struct, frozen=True, tag=True):
-    """Grant a receiver more credit, in addition to earlier credit."""
+    """Command: grant a receiver more credit, in addition to earlier credit."""
 
     token: int
     link: int
@@ -129,7 +129,7 @@ class Credit(Struct, frozen=True, tag=True):
 
 
 class Drain(Struct, frozen=True, tag=True):
-    """Drain a receiver: the broker sends available messages within the credit, and gives the rest of it back.
+    """Command: drain a receiver: the broker sends available messages within the credit, and gives the rest of it back.
 
     The driver emits `Drained` then.
     """
@@ -139,7 +139,7 @@ class Drain(Struct, frozen=True, tag=True):
 
 
 class Settle(Struct, frozen=True, tag=True):
-    """Settle deliveries with an outcome."""
+    """Command: settle deliveries with an outcome."""
 
     token: int
     link: int
@@ -148,7 +148,7 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work, or start work in a branch of an XA transaction.
+    """Command: begin a local unit of work, or start work in a branch of an XA transaction.
 
     Args:
         unit: Number that sends and deliveries name.  Each `Begin` has a new number, also for a known branch.
@@ -164,7 +164,7 @@ class Begin(Struct, frozen=True, tag=True):
 
 
 class Enlist(Struct, frozen=True, tag=True):
-    """Accept deliveries in a unit of work.
+    """Command: accept deliveries in a unit of work.
 
     A commit removes the messages from the queue.  After a rollback of a local unit of work, the deliveries remain
     unsettled on the link.
@@ -177,21 +177,21 @@ class Enlist(Struct, frozen=True, tag=True):
 
 
 class Commit(Struct, frozen=True, tag=True):
-    """Commit a local unit of work."""
+    """Command: commit a local unit of work."""
 
     token: int
     unit: int
 
 
 class Rollback(Struct, frozen=True, tag=True):
-    """Roll back a local unit of work."""
+    """Command: roll back a local unit of work."""
 
     token: int
     unit: int
 
 
 class EndXa(Struct, frozen=True, tag=True):
-    """End or suspend the connection's work in a branch."""
+    """Command: end or suspend the connection's work in a branch."""
 
     token: int
     xid: bytes
@@ -199,7 +199,7 @@ class EndXa(Struct, frozen=True, tag=True):
 
 
 class Prepare(Struct, frozen=True, tag=True):
-    """Prepare a branch, in which this or another connection has worked; `Done.value` is an `XaVote`.
+    """Command: prepare a branch, in which this or another connection has worked; `Done.value` is an `XaVote`.
 
     A prepared branch belongs to no connection, and its accepted messages belong to no link.
     """
@@ -209,7 +209,7 @@ class Prepare(Struct, frozen=True, tag=True):
 
 
 class CommitXa(Struct, frozen=True, tag=True):
-    """Commit a branch, in which this or another connection has worked.
+    """Command: commit a branch, in which this or another connection has worked.
 
     Args:
         one_phase: Whether to commit without an earlier prepare.
@@ -221,27 +221,33 @@ class CommitXa(Struct, frozen=True, tag=True):
 
 
 class RollbackXa(Struct, frozen=True, tag=True):
-    """Roll back a branch, in which this or another connection has worked; the broker delivers its messages again."""
+    """Command: roll back a branch, in which this or another connection has worked.
+
+    The broker delivers the messages again that the branch had accepted.
+    """
 
     token: int
     xid: bytes
 
 
 class RecoverXa(Struct, frozen=True, tag=True):
-    """List the branches that are prepared or were completed heuristically; `Done.value` is a tuple of encoded xids."""
+    """Command: list the branches that are prepared or were completed heuristically.
+
+    `Done.value` is a tuple of their encoded xids.
+    """
 
     token: int
 
 
 class ForgetXa(Struct, frozen=True, tag=True):
-    """Forget a branch that was completed heuristically."""
+    """Command: forget a branch that was completed heuristically."""
 
     token: int
     xid: bytes
 
 
 class Unsubscribe(Struct, frozen=True, tag=True):
-    """Remove a durable subscription.
+    """Command: remove a durable subscription.
 
     Args:
         name: Name of the subscription.
@@ -257,7 +263,7 @@ class Unsubscribe(Struct, frozen=True, tag=True):
 
 
 class Cancel(Struct, frozen=True, tag=True):
-    """Cancel a delayed message before the broker delivers it.
+    """Command: cancel a delayed message before the broker delivers it.
 
     If the message is not staged, the driver answers `Failed` with the reason code NO_MSG_AVAILABLE.
     """
@@ -268,7 +274,7 @@ class Cancel(Struct, frozen=True, tag=True):
 
 
 class Browse(Struct, frozen=True, tag=True):
-    """List the messages of a queue; `Done.value` is a tuple of `Message`, in the queue's order."""
+    """Command: list the messages of a queue; `Done.value` is a tuple of `Message`, in the queue's order."""
 
     token: int
     session: int
@@ -277,7 +283,7 @@ class Browse(Struct, frozen=True, tag=True):
 
 
 class Close(Struct, frozen=True, tag=True):
-    """Close the connection normally, after the commands that the engine gave before."""
+    """Command: close the connection normally, after the commands that the engine gave before."""
 
     token: int
 

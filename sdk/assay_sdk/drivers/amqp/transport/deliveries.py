@@ -96,7 +96,13 @@ class Deliveries:
         return None, ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
-        """Add a session at its first begin; the answering begin names the first one's channel (``remote-channel``)."""
+        """Add a session at its first begin frame, or join the two channels of a session at its second.
+
+        Args:
+            direction: Direction of the frame.
+            channel: Channel of the frame's sender.
+            remote: ``remote-channel`` of the frame: the other end's channel, only in the second frame.
+        """
         known = self._sessions[_OTHER[direction]].get(remote) if isinstance(remote, int) else None
         self._sessions[direction][channel] = {"in": _Way(), "out": _Way()} if known is None else known
 
