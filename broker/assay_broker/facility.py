@@ -1,4 +1,4 @@
-"""What queue managers of a queue-sharing group share outside their cores: the log and the peers."""
+"""The log and the connections that the queue managers of a queue-sharing group share."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ from assay_sdk.time import Runner
 
 
 class Peer(Protocol):
-    """The other end of a connection."""
+    """The listener's or wire's end of a client's connection; the queue manager calls it."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Take the answer to a command. Call `sent`, if given, once the client has the answer."""
+        """Pass the answer to a command on to the client, and then call `sent`, if given."""
         ...
 
     def deliver(self, delivery: Deliver) -> None:
-        """Take a message for a receiver."""
+        """Pass a message on to the client's receiver."""
         ...
 
     def close_link(self, closed: CloseLink) -> None:
-        """Close a link that the broker has closed."""
+        """Tell the client that the broker has closed one of its links."""
         ...
 
     def lost(self, why: Refused) -> None:
-        """Handle the loss of the connection; no further call follows."""
+        """End the connection for the reason given; the queue manager makes no further call."""
         ...
 
 
 class Facility:
-    """What the queue managers of a sharing group share, whether they run or not.
+    """The log, peers and shared state of a sharing group, or of one queue manager outside a group.
+
+    They last while members stop and start.
 
     Args:
         runner: Runs the jobs, and has the clock.
-        numbers: Where the numbers of connections come from.
-        several: Whether there are several of them.
-        flush_ns: See `Log`.
-        aside: See `Log`.
+        numbers: Gives the numbers of new connections.
+        several: Whether the group has several queue managers.
+        flush_ns: Nanoseconds from the first write to the flush; see `Log`.
+        aside: The executor that waits for the disk; see `Log`.
     """
 
     def __init__(
@@ -57,6 +59,6 @@ class Facility:
         self.log = Log(runner, flush_ns, aside)
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
-        """The peers of all members: any member's core may have a message for a receiver on a shared queue."""
+        """The peers of all members, by connection number: each core may deliver to a receiver of another member."""
         self.wakers: list[Callable[[], None]] = []
-        """Make each member check the time: any member may expire messages on shared queues."""
+        """Functions, one of each member, that make it check the time: any member may expire shared messages."""

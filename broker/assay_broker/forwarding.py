@@ -1,4 +1,4 @@
-"""Translation of a client's commands into the core's, by the objects that the connection has open."""
+"""Translation of a client's commands to the core's commands, with the sessions and links that the client has open."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class Forwarder:
-    """Passes one connection's commands to a queue manager.
+    """The translator of one connection's commands, which it passes to a queue manager.
 
     Args:
-        number: The connection's number there.
-        handle: Takes commands.
-        post: Takes the answers that need no queue manager.
+        number: The connection's number at the queue manager.
+        handle: The queue manager's method that takes a command.
+        post: Takes the answers that the forwarder gives without the queue manager.
     """
 
     def __init__(self, number: int, handle: Callable[[Command], None], post: Callable[[DriverEvent], None]) -> None:
@@ -32,9 +32,9 @@ class Forwarder:
         self._sessions: set[int] = set()
         self._links: dict[int, int] = {}
         self._made: dict[int, Address] = {}
-        """Temporary destinations, by the links with which they end."""
+        """Temporary destinations, by the links whose end deletes them."""
         self._units: dict[int, int] = {}
-        # Each method takes the type of command that is its key, which a mapping's type cannot express.
+        # The cast is needed because the type of a mapping cannot say that each method takes the type in its key.
         self._forwarders = cast(
             "dict[type[DriverCommand], Callable[[DriverCommand], None]]",
             {
@@ -65,11 +65,11 @@ class Forwarder:
         )
 
     def forward(self, command: DriverCommand) -> None:
-        """Pass on a command."""
+        """Translate a client's command and pass it to the queue manager, or answer it."""
         self._forwarders[type(command)](command)
 
     def refused(self, command: DriverCommand) -> None:
-        """Forget the link of a command that the queue manager has refused."""
+        """Forget the link that a command would have opened, because the queue manager refused the command."""
         if isinstance(command, driver.OpenSender | driver.OpenReceiver):
             self._links.pop(command.link, None)
             self._made.pop(command.link, None)
@@ -113,9 +113,11 @@ class Forwarder:
         address = command.address
         if command.dynamic and address is not None:
             if address.kind not in TEMPORARY_PREFIXES:
-                self._refuse(command.token, JmsErrorKind.ILLEGAL_STATE, f"No {address.kind.value} is made on request.")
+                self._refuse(
+                    command.token, JmsErrorKind.ILLEGAL_STATE, f"No {address.kind.value} is created on request."
+                )
                 return
-            # The name is unique: connections have different numbers, and so have their links.
+            # The name is unique, because no two connections have one number, and no two of its links.
             address = Address(address.kind, f"{TEMPORARY_PREFIXES[address.kind]}{self._number}.{command.link}")
             self._made[command.link] = address
         elif address is not None:
@@ -159,7 +161,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # another wire's encoding, which the fields may no longer match
+        if message.encoded is not None:  # encoded by another wire; the fields may have changed since
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

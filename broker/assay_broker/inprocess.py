@@ -1,4 +1,4 @@
-"""The in-process driver: the SDK's commands go straight to a queue manager in the same process."""
+"""The in-process driver: passes the SDK's commands directly to a queue manager in the same process."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
 
 
 class InProcessBroker:
-    """A queue manager with a virtual clock of its own: a test double without ports and threads.
+    """A queue manager with its own virtual clock: a test double without ports and threads.
 
-    Its clock moves only when a client waits, so a delay of hours takes no time. If the kit is installed, the SDK's
-    `connect` or `ConnectionFactory` needs only its ``url``; otherwise pass ``driver`` and ``runner``, too. Destinations
-    are created on use.
+    Its clock moves only when a client waits, so a delay of hours takes no time.  If the kit is installed, the SDK's
+    `connect` or `ConnectionFactory` needs only the ``url``; otherwise pass ``driver`` and ``runner``, too.
+    Destinations are created at their first use.
 
     Args:
         settings: The queue manager's settings; None for `default_settings`.
@@ -45,27 +45,27 @@ class InProcessBroker:
         self.queue_manager = QueueManager(self.runner, MemoryStore(), settings)
         """The queue manager, which can be killed, restarted and cut off."""
         self.driver = InProcessDriver(self.queue_manager)
-        """The driver that connects to it."""
+        """The driver that connects clients to the queue manager."""
         self.url = f"{self.driver.name}://{self.queue_manager.name}/{next(_NUMBERS)}"
-        """Its URL within this process."""
+        """The URL at which clients in this process reach the broker."""
         _BROKERS[self.url] = self
 
 
 _NUMBERS = count(1)
 _BROKERS: WeakValueDictionary[str, InProcessBroker] = WeakValueDictionary()
-"""Brokers that are in use, by their addresses."""
+"""The brokers of this process that are in use, by their URLs."""
 
 
 @contextmanager
 def in_process_broker(settings: Settings | None = None, *, mqsc: str = "") -> Generator[InProcessBroker, None, None]:
-    """Run a broker for the length of a block; connections that are open at its end are cut.
+    """Run a broker during a ``with`` block, and cut the open connections at the block's end.
 
     Args:
         settings: The queue manager's settings; None for `default_settings`.
-        mqsc: Commands in MQSC for further objects at the start.
+        mqsc: MQSC commands that define further objects before the start.
 
     Raises:
-        ScriptError: A command would be refused.
+        ScriptError: The queue manager would refuse one of the MQSC commands.
     """
     broker = InProcessBroker(with_script(settings or default_settings(), mqsc) if mqsc else settings)
     try:
@@ -79,7 +79,7 @@ class InProcessDriver:
     """The driver for queue managers in the same process.
 
     Args:
-        queue_managers: One queue manager, whatever the URL says, or several by the names in the URL.
+        queue_managers: The queue managers.  A single one takes all connections; of several, the URL names one.
     """
 
     def __init__(self, *queue_managers: QueueManager) -> None:
@@ -92,10 +92,10 @@ class InProcessDriver:
         return "in-process"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
-        """Start a connection attempt; its first event is `Opened`, or `Closed` with the reason.
+        """Start a connection attempt, which ends with the event `Opened`, or with `Closed` and the reason.
 
         Raises:
-            LookupError: There are several queue managers, and the URL names none of them.
+            LookupError: The driver has several queue managers, and the URL names none of them.
         """
         name = target.url.removeprefix(f"{self.name}://")
         if len(self._queue_managers) == 1:
@@ -106,7 +106,7 @@ class InProcessDriver:
 
 
 class InProcessDrivers:
-    """The driver for URLs of `InProcessBroker`: it finds the broker and its runner."""
+    """The driver that finds an `InProcessBroker` and its runner by the broker's URL."""
 
     @property
     def name(self) -> str:
@@ -114,15 +114,15 @@ class InProcessDrivers:
         return "in-process"
 
     def runner_at(self, url: str) -> Runner | None:
-        """Return the runner of the broker at a URL; None if no broker of this process has it."""
+        """Return the runner of the broker at a URL; None if no broker of this process has this URL."""
         broker = _BROKERS.get(url)
         return None if broker is None else broker.runner
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
-        """Start a connection attempt; its first event is `Opened`, or `Closed` with the reason.
+        """Start a connection attempt, which ends with the event `Opened`, or with `Closed` and the reason.
 
         Raises:
-            LookupError: No broker of this process has that address.
+            LookupError: No broker of this process has the target's URL.
         """
         broker = _BROKERS.get(target.url)
         if broker is None:

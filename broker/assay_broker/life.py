@@ -1,4 +1,4 @@
-"""The state of a queue manager from one start of its core to its end, which a kill loses."""
+"""The state of a queue manager from one start of its core to the next stop or kill."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _NS_PER_MS = 1_000_000
 
 
 class Life:
-    """What lasts from one start of the core to its end.
+    """One life of a queue manager: its core and its jobs from a start to the next stop or kill.
 
     Args:
         core: The core.
-        store: The store of its records.
-        runner: Its clock and its jobs.
+        store: The store of the core's records.
+        runner: Runs the jobs, and has the clock.
         run: Has the core handle a command.
-        let_out: Carries out effects that need not wait any longer.
+        let_out: Carries out effects whose batch is durable.
         due: Called when the core's next time event is due.
     """
 
@@ -41,7 +41,7 @@ class Life:
         self.parted = store if isinstance(store, PartedStore) else None
         self.over = False
         self.asked: dict[tuple[int, int], Message] = {}
-        """Messages whose send has no answer yet, by connection and token; kept only if a hook wants them."""
+        """Messages whose send has no answer yet, by connection and token; empty unless an answer hook is set."""
         self._runner = runner
         self._run = run
         self._let_out = let_out
@@ -50,11 +50,11 @@ class Life:
         self._tick_ms: int | None = None
 
     def stored(self, stored: Stored) -> None:
-        """Let out what waited for a batch: it and every earlier one are durable."""
+        """Tell the core that a batch and every earlier batch are durable."""
         self._run(self, stored)
 
     def failed(self, failed: StoreFailed) -> None:
-        """Handle batches that could not be made durable."""
+        """Tell the core that the store could not make batches durable."""
         self._run(self, failed)
 
     def let_out(self, effects: Sequence[Held]) -> None:
@@ -62,7 +62,7 @@ class Life:
         self._let_out(self, effects)
 
     def schedule_tick(self) -> None:
-        """Schedule the core's next time event; call it whenever that time may have changed."""
+        """Schedule a job for the core's next time event; call this after each command, which may change its time."""
         due_ms = self.core.next_due_ms()
         if self.over or due_ms == self._tick_ms:
             return
@@ -75,7 +75,7 @@ class Life:
             self._tick_job = self._runner.call_at(due_ns, self._tick)
 
     def end(self) -> None:
-        """End it: none of its jobs runs any more."""
+        """End this life and cancel its job for the next time event."""
         self.over = True
         if self._tick_job is not None:
             self._tick_job()

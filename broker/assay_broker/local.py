@@ -1,7 +1,7 @@
-"""The reference broker for other processes of this machine: any driver, served over a Unix socket.
+"""The server on a Unix socket: lets other processes of this machine use a driver, such as the reference broker's.
 
-The socket file is its owner's alone (mode 0600), because every program that may open it has the driver's rights. A
-client that breaks the protocol or a limit is cut off; others are not affected.
+Only its owner can open the socket file (mode 0600), because every program that opens it has all rights of the driver.
+The server cuts off a client that breaks the protocol or a limit; other clients are not affected.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _LOG = logging.getLogger(__name__)
 
 
 class LocalError(Exception):
-    """The socket cannot be served.
+    """The server cannot listen on the socket.
 
     Args:
-        why: One sentence: what is wrong, where, what to do.
+        why: A sentence that names the problem, the socket and a remedy.
     """
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Limits on what clients can make grow.
+    """Limits on the resources that clients can take up.
 
     Args:
-        callers: The highest number of connected clients.
-        unsent: The highest number of octets that wait for a client that does not read.
+        callers: The most clients that may be connected.
+        unsent: The most octets that may wait for a client that does not read.
     """
 
     callers: int = 1_000
@@ -61,13 +61,13 @@ LIMITS = Limits()
 
 
 class LocalServer:
-    """Listens on a Unix socket, and connects each client through a driver.
+    """A listener on a Unix socket, which connects each client through a driver.
 
     Args:
-        path: The socket file; one without a listener is replaced.
-        driver: Connects to the one broker behind the socket.
-        runner: The broker's own runner, which must watch sockets.
-        limits: Limits on what clients can make grow.
+        path: The path of the socket file.  A socket file on which no program listens is replaced.
+        driver: The driver that connects to the broker behind the socket.
+        runner: The broker's runner, which must be able to watch sockets.
+        limits: The limits on clients and on data that waits for them.
 
     Raises:
         LocalError: The socket cannot be created, or another program listens on it.
@@ -85,7 +85,7 @@ class LocalServer:
 
     @property
     def url(self) -> str:
-        """The URL for clients."""
+        """The URL with which clients connect."""
         return f"local://{self._path.absolute()}"
 
     @property
@@ -95,11 +95,11 @@ class LocalServer:
 
     @property
     def closed(self) -> bool:
-        """Whether everything is closed."""
+        """Whether the listener and all connections are closed."""
         return self._closed
 
     def close(self) -> None:
-        """Remove the socket file and cut off all clients, on the runner's loop. Idempotent."""
+        """Remove the socket file and cut off all clients, in a job on the runner.  Further calls do nothing."""
         self._runner.call_soon(self._close)
 
     def _close(self) -> None:
@@ -110,8 +110,8 @@ class LocalServer:
         with suppress(FileNotFoundError):
             self._path.unlink()
         for caller in tuple(self._callers):
-            caller.cut("the broker ends")
-        self._closed = True  # last, as another thread waits for it
+            caller.cut("the broker has ended")
+        self._closed = True  # last, because another thread may wait for this
 
     def _watch(self) -> None:
         if not self._closed:
@@ -123,20 +123,20 @@ class LocalServer:
                 end, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            except OSError as error:  # no descriptor is free, or the client has gone; a later attempt may succeed
-                _LOG.warning("a caller at %s could not be let in: %s", self._path, error)
+            except OSError as error:  # no descriptor is free, or the client has closed; a later try may succeed
+                _LOG.warning("a client at %s could not be accepted: %s", self._path, error)
                 self._runner.unregister(self._listener)
                 self._runner.call_at(self._runner.clock.monotonic_ns() + _REST_NS, self._watch)
                 return
             if len(self._callers) >= self._limits.callers:
-                _LOG.warning("a caller at %s was turned away: %s are connected", self._path, len(self._callers))
+                _LOG.warning("a client at %s was refused: %s clients are connected", self._path, len(self._callers))
                 end.close()
                 continue
             self._callers.add(_Caller(end, self._driver, self._runner, self._limits, self._callers.discard))
 
 
 class _Caller:
-    """One client: passes frames to the driver's wire, and events back."""
+    """One client: passes its commands to the driver's wire, and the wire's events to it."""
 
     def __init__(
         self,
@@ -153,36 +153,36 @@ class _Caller:
         self._line = LocalSocket(end, self, runner, limits.unsent)
 
     def cut(self, why: str) -> None:
-        """Close the socket."""
+        """Cut the client's connection for the reason given."""
         self._line.drop(why)
 
     def line_heard(self, body: bytes) -> None:
-        """Take a frame of the client.
+        """Handle a frame from the client.
 
         Raises:
-            FrameError: It is not valid, or not at this moment.
+            FrameError: The frame is not valid, or the client may not send it at this point.
         """
         said = decode_command(body)
         if self._wire is None:
             self._greeted(said)
         elif isinstance(said, Hello):
-            raise FrameError("A second hello on one connection.")
+            raise FrameError("The client sent a second hello.")
         else:
             try:
                 self._wire.submit(said)
-            except ValueError as error:  # the token of a command that is still open
+            except ValueError as error:  # the client used the token of an open command again
                 raise FrameError(f"{error}.") from error
 
     def line_gone(self, why: str) -> None:
-        """Handle the end of the client's socket."""
-        _LOG.debug("a caller has gone: %s", why)
+        """Handle the end of the client's connection: forget the client and abort its wire."""
+        _LOG.debug("a client has disconnected: %s", why)
         self._forget(self)
         if self._wire is not None:
             self._wire.abort()
 
     def _greeted(self, said: object) -> None:
         if not isinstance(said, Hello):
-            raise FrameError("The first frame of a connection is a hello.")
+            raise FrameError("The client's first frame was no hello.")
         if said.version != VERSION:
             text = f"the client speaks version {said.version} of the local protocol, and this broker {VERSION}"
             self._tell(Closed(0, refused(Mqrc.Q_MGR_NOT_AVAILABLE, f"{text}: install the same release on both sides")))
@@ -200,23 +200,32 @@ class _Caller:
 
 
 def _instead_of(event: DriverEvent, why: Refused) -> DriverEvent:
-    """Return what is sent instead of an event that is too long, as only a browse's answer can be."""
+    """Return the event to send instead of one that is too long for a frame.
+
+    The answer to a browse becomes a refusal.  Any other long event closes the connection.
+    """
     return Failed(event.token, why) if isinstance(event, Done) else Closed(0, why)
 
 
 def _listen(path: Path) -> socket.socket:
-    """Return a listening socket whose file is the owner's alone from the start."""
+    """Return a listening socket whose file only the owner can open, from its creation on.
+
+    Raises:
+        LocalError: The socket cannot be created, or another program listens on it.
+    """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.setblocking(False)  # noqa: FBT003  the standard library takes it by position
-        os.fchmod(listener.fileno(), _MODE)  # the file that bind makes takes this mode
+        os.fchmod(listener.fileno(), _MODE)  # on Linux the file that bind creates gets this mode
         _take_away_stale(path)
         listener.bind(str(path))
-        path.chmod(_MODE)  # where a system's bind does not
+        path.chmod(_MODE)  # for systems on which bind ignores the socket's mode
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise LocalError(f"No socket can be made at {path} ({error.strerror or error}): name another path.") from error
+        raise LocalError(
+            f"No socket can be created at {path} ({error.strerror or error}): name another path."
+        ) from error
     except LocalError:
         listener.close()
         raise
@@ -227,12 +236,12 @@ def _take_away_stale(path: Path) -> None:
     """Remove the socket file of a broker that was killed.
 
     Raises:
-        LocalError: Another program listens there, or it is not a socket.
+        LocalError: Another program listens at the path, or the file is not a socket.
     """
     if not path.exists():
         return
     if not path.is_socket():
-        raise LocalError(f"{path} is no socket, and is left alone: name another path, or take the file away.")
+        raise LocalError(f"{path} is not a socket, so it is not replaced: name another path, or remove it.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         if probe.connect_ex(str(path)) != errno.ECONNREFUSED:
             raise LocalError(f"A broker listens at {path} already: stop that broker, or name another path.")

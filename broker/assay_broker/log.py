@@ -1,10 +1,10 @@
-"""The log: batches are written at once, flushed together a moment later, and hold back what waits for them.
+"""The log: writes batches to the store at once, flushes several together, and holds back effects until the flush.
 
-The members of a sharing group share one log, each with a store of its own. They number their batches together, so
-that one member's effect can wait for another's batch.
+The members of a sharing group share one log; each member has its own store.  One sequence numbers the batches of all
+members, so that one member's effect can wait for another member's batch.
 
-On a busy server another thread waits for the disk, while this one writes the next batches. They are flushed together
-when it returns.
+On a busy server a second thread waits for the disk.  Meanwhile the log writes the next batches, and flushes them
+together when the second thread is done.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ FLUSH_NS = 1_000_000
 milliseconds, which a virtual clock can represent."""
 
 _WORTH_A_THREAD = 16
-"""From this many records on another thread waits for the disk.
+"""The number of unflushed records from which on a second thread waits for the disk.
 
-The handover takes about as long as a disk's flush, so with few records each answer would be later.
+Starting the thread's job takes about as long as a flush, so with fewer records it would only make answers later.
 """
 
 Held = Answer | Deliver | ToMember
+"""Effects that the log can hold back until a batch is durable."""
 
 
 class _Waiting(Struct, frozen=True, eq=False):
-    """A batch for a store that is blocked."""
+    """A batch that waits, unwritten, until `Log.unblock`."""
 
     writer: Writer
     persist: Persist
@@ -48,9 +49,10 @@ class Flushes:
     """Statistics of a store's flushes.
 
     Attributes:
-        count: How many there were.
-        batches: How many batches of records they made durable, or failed to.
-        ns: How long they took, in nanoseconds; while another thread waits for the disk, until its answer is taken in.
+        count: The number of flushes.
+        batches: The number of batches in all flushes, also in failed ones.
+        ns: The time that all flushes took together, in nanoseconds.  A flush on a second thread ends when the log
+            handles its result.
     """
 
     __slots__ = ("batches", "count", "ns")
@@ -59,7 +61,7 @@ class Flushes:
         self.count = self.batches = self.ns = 0
 
     def note(self, batches: int, ns: int) -> None:
-        """Count a flush."""
+        """Count a flush of some batches that took so many nanoseconds; a flush without batches is not counted."""
         if batches:
             self.count += 1
             self.batches += batches
@@ -67,7 +69,7 @@ class Flushes:
 
 
 class _Flight(Struct, frozen=True, eq=False):
-    """A flush for which another thread waits."""
+    """A flush under way, for whose end a second thread waits."""
 
     writer: Writer
     store: PartedStore
@@ -86,20 +88,20 @@ class Writer(Protocol):
 
     @property
     def parted(self) -> PartedStore | None:
-        """The same store, if waiting for the disk is separate."""
+        """The same store, if it can split a flush so that a second thread waits for the disk; else None."""
         ...
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether this life has ended."""
         ...
 
     def stored(self, stored: Stored) -> None:
-        """Handle that a batch and every earlier one are durable."""
+        """Handle the news that a batch and every earlier batch are durable."""
         ...
 
     def failed(self, failed: StoreFailed) -> None:
-        """Handle batches that could not be made durable."""
+        """Handle the news that the store could not make batches durable."""
         ...
 
     def let_out(self, effects: Sequence[Held]) -> None:
@@ -108,13 +110,14 @@ class Writer(Protocol):
 
 
 class Log:
-    """A log with group commit.
+    """A log with group commit: one flush makes the batches of many commands durable.
 
     Args:
         runner: Runs the jobs, and has the clock.
-        flush_ns: How long after the first write the flush comes, in nanoseconds.  With 0 it comes once the runner has
-            done what was due already: on a busy server that is enough to gather many writes.
-        aside: Waits for the disk when there is much to flush; None to wait here.
+        flush_ns: Nanoseconds from the first write to the flush.  With 0 the flush runs after the jobs that are due
+            already, which on a busy server write many batches.
+        aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
+            runner's thread.
     """
 
     def __init__(self, runner: Runner, flush_ns: int = FLUSH_NS, aside: Executor | None = None) -> None:
@@ -132,14 +135,14 @@ class Log:
         self._waiting: list[_Waiting] = []
 
     def block(self, homes: Collection[str]) -> None:
-        """Write no messages for these queues, nor any later batch, until `unblock`.
+        """Stop writing at the next batch with a message for one of these queues, until `unblock`.
 
-        Batches are durable in their order, so one that has to wait keeps all later ones waiting.
+        Batches become durable in their order, so all later batches wait for that one.
         """
         self._blocked |= frozenset(homes)
 
     def unblock(self, homes: Collection[str]) -> None:
-        """Write the batches that were blocked."""
+        """End the block of these queues, and write the batches that waited."""
         self._blocked -= frozenset(homes)
         waiting, self._waiting = self._waiting, []
         tried = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
@@ -150,10 +153,11 @@ class Log:
         )
 
     def write(self, writer: Writer, persist: Persist, records: tuple[Record, ...]) -> StoreFailed | None:
-        """Write a batch; it is flushed soon.
+        """Write a batch to the writer's store, and schedule a flush.
 
         Returns:
-            That the store could not take it; None when it could, or will be asked to.
+            The failure for the core if the store refused the batch; None if the batch was written, or waits for
+            `unblock`.
         """
         if self._waiting or (self._blocked and any(_home(one) in self._blocked for one in records)):
             self._waiting.append(_Waiting(writer, persist, records))
@@ -168,7 +172,7 @@ class Log:
         return None
 
     def hold(self, writer: Writer, batch: int, effect: Held) -> None:
-        """Hold an effect back until this batch is durable."""
+        """Hold a writer's effect back until this batch is durable."""
         held = self._held.get(batch)
         if held is None:
             self._held[batch] = [(writer, [effect])]
@@ -178,11 +182,11 @@ class Log:
             held.append((writer, [effect]))
 
     def drop_held(self, batch: int) -> None:
-        """Drop the effects that wait for this batch."""
+        """Drop the effects that wait for this batch, because it failed."""
         self._held.pop(batch, None)
 
     def flush(self) -> None:
-        """Make all batches durable, and let their effects out."""
+        """Flush all written batches, and let the writers carry out the effects that waited for them."""
         self.land()
         written = self._take()
         begun_ns = self._runner.clock.monotonic_ns()
@@ -191,7 +195,10 @@ class Log:
         self._conclude(written, failed)
 
     def land(self) -> None:
-        """Wait for the flush of another thread, if one is under way: only then may its store be stopped."""
+        """Wait for a flush on the second thread, if one is under way, and report its result to the writers.
+
+        Call it before a stop or kill, because a store must not be stopped during a flush.
+        """
         flight, self._flight = self._flight, None
         if flight is None:
             return
@@ -200,14 +207,15 @@ class Log:
             flight.future.result()
         except Exception as error:  # noqa: BLE001  after any error the records may not be on the disk
             failed = error if isinstance(error, StoreError) else StoreError(f"the flush has failed: {error!r}")
-            written += [one for one in self._written if one[1] is flight.writer]  # its store drops these, too
+            # The store drops all unflushed records after an error, also those that this flush did not include.
+            written += [one for one in self._written if one[1] is flight.writer]
             self._written = [one for one in self._written if one[1] is not flight.writer]
         flight.store.end_flush(failed)
         self.flushes.note(len(written), self._runner.clock.monotonic_ns() - flight.begun_ns)
         self._conclude(written, {} if failed is None else {id(flight.writer): str(failed)})
 
     def _flush_soon(self) -> None:
-        """Flush, on another thread if that is faster; batches that arrive meanwhile are flushed next."""
+        """Flush all written batches, on the second thread if that is faster."""
         writer = self._written[0][1]
         store = writer.parted
         if (
@@ -234,7 +242,7 @@ class Log:
         if self._flight is flight:
             self.land()
         if self._written:
-            self._schedule()  # a little later, so that this flush takes more records with it
+            self._schedule()  # a little later, so that this flush includes more records
 
     def _schedule(self) -> None:
         if self._job is None and self._flight is None:
@@ -246,7 +254,7 @@ class Log:
         return written
 
     def _conclude(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
-        """Report the result of a flush to its writers, and let effects out."""
+        """Report the result of a flush to the writers, and let them carry out the effects that waited for it."""
         self._tell(written, failed)
         done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
         if not done:
@@ -258,7 +266,12 @@ class Log:
             writer.let_out(effects)
 
     def _tell(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
-        """Report failures, each writer's batches in one call."""
+        """Report the failed batches to their writers, one call for each writer, and drop the effects that waited.
+
+        Args:
+            written: Batches and their writers, in the order of writing.
+            failed: The errors, by the identity (`id`) of the writer.
+        """
         lost: dict[int, tuple[Writer, list[int]]] = {}
         for batch, writer in reversed(written):
             if id(writer) in failed:
@@ -268,7 +281,7 @@ class Log:
             writer.failed(_failed(batches, failed[key]))
 
     def _flush_stores(self, written: list[tuple[int, Writer]]) -> dict[int, str]:
-        """Flush the stores of writers; return the errors by the writers' identities."""
+        """Flush the stores of the writers; return the errors by the identity (`id`) of the writer."""
         failed: dict[int, str] = {}
         for writer in {id(writer): writer for _, writer in written}.values():
             try:
@@ -278,10 +291,10 @@ class Log:
         return failed
 
     def lose(self, writer: Writer) -> tuple[StoreFailed, ...]:
-        """Remove a writer with what it has written and not flushed.
+        """Forget a writer's unflushed batches and drop the effects that waited for them.
 
         Returns:
-            That its batches are lost, if it had any.
+            One failure with all its unflushed batches; empty if it had none.
         """
         lost = [batch for batch, other in self._written if other is writer]
         lost += [one.persist.batch for one in self._waiting if one.writer is writer]
@@ -291,7 +304,7 @@ class Log:
             self._stop_job()
         for batch in lost:
             self._held.pop(batch, None)
-        return (_failed(lost[::-1], "the queue manager ended before it was on disk"),) if lost else ()
+        return (_failed(lost[::-1], "the queue manager ended before the batch was on disk"),) if lost else ()
 
     def _stop_job(self) -> None:
         if self._job is not None:
@@ -300,10 +313,10 @@ class Log:
 
 
 def _home(record: Record) -> str | None:
-    """Return the queue of the message that a record stores; None for any other record."""
+    """Return the home of the queue in which a record stores a message; None if the record stores no message."""
     return record.home if isinstance(record, MessageStored) else None
 
 
 def _failed(batches: list[int], why: str) -> StoreFailed:
-    """Return the event for batches that have failed together, the newest first."""
+    """Return one failure for several batches, which are given with the newest first."""
     return StoreFailed(batches[0], why, tuple(batches[1:]))

@@ -1,4 +1,4 @@
-"""Several queue managers in one world: sharing groups, clusters and hierarchies."""
+"""Several connected queue managers in one process: sharing groups, clusters and hierarchies."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Member(Struct, frozen=True, eq=False):
     """The parts of one queue manager.
 
     Args:
-        settings: Its settings; their name is the member's.
+        settings: Its settings, with the name of the queue manager.
         store: The store of its records.
-        seams: The places for defects.
+        seams: The filters of a named defect; the default changes nothing.
     """
 
     settings: Settings
@@ -38,16 +38,16 @@ class Member(Struct, frozen=True, eq=False):
 
 
 Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
-"""How the queue managers are connected."""
+"""The kind of connection between the queue managers; "single" means none."""
 
 
 def network(runner: Runner, topology: Topology, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:
-    """Create connected queue managers, by name.
+    """Create queue managers in a topology, and return them by name.
 
     Args:
         runner: Runs the jobs, and has the clock.
-        topology: How they are connected.
-        members: The parts of each.
+        topology: The kind of connection between the queue managers.
+        members: The parts of each queue manager.
     """
     if topology == "single":
         return _apart(runner, members)
@@ -63,14 +63,14 @@ def _apart(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, QueueMan
 
 
 def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:
-    """Create the queue managers of a queue-sharing group, by name, with one coupling facility.
+    """Create the queue managers of a queue-sharing group with one coupling facility, and return them by name.
 
-    Each has a store, and with it a staging queue, of its own (DD-45); each can be stopped, killed and started alone.
-    Shared queues are those that are defined with QSGDISP(SHARED) on any of them.
+    Each queue manager has its own store and its own staging queue (DD-45), and can be stopped, killed and started
+    alone.  A queue is shared if one of them has it defined with QSGDISP(SHARED).
 
     Args:
         runner: Runs the jobs, and has the clock.
-        members: The parts of each.
+        members: The parts of each queue manager.
     """
     facility = Facility(runner, count(1), several=True)
     return MappingProxyType(
@@ -82,15 +82,15 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
 
 
 class Network:
-    """Queue managers with channels between all of them.
+    """Several queue managers with a channel between every two.
 
-    A parcel reaches its receiver as a job of its own, in the order of sending, or never if the receiver is down. The
-    sender keeps what must not be lost until the receiver confirms it.
+    Each parcel reaches the receiving queue manager in a job of its own, in the order of sending.  A queue manager that
+    is down never gets it.  The sending queue manager keeps its messages until the receiving one confirms them.
 
     Args:
         runner: Runs the jobs, and has the clock.
-        members: The parts of each.
-        child_of_first: Whether the others are children of the first one, in a publish/subscribe hierarchy.
+        members: The parts of each queue manager.
+        child_of_first: Whether all others are children of the first queue manager, in a publish/subscribe hierarchy.
     """
 
     def __init__(self, runner: Runner, members: tuple[Member, ...], *, child_of_first: bool = False) -> None:
@@ -105,7 +105,7 @@ class Network:
 
     @property
     def queue_managers(self) -> Mapping[str, QueueManager]:
-        """Its queue managers by name."""
+        """The queue managers of this network, by name."""
         return MappingProxyType(self._queue_managers)
 
     def _take(self, sender: str, what: ToMember) -> None:
@@ -120,7 +120,7 @@ class Network:
 
 
 def _connected(settings: Settings, parent: str) -> Settings:
-    """Return the settings with the member's place in the network."""
+    """Return a member's settings, marked as connected, with its parent in the hierarchy ("" for none)."""
     parent = "" if parent == settings.name else parent
     objects = tuple(
         Definition(one.kind, one.name, one.attributes | {"PARENT": parent}) if one.kind is Kind.QMGR else one

@@ -1,7 +1,7 @@
-"""The places in a queue manager where named defects can be put, and the only ones.
+"""The seams: the only places in a queue manager where a named defect can change its behaviour.
 
-They are: commands on their way in, effects on their way out, records to and from the store, the store itself, the
-settings, and the cells of the state tables.
+The seams are the commands to the core, its effects, the records to and from the store, the store itself, the settings,
+and the cells of the state tables.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ def _same_store(store: Store) -> Store:
 
 
 class Seams(Struct, frozen=True, kw_only=True):
-    """Filters for defects; the default of each changes nothing.
+    """The filters of a queue manager's seams; each default changes nothing.
 
     Args:
-        command: From a command and the time, in milliseconds since the epoch, to the commands for the core.
-        effects: From the effects of one command and the time to those that the shell carries out.
-        written: From records to those that are written.
-        read: From durable records to those from which the core starts.
-        settings: Filters the settings at each start.
-        tables: Filters the state tables at each start.
-        store: From the store to the one that the shell uses.
+        command: Takes a command and the time, in milliseconds since the epoch; returns the commands for the core.
+        effects: Takes the effects of one command and the time; returns the effects that the shell carries out.
+        written: Takes the records of a batch; returns the records that the store writes.
+        read: Takes the store's durable records; returns the records from which the core starts.
+        settings: Takes the settings at each start; returns the settings that the queue manager uses.
+        tables: Takes the state tables at each start; returns the state tables that the core uses.
+        store: Takes the store; returns the store that the shell uses.
     """
 
     command: Callable[[Command, int], tuple[Command, ...]] = _same_command

@@ -1,7 +1,7 @@
-"""Runs the core: gives it the time, stores its records and carries out its effects.
+"""The shell of a queue manager: gives the core the time, stores its records and carries out its effects.
 
-Each command is one job on the runner. Its records go to the log, and effects that depend on them leave only after
-they are durable.
+Each command is one job on the runner.  The shell writes the command's records to the log, and carries out the effects
+that depend on them only after the records are durable.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 _LOG = logging.getLogger(__name__)
 
-_TOLD = Deliver, Answer
-"""Effects for peers. A union type is created once, since an isinstance check runs for each message."""
+_FOR_PEERS = Deliver, Answer
+"""The effects for peers, as a tuple: an isinstance check of a tuple is faster than that of a union type."""
 
 Post = Callable[[str, ToMember], None]
-"""Takes the name of a queue manager and a message for its core."""
+"""A function that takes the name of the sending queue manager, and a parcel for one or all other members."""
 
 AnswerHook = Callable[[Message], None]
+"""A function that a queue manager calls with a message just before, or just after, it answers the message's send."""
 
 
 class QueueManager:
@@ -49,13 +50,14 @@ class QueueManager:
 
     Args:
         runner: Runs all jobs, and has the clock.
-        store: The store of its records, which are recovered at once.
+        store: The store of its records, from which the queue manager recovers at once.
         settings: Its settings; None for `default_settings`.
-        seams: The places for defects.
-        facility: What it shares with the members of its sharing group; None outside a group.
-        post: Takes parcels for others in its network; None outside a network.
-        flush_ns: How long after the first write the store is flushed, in nanoseconds; see `assay_broker.log.Log`.
-        aside: Waits for the disk when there is much to flush; None to wait on the runner.
+        seams: The filters of a named defect; the default changes nothing.
+        facility: The log, peers and state that it shares with its sharing group; None outside a group.
+        post: Takes parcels for the other queue managers of its network; None outside a network.
+        flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
+        aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
+            runner's thread.
     """
 
     def __init__(
@@ -71,17 +73,17 @@ class QueueManager:
         aside: Executor | None = None,
     ) -> None:
         self.before_answer: list[AnswerHook] = []
-        """Called with each message whose send is about to be answered."""
+        """Hooks that run with each message just before its send is answered."""
         self.after_answer: list[AnswerHook] = []
-        """Called with each message whose send has just been answered."""
+        """Hooks that run with each message just after its send is answered."""
         self.puts = 0
-        """The number of messages put since it was created, for `/metrics`."""
+        """The number of puts since this object was created, for `/metrics`."""
         self.deliveries = 0
-        """The number of deliveries made."""
+        """The number of deliveries to clients since this object was created."""
         self.traces: list[Callable[[Trace], None]] = []
-        """Called with events for an administrator that no client learns of, such as a report that was discarded."""
+        """Functions that take events for an administrator only, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []
-        """Called after each command that was carried out."""
+        """Hooks that run after each command, when its effects are carried out."""
         self._runner = runner
         self._store = seams.store(store)
         self._seams = seams
@@ -107,28 +109,28 @@ class QueueManager:
 
     @property
     def settings(self) -> Settings:
-        """Its settings, at the level of its last start."""
+        """The settings of its last start, with the level of that start."""
         return self._settings
 
     @property
     def properties(self) -> PeerProperties:
-        """The properties that it tells clients (I-6)."""
+        """The connection properties that it sends to clients: its level and its platform (I-6)."""
         return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
 
     def connect(
         self, peer: Peer, token: int, client_id: str | None, user: str | None = None, *, alone: bool = True
     ) -> int:
-        """Connect a peer; the answer to this token says whether it is accepted.
+        """Connect a client; the answer with this token accepts or refuses the connection.
 
         Args:
-            peer: The other end of the connection.
+            peer: The listener's or wire's end of the connection, which takes answers and messages.
             token: The token of the answer.
-            client_id: JMS client id; None for none.
-            user: The user whose authority it has; None for anonymous.
-            alone: Whether no other connection may have the client id.
+            client_id: The client's JMS client id; None if it has none.
+            user: The user whose authority the connection has; None for an anonymous client.
+            alone: Whether no other connection may have the same client id.
 
         Returns:
-            The connection's number, for the commands that follow.
+            The connection's number, which all its later commands carry.
         """
         number = next(self._facility.numbers)
         if not self._up or self._isolated:
@@ -140,18 +142,18 @@ class QueueManager:
         return number
 
     def forget(self, number: int) -> None:
-        """Forget a peer that has gone."""
+        """Forget the peer of a connection that has ended."""
         self._facility.peers.pop(number, None)
         self._mine.discard(number)
 
     def handle(self, command: Command) -> None:
-        """Carry out a command of a peer or of time. Call it on the runner.
+        """Carry out a command from a peer, a timer or an administrator.  Call this in a job of the runner.
 
-        A command that a peer sends while the queue manager calls a peer becomes a job of its own, because the rest of
-        the turn's effects come first, and a later message must not overtake an earlier one.
+        A peer may call this while the queue manager is calling a peer.  The command then becomes a job of its own,
+        because the effects that remain of the current turn come first.
 
         Args:
-            command: The command; without effect while the queue manager is stopped.
+            command: The command; ignored while the queue manager is stopped.
         """
         if not self._up:
             return
@@ -167,16 +169,16 @@ class QueueManager:
         life.schedule_tick()
 
     def contain(self, doing: str, job: Callable[[], None]) -> bool:
-        """Run a job, and log an exception of it, so that a mistake of the broker harms no more than one connection.
+        """Run a job and log its exception, so that a bug of the broker harms only one connection.
 
-        The exception of a queue manager with a defect is raised, because it may be a mistake of the defect's author.
+        A queue manager with a defect lets the exception pass, so that the defect's author sees it.
 
         Args:
-            doing: What the job does, for the log.
+            doing: A noun phrase for the job, for the log.
             job: The job.
 
         Returns:
-            Whether it ended without an exception.
+            True if the job ended without an exception.
         """
         try:
             job()
@@ -188,10 +190,10 @@ class QueueManager:
         return True
 
     def put_together(self, puts: Sequence[Put]) -> None:
-        """Put messages that arrived together: like `handle` for each, but written and delivered in one batch.
+        """Carry out several puts of one peer in one turn, so that their records form one batch.
 
         Args:
-            puts: The commands of one peer.
+            puts: The commands, in the order of arrival.
         """
         if not self._up:
             return
@@ -204,7 +206,7 @@ class QueueManager:
             life, now_ms = self._life, self._now_ms()
             self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
-        else:  # a defect filters each command
+        else:  # a defect's filter takes one command at a time
             for put in puts:
                 self.handle(put)
 
@@ -214,25 +216,29 @@ class QueueManager:
 
     @property
     def flushes(self) -> Flushes:
-        """Statistics of the store's flushes since the last start."""
+        """The statistics of the store's flushes since the last start."""
         return self._facility.log.flushes
 
     @property
     def octets(self) -> int:
-        """The memory that messages take, in octets, approximately."""
+        """The approximate memory that all messages take, in octets."""
         return self._life.core.octets
 
     def kind_of(self, name: str) -> AddressKind:
-        """Return the kind of destination that a name means if the client does not say it."""
+        """Return the kind of destination, such as queue or topic, for a name that a client gave without a kind."""
         return self._life.core.kind_of(name)
 
     def cut(self) -> None:
-        """Cut all connections; the queue manager goes on."""
+        """Cut all connections; the queue manager keeps running."""
         for number in sorted(self._mine):
             self._lose(number)
 
     def isolate(self) -> Callable[[], None]:
-        """Cut all connections and accept none until the returned function is called; the queue manager goes on."""
+        """Cut all connections and refuse new ones, while the queue manager keeps running.
+
+        Returns:
+            A function that lets the queue manager accept connections again.
+        """
         self._isolated = True
         self.cut()
         return self._rejoin
@@ -241,7 +247,7 @@ class QueueManager:
         self._isolated = False
 
     def kill(self) -> None:
-        """End and start the process: unflushed records and all connections are lost."""
+        """End the queue manager as a killed process ends, and start it: unflushed records and connections are lost."""
         self._facility.log.land()
         life, mine = self._life, tuple(sorted(self._mine))
         self._stop()
@@ -252,14 +258,16 @@ class QueueManager:
         self._begin()
 
     def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
-        """Shut down in order and start: connections are closed, and everything written is flushed.
+        """Shut down in order and start: close the connections, flush the store, recover from it.
 
         Args:
-            level: Start as a queue manager of this level: a migration, back or forth (DD-43); None as before.
-            opmode: Start with this OPMODE (DD-44); None as before.
+            level: The level of the queue manager from now on, for a migration forward or backward (DD-43); None to
+                keep its level.
+            opmode: The OPMODE from now on (DD-44); None to keep it.
 
         Raises:
-            StoreError: The store cannot flush; the start is from what it holds.
+            StoreError: The store could not flush.  The queue manager has started all the same, from the records that
+                the store holds.
         """
         given = self._given
         self._given = replace(given, level=level or given.level, opmode=opmode or given.opmode)
@@ -270,10 +278,10 @@ class QueueManager:
             self.start()
 
     def stop(self) -> None:
-        """Shut down in order; connections are refused until `start`.
+        """Shut down in order: close the connections, flush the store, and refuse connections until `start`.
 
         Raises:
-            StoreError: The store cannot flush.
+            StoreError: The store could not flush.
         """
         self._facility.log.land()
         for number in sorted(self._mine):
@@ -289,17 +297,17 @@ class QueueManager:
         self._store.flush()
 
     def start(self) -> None:
-        """Start from the store after `stop`; without effect if it runs."""
+        """Start after `stop` and recover from the store; does nothing if the queue manager is running."""
         if not self._up:
             self._begin()
 
     @property
     def up(self) -> bool:
-        """Whether it runs."""
+        """Whether the queue manager is running."""
         return self._up
 
     def has_store(self) -> bool:
-        """Whether its store's files are still there; always true of a store without files."""
+        """Tell whether the files of its store still exist; always True for a store without files."""
         return not isinstance(self._store, FileStore) or self._store.is_there()
 
     def worker_dies(self) -> None:
@@ -307,22 +315,23 @@ class QueueManager:
         self.handle(WorkerDied())
 
     def block_writes(self, queue: str) -> Callable[[], None]:
-        """Block the store's writes for a queue, and all later ones, until the returned function is called.
-
-        A restart ends the block.
+        """Block the store from the next message for a queue on; later writes wait, too.  A restart ends the block.
 
         Args:
-            queue: Its name, as DISPLAY shows it; a subscription's own queue has one, too.
+            queue: The queue's name as DISPLAY shows it, also for the queue of a subscription.
+
+        Returns:
+            A function that ends the block.
         """
         log, homes = self._facility.log, homes_named(queue)
         log.block(homes)
         return partial(log.unblock, homes)
 
     def slow_disk(self, flush_ns: int) -> None:
-        """Set how long after the first write a flush comes, from now on and after restarts.
+        """Set the time from the first write to the flush, also for later starts.
 
         Args:
-            flush_ns: How long after the first write the flush comes, in nanoseconds.
+            flush_ns: Nanoseconds from the first write to the flush.
         """
         self._flush_ns = flush_ns
         self._facility.log.flush_ns = flush_ns
@@ -343,13 +352,16 @@ class QueueManager:
                 hook()
 
     def _tick(self) -> None:
-        self.contain("what is due", partial(self.handle, Tick()))
+        self.contain("a timed job", partial(self.handle, Tick()))
 
     def _run_contained(self, life: Life, command: Command) -> None:
-        self.contain("what follows a flush", partial(self._run_from_log, life, command))
+        self.contain("the result of a flush", partial(self._run_from_log, life, command))
 
     def _run_from_log(self, life: Life, command: Command) -> None:
-        """Handle the log's report also after the end of a life, because it concerns a sharing group's others."""
+        """Handle the result of a flush.
+
+        After the end of a life, the result still matters to the other members of a sharing group.
+        """
         if life.over:
             self._clear_up(life, (command,))
             return
@@ -359,7 +371,12 @@ class QueueManager:
         life.schedule_tick()
 
     def _clear_up(self, life: Life, commands: tuple[Command, ...]) -> None:
-        """Have the others of a sharing group recover what a member leaves on shared queues."""
+        """Handle commands after the end of a member's life, so that the other members take over its shared messages.
+
+        Args:
+            life: The life that has ended.
+            commands: The lost batches and the ends of its connections.
+        """
         for command in commands:
             for effect in life.core.handle(command, self._now_ms()):
                 if isinstance(effect, Persist):
@@ -374,7 +391,7 @@ class QueueManager:
         for effect in effects:
             if life.over:
                 return
-            if isinstance(effect, _TOLD):  # nearly all
+            if isinstance(effect, _FOR_PEERS):  # first, because nearly all effects are for peers
                 if effect.after is None:
                     self._tell_peer(life, effect)
                 else:
@@ -384,9 +401,8 @@ class QueueManager:
             else:
                 self._send(life, effect)
         if failed is not None:
-            self._facility.log.drop_held(
-                failed.batch
-            )  # the core answers the failure with other effects instead of the held ones
+            # The core gives other effects for the failure, which replace the held ones.
+            self._facility.log.drop_held(failed.batch)
             self._run(life, failed)
 
     def _send(self, life: Life, effect: Held | CloseLink | Trace) -> None:
@@ -409,7 +425,7 @@ class QueueManager:
     def _let_out(self, life: Life, effects: Sequence[Held]) -> None:
         tell = self._tell_peer
         for effect in effects:
-            if isinstance(effect, _TOLD):
+            if isinstance(effect, _FOR_PEERS):
                 tell(life, effect)
             elif self._post is not None:
                 self._post(self.name, effect)
@@ -430,7 +446,12 @@ class QueueManager:
             self._telling = False
 
     def _asked(self, life: Life, answer: Answer) -> Callable[[], None] | None:
-        """Return the message whose send an effect answers; None for other answers and for refusals."""
+        """Run the hooks for the time before an answer to a send.
+
+        Returns:
+            A function that runs the hooks for the time after the answer; None if the answer is for another command
+            or refuses the send.
+        """
         message = life.asked.pop((answer.connection, answer.token), None)
         if message is None or answer.refused is not None or life.over:
             return None
@@ -478,7 +499,7 @@ class QueueManager:
         peer.lost(self._broken())
 
     def _unavailable(self) -> Refused:
-        return refused(Mqrc.Q_MGR_NOT_AVAILABLE, f"{self.name} is stopped; start it, and connect then.", self.name)
+        return refused(Mqrc.Q_MGR_NOT_AVAILABLE, f"{self.name} is stopped; start it, then connect.", self.name)
 
     def _broken(self) -> Refused:
         return refused(Mqrc.CONNECTION_BROKEN, f"The connection to {self.name} is lost; connect again.", self.name)

@@ -1,8 +1,8 @@
-"""Translates commands and events of an in-process wire to frames, for tracing: transfers and dispositions.
+"""Tracing of an in-process wire: translates its commands and events to transfers and dispositions.
 
-A wire in process has no frames.  It works as an AMQP link whose receiver settles second (OASIS AMQP 1.0, 2.7.3): a
-`Settle` is an outcome that the client has not settled, and its answer is the broker's settlement.  The answer to a
-send is the broker's outcome, which it settles.
+A wire in process has no frames.  The trace shows frames like those of an AMQP link whose receiver settles second (OASIS
+AMQP 1.0, 2.7.3).  A `Settle` becomes an unsettled outcome of the client, and its answer the broker's settlement.  The
+answer to a send becomes the broker's outcome, already settled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assay_sdk.model.message import Message
 
 
 class WireTracer:
-    """The open deliveries of one wire."""
+    """The translator of one wire's commands and events to frames; it remembers the unsettled deliveries."""
 
     def __init__(self) -> None:
         self._links: dict[int, str] = {}
@@ -24,15 +24,16 @@ class WireTracer:
         self._held: dict[int, tuple[Message, str]] = {}
         """Unsettled messages for the client, with the names of their links, by delivery."""
         self._answered: dict[int, driver.Settle] = {}
-        """Outcomes that the broker has not settled, by token."""
+        """The client's outcomes that the broker has not settled, by the tokens of their commands."""
         self._settled: set[int] = set()
+        """Deliveries that the broker sent settled and that have not arrived yet."""
 
     def is_settled(self, delivery: int) -> None:
-        """Note that the broker has forgotten a message before its client gets it."""
+        """Note that the broker sent a delivery settled; call it before the message's `Arrived`."""
         self._settled.add(delivery)
 
     def command(self, command: DriverCommand) -> Frame:
-        """Return the frame of a command."""
+        """Return the frame that the trace shows for a client's command."""
         transfer: Transfer | None = None
         dispositions: tuple[Disposition, ...] = ()
         match command:
@@ -46,11 +47,11 @@ class WireTracer:
                 self._answered[command.token] = command
                 dispositions = self._disposed(command, settled=False)
             case _:
-                pass  # no other command sends a message or says what became of one
+                pass  # other commands send no message and settle none
         return _frame("out", command, transfer, dispositions)
 
     def event(self, event: DriverEvent) -> Frame:
-        """Return the frame of an event."""
+        """Return the frame that the trace shows for an event from the broker."""
         transfer: Transfer | None = None
         dispositions: tuple[Disposition, ...] = ()
         match event:
@@ -58,9 +59,9 @@ class WireTracer:
                 transfer = self._arrived(event)
             case driver.Done() | driver.Failed():
                 done = isinstance(event, driver.Done)
-                dispositions = self._told(event.token, Outcome.ACCEPTED if done else Outcome.REJECTED)
+                dispositions = self._answer(event.token, Outcome.ACCEPTED if done else Outcome.REJECTED)
             case _:
-                pass  # no other event brings a message or says what became of one
+                pass  # other events bring no message and settle none
         return _frame("in", event, transfer, dispositions)
 
     def _arrived(self, event: driver.Arrived) -> Transfer:
@@ -71,8 +72,8 @@ class WireTracer:
             self._held[event.delivery] = event.message, link
         return Transfer(event.message, settled, link)
 
-    def _told(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
-        """Translate the answer to a command: the outcome of a send, or the settlement of the client's outcomes."""
+    def _answer(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
+        """Translate the answer to a send to the broker's outcome, and the answer to a settle to its settlement."""
         message = self._sent.pop(token, None)
         if message is not None:
             return (Disposition(message, outcome, settled=True, receiver=True),)

@@ -1,4 +1,4 @@
-"""A connection to a queue manager in the same process: commands down, events up."""
+"""A client's connection to a queue manager in the same process."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ _MISTAKE = "The broker has made a mistake; its log says which."
 
 @cache
 def product_version() -> str:
-    """Return the installed version; "source" if the broker runs from its source tree."""
+    """Return the broker's installed version, or "source" if it runs from its source tree."""
     try:
         return version("assay-mq")
     except PackageNotFoundError:
         return "source"
 
 
-def _told(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
-    """Return the value of an answer for the client: messages, xids, or a vote."""
+def _value(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
+    """Return an answer's value in the client's types: messages, xids, a string such as a vote, or None."""
     if value is None or isinstance(value, str):
         return value
     xids = tuple(one for one in value if isinstance(one, bytes))
@@ -62,14 +62,16 @@ def _told(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
 
 
 class InProcessWire:
-    """One connection. Each event reaches the sink as a job of its own, in order.
+    """A client's connection to a queue manager in the same process.
+
+    Each event reaches the client's sink as a job of its own, in the order of the queue manager's calls.
 
     Args:
         queue_manager: The queue manager at the other end.
         target: The client's URL, client id and login.
-        sink: Takes the events.
+        sink: Takes the events for the client.
         runner: Runs the jobs.
-        epoch: The number of the attempt.
+        epoch: The number of this connection attempt.
     """
 
     def __init__(
@@ -96,16 +98,18 @@ class InProcessWire:
 
     @property
     def epoch(self) -> int:
-        """The number of the attempt."""
+        """The number of this connection attempt."""
         return self._epoch
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capabilities; empty before `Opened`."""
+        """The broker's capabilities; empty before the event `Opened`."""
         return self._capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """Pass on a command without waiting. After the connection is lost it fails, since every token gets an answer.
+        """Pass a client's command on without waiting for its answer.
+
+        Every token gets an answer.  After the loss of the connection that answer is `Failed`.
 
         Raises:
             ValueError: The token belongs to a command that is still open.
@@ -116,7 +120,7 @@ class InProcessWire:
         self._runner.call_soon(partial(self._forward, command))
 
     def abort(self) -> None:
-        """Drop the connection as if the network had failed."""
+        """End the connection as a failure of the network would, without telling the queue manager first."""
         self._drop("The connection was dropped.")
 
     def _drop(self, why: str) -> None:
@@ -124,10 +128,10 @@ class InProcessWire:
             self._runner.call_soon(partial(self._end_connection, self._number))
             self.lost(refused(Mqrc.CONNECTION_BROKEN, why))
 
-    # what the queue manager says ---------------------------------------------------------------------------------
+    # calls of the queue manager ----------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Take the answer to a command."""
+        """Post the answer to a command as an event, and call `sent`, if given, after it."""
         if answer.token == _CONNECT:
             self._opened(answer.refused)
             return
@@ -141,12 +145,12 @@ class InProcessWire:
             return
         if isinstance(command, driver.Drain):
             self._post(driver.Drained(command.link))
-        self._post(driver.Done(answer.token, _told(answer.value), answer.properties), sent)
+        self._post(driver.Done(answer.token, _value(answer.value), answer.properties), sent)
         if isinstance(command, driver.Close):
             self._runner.call_soon(partial(self._end, None))
 
     def deliver(self, delivery: Deliver) -> None:
-        """Take a message for a receiver."""
+        """Post a message for a receiver as an event."""
         if self._tracer is not None and delivery.settled:
             self._tracer.is_settled(delivery.delivery)
         self._post(
@@ -161,11 +165,11 @@ class InProcessWire:
         )
 
     def close_link(self, closed: CloseLink) -> None:
-        """Close a link that the broker has closed."""
+        """Post an event that the broker has closed a link."""
         self._post(driver.LinkClosed(closed.link, closed.refused))
 
     def lost(self, why: Refused) -> None:
-        """Handle the loss of the connection; pending events are dropped."""
+        """Close the connection for the reason given; events that the client has not received yet are dropped."""
         if not self._ending:
             self._ending = True
             self._runner.call_soon(partial(self._finish, why))
@@ -238,10 +242,10 @@ class InProcessWire:
                 self._sink(driver.Failed(command.token, refused(Mqrc.CONNECTION_BROKEN, "The connection is closed.")))
             return
         if self._ending:
-            return  # `_finish` fails it
+            return  # `_finish`, which is due, answers it with `Failed`
         if self._tracer is not None:
             self._sink(self._tracer.command(command))
         if self._forwarder is None:
-            raise RuntimeError("a wire was asked for something before it had begun to open")
+            raise RuntimeError("a wire got a command before it had begun to open")
         if not self._queue_manager.contain("a command", partial(self._forwarder.forward, command)):
             self._drop(_MISTAKE)

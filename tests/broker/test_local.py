@@ -138,14 +138,14 @@ def test_a_socket_with_a_listener_is_left_alone(serve: Serve) -> None:
 
 def test_a_file_that_is_no_socket_is_left_alone(serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "s").write_text("precious")
-    with pytest.raises(LocalError, match="is no socket"):
+    with pytest.raises(LocalError, match="is not a socket"):
         serve()
     assert (tmp_path / "s").read_text() == "precious"
 
 
 @pytest.mark.parametrize("name", ["missing/s", "s" * 200])
 def test_a_path_that_no_socket_can_have_is_refused_in_one_sentence(serve: Serve, tmp_path: Path, name: str) -> None:
-    with pytest.raises(LocalError, match=r"No socket can be made at .*: name another path\."):
+    with pytest.raises(LocalError, match=r"No socket can be created at .*: name another path\."):
         serve(path=tmp_path / name)
 
 

@@ -56,7 +56,7 @@ def test_what_is_due_fails_without_harm_to_a_client(
     with in_process_broker() as broker, connect(broker.url) as client:
         client.create_producer(Q).set_delivery_delay(1000).send("late")
         assert client.create_consumer(Q).receive(5000) is None
-    assert "ASSAY: what is due has failed; the queue manager goes on" in {one.getMessage() for one in caplog.records}
+    assert "ASSAY: a timed job has failed; the queue manager goes on" in {one.getMessage() for one in caplog.records}
 
 
 def test_the_mistake_of_a_defect_is_raised() -> None:

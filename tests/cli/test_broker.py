@@ -378,7 +378,7 @@ def test_a_certificate_that_is_none_is_said(assay: Assay, tmp_path: Path) -> Non
     pem.write_text("no certificate")
     ended = assay("broker", *ANY, "--tls-certificate", pem, "--tls-key", pem)
     assert ended.code is Exit.USAGE
-    assert "are no certificate and key in PEM" in last(ended.err)
+    assert "are not a certificate and a key in PEM" in last(ended.err)
 
 
 def test_a_users_file_that_makes_no_sense_is_said(assay: Assay, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Users, passwords and TLS."""
+"""The security of a server: users, passwords and TLS."""
 
 from __future__ import annotations
 

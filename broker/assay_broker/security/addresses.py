@@ -6,10 +6,11 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can use an address.
+    """Tell whether an address is a loopback address, which only this machine can reach.
 
     Args:
-        host: A numeric address, or ``localhost``; any other name might lead anywhere.
+        host: A numeric address, or ``localhost``.  Any other name counts as reachable from other machines, because
+            this function does not resolve names.
     """
     if host == "localhost":
         return True

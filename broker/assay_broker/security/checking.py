@@ -1,6 +1,6 @@
 """Password checks on threads, because each check is costly on purpose and must not block the loop.
 
-OpenSSL's PBKDF2 runs without the interpreter's lock, so the loop that moves messages goes on meanwhile.
+OpenSSL's PBKDF2 runs without the interpreter's lock, so the loop moves messages during a check.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from assay_broker.security.users import Users
 
 
 class PasswordChecks:
-    """The password checks of one listener. Checks without a free thread wait in the order they were started.
+    """The password checks of one listener, on a pool of threads; further checks wait in their order.
 
     Args:
-        users: Who may log in.
-        threads: How many passwords are checked at a time.
+        users: The users that may log in.
+        threads: The number of threads, each of which checks one password at a time.
         call_soon: Runs a job on the listener's loop; may be called from any thread.
     """
 
@@ -26,35 +26,36 @@ class PasswordChecks:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="assay-login")
 
     def start(self, user: str, password: str, then: Callable[[bool], None]) -> Callable[[], None]:
-        """Check a password.
+        """Start the check of a password.
 
         Args:
-            user: The name.
-            password: The password.
-            then: Called on the loop with whether it is the user's, unless the check was taken back.
+            user: The user's name.
+            password: The password that the client sent.
+            then: Called on the loop with True if the password is the user's, else with False.  Not called if the
+                check was cancelled.
 
         Returns:
-            Takes the check back: one that waits is never made.
+            A function that cancels the check.  A check that still waits for a thread is then never made.
         """
-        taken_back = False
+        cancelled = False
         found: Future[bool] = self._pool.submit(self._users.check, user, password)
 
         def done(_: Future[bool]) -> None:
-            if not taken_back:  # the loop of a withdrawn check may have been closed
+            if not cancelled:  # after a cancel the loop may be closed
                 self._call_soon(tell)
 
         def tell() -> None:
-            if not taken_back:
+            if not cancelled:
                 then(found.result())
 
-        def take_back() -> None:
-            nonlocal taken_back
-            taken_back = True
+        def cancel() -> None:
+            nonlocal cancelled
+            cancelled = True
             found.cancel()
 
         found.add_done_callback(done)
-        return take_back
+        return cancel
 
     def close(self) -> None:
-        """Start no more checks. Checks under way end on their threads."""
+        """Cancel the checks that wait for a thread; checks under way end on their threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,16 +1,18 @@
-"""Errors in users' files, certificates and addresses: one sentence that says what, where, and what to do.
+"""Errors in users' files, certificates and addresses.
+
+Each error's text names the problem, its place and a remedy.
 
 SecurityError
-├── UsersError    the file of users
-├── TlsError      certificate and key
-└── ExposedError  an address that needs users
+├── UsersError    the users' file or a user is not valid
+├── TlsError      the certificate or its key is not usable
+└── ExposedError  other machines can reach the address, and no users are defined
 """
 
 from __future__ import annotations
 
 
 class SecurityError(Exception):
-    """A server cannot be secured as asked."""
+    """A server cannot start with the given users, certificate or address."""
 
 
 class UsersError(SecurityError):
@@ -22,4 +24,4 @@ class TlsError(SecurityError):
 
 
 class ExposedError(SecurityError):
-    """Without users the server takes clients of this machine only."""
+    """Other machines can reach the address, and no users are defined."""

@@ -1,4 +1,4 @@
-"""What listeners ask: whether clients must log in, by which mechanisms, and which addresses are allowed."""
+"""The rules of a listener for logins: who must log in, by which mechanisms, and at which addresses it may listen."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ SCRAM = MECHANISM
 
 
 class Security(Struct, frozen=True):
-    """Users and TLS of a server.
+    """The users and the TLS context of a server.
 
     Without users only clients on this machine may connect.  With users every client must log in, and the
     queue manager checks the authority records of the user's name.
 
     Args:
         users: The users; None if clients need not log in.
-        tls: The TLS context; None for clear text.
-        clear_passwords: Whether passwords may come in clear text from other machines too, as in a network of
-            containers.
+        tls: The TLS context; None for connections without TLS.
+        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.  Meant for a
+            private network of containers.
     """
 
     users: Users | None = None
@@ -41,30 +41,32 @@ class Security(Struct, frozen=True):
         """The SASL mechanisms to offer, the best first.
 
         Args:
-            private: Whether a clear-text password is safe: the client is on this machine or the
-                socket uses TLS.  Otherwise PLAIN is not offered; SCRAM sends no password.
+            private: Whether the client may send its password in clear text (see `is_private`).  If not, PLAIN is
+                not offered, and SCRAM is, because SCRAM never sends the password.
         """
         if self.users is None:
             return (ANONYMOUS,)
         return (SCRAM, PLAIN) if private else (SCRAM,)
 
     def check_place(self, host: str) -> None:
-        """Refuse an address that other machines can reach, if no users are defined.
+        """Check that the server may listen at an address.
 
         Args:
             host: The address to listen at.
 
         Raises:
-            ExposedError: No users are defined, and other machines could connect.
+            ExposedError: Other machines can reach the address, and no users are defined.
         """
         if self.users is None and not is_loopback(host):
             raise ExposedError(
-                f"without users the server listens on this machine only, and {host or 'every address'} can be reached "
-                "from others; give it a file of users, or listen at 127.0.0.1."
+                f"without users the server listens on this machine only, and other machines can reach "
+                f"{host or 'every address'}; give the server a file of users, or listen at 127.0.0.1."
             )
 
     def is_private(self, peer: str, *, encrypted: bool) -> bool:
-        """Whether a password may be sent in clear text on a connection.
+        """Tell whether a client may send its password in clear text.
+
+        It may over TLS, from this machine, and from everywhere if ``clear_passwords`` is set.
 
         Args:
             peer: The client's numeric address.
@@ -73,8 +75,8 @@ class Security(Struct, frozen=True):
         return encrypted or self.clear_passwords or is_loopback(peer)
 
     def authenticate(self, user: str, password: str) -> bool:
-        """Whether a user and a clear-text password are right (HTTP basic authentication).
+        """Tell whether a user's clear-text password is right, for HTTP basic authentication.
 
-        Without users every login is.
+        Without users the server accepts every name and password.
         """
         return self.users is None or self.users.check(user, password)

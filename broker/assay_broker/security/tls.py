@@ -1,4 +1,4 @@
-"""TLS: a server's context from a certificate and its key in PEM files."""
+"""The TLS context of a server, from a certificate and its key in PEM files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from assay_broker.security.errors import TlsError
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """Return a server's context: TLS 1.2 or later, without client certificates.
+    """Return a server's TLS context: TLS 1.2 or later, without client certificates.
 
     Args:
-        certificate: The server's certificate in PEM, followed by those that lead to a known authority.
-        key: Its private key in PEM, without a passphrase.
+        certificate: A PEM file with the server's certificate, followed by its intermediate certificates.
+        key: A PEM file with the certificate's private key, without a passphrase.
 
     Raises:
-        TlsError: One cannot be read, or they do not belong together.
+        TlsError: One of the files cannot be read, or the key is not the certificate's.
     """
     for path, what in ((certificate, "certificate"), (key, "key")):
         try:
@@ -27,7 +27,7 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
 
-    def no_passphrase() -> NoReturn:  # a server cannot ask for a passphrase
+    def no_passphrase() -> NoReturn:  # without this callback OpenSSL would ask for it at the terminal
         raise TlsError(f"the key {key} is protected by a passphrase; give a key without one.")
 
     try:
@@ -39,5 +39,8 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
 
 def _why(error: ssl.SSLError, certificate: Path, key: Path) -> str:
     if error.reason == "KEY_VALUES_MISMATCH":
-        return f"the key {key} is not that of the certificate {certificate}; give the pair that belongs together."
-    return f"{certificate} and {key} are no certificate and key in PEM ({error.reason or error}); give those."
+        return f"the key {key} does not belong to the certificate {certificate}; give the certificate's own key."
+    return (
+        f"{certificate} and {key} are not a certificate and a key in PEM ({error.reason or error}); "
+        "give files in PEM format."
+    )

@@ -1,4 +1,4 @@
-"""A users' file: TOML with SCRAM-SHA-256 keys made from passwords (RFC 5802, RFC 7677), never the passwords.
+"""The users' file: TOML with SCRAM-SHA-256 keys made from passwords (RFC 5802, RFC 7677), never the passwords.
 
 .. code-block:: toml
 
@@ -8,8 +8,8 @@
     stored_key = "…"
     server_key = "…"
 
-Salt and keys are base64.  A password can be guessed from a stored key, so the file should be readable for the server
-only (`Users.exposed`).  A file that all users may write to is refused.
+Salt and keys are base64.  An attacker can guess passwords with the help of a stored key, so only the server should be
+able to read the file (`Users.exposed`).  The server refuses a file that every user of the machine may write to.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class ScramKeys(Struct, frozen=True, forbid_unknown_fields=True):
     """The keys that a server keeps instead of a password.
 
     Args:
-        salt: Random octets, of this user alone.
+        salt: Random octets that no other user shares.
         iterations: How often the password is hashed.
-        stored_key: Checks what a client proves.
-        server_key: Proves to the client that the server knows the user.
+        stored_key: The key with which the server checks the client's proof (``StoredKey`` of RFC 5802).
+        server_key: The key with which the server proves to the client that it knows the user (``ServerKey``).
     """
 
     salt: bytes
@@ -65,14 +65,14 @@ class ScramKeys(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Users:
-    """The users of a server.
+    """The users of a server, with the keys made from their passwords.
 
     Args:
-        keys: What is kept of each user's password, by name.
-        exposed: Whether others than the server's user can read where that came from.
+        keys: Each user's keys, by the user's name.
+        exposed: Whether other users of this machine can read the file that holds the keys.
 
     Raises:
-        UsersError: A name is one that no client can send.
+        UsersError: A name is empty or has characters that no client may send (RFC 4013).
     """
 
     def __init__(self, keys: Mapping[str, ScramKeys], *, exposed: bool = False) -> None:
@@ -81,14 +81,14 @@ class Users:
         self._counts = tuple(kept.iterations for kept in self._keys.values()) or (ITERATIONS,)
         self._seen: dict[str, bytes] = {}
         self.exposed = exposed
-        """Whether other users of this machine can read the file, which deserves a warning."""
+        """Whether other users of this machine can read the file; the server then logs a warning."""
 
     @classmethod
     def read(cls, path: Path) -> Users:
         """Read a users' file.
 
         Raises:
-            UsersError: It cannot be read, or an entry is not valid.
+            UsersError: The file cannot be read, everyone may write to it, or an entry is not valid.
         """
         try:
             mode = path.stat().st_mode
@@ -104,14 +104,14 @@ class Users:
         try:
             found = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise UsersError(f"the file of users {path} is no TOML: {error}; correct it there.") from error
+            raise UsersError(f"the file of users {path} is not valid TOML: {error}; correct it there.") from error
         return cls(_entries(path, found), exposed=bool(mode & stat.S_IROTH))
 
     def check(self, user: str, password: str) -> bool:
-        """Whether this is the user's password. An unknown user takes as long as a wrong password.
+        """Tell whether a password is the user's; an unknown user takes as long as a wrong password.
 
-        A password that was right is remembered as a keyed hash, so that a client which logs in again and again costs
-        the hashing once.  May be called from any thread.
+        The server keeps a keyed hash of each password that was right, so the costly hashing is done only at a
+        client's first login.  May be called from any thread.
         """
         if self.remembers(user, password):
             return True
@@ -124,7 +124,7 @@ class Users:
         return False
 
     def remembers(self, user: str, password: str) -> bool:
-        """Whether `check` has accepted this password before; takes microseconds."""
+        """Tell, within microseconds, whether `check` has accepted this user's password before."""
         user = prepared(user)
         return hmac.compare_digest(self._seen.get(user, b""), self._proof(user, password))
 
@@ -133,9 +133,10 @@ class Users:
         return self._keys.get(user)
 
     def decoy(self, user: str) -> ScramKeys:
-        """Return keys for an unknown user, always the same, so that a client cannot find out which users exist.
+        """Return keys for an unknown user, so that a client cannot find out which users exist.
 
-        Its iterations are those of some user: one fixed count would differ from those of other users.
+        An unknown name always gets the same salt and iterations.  The iterations are copied from one of the users,
+        because a count that no user has would give the unknown name away.
         """
         made = hmac.digest(self._secret, b"salt" + user.encode(errors="surrogatepass"), "sha256")
         salt, chance = made[:_SALT_BYTES], int.from_bytes(made[_SALT_BYTES:])
@@ -152,14 +153,14 @@ class Users:
 
 
 def keys_of(password: str, iterations: int = ITERATIONS) -> ScramKeys:
-    """Make the keys of a password.
+    """Make the keys of a password, with a new random salt.
 
     Args:
         password: The password.
-        iterations: How often it is hashed.
+        iterations: How often the password is hashed.
 
     Raises:
-        UsersError: It is empty, or holds what no client may send (RFC 4013).
+        UsersError: The password is empty or has characters that no client may send (RFC 4013).
     """
     try:
         if not saslprep(password):
@@ -173,15 +174,15 @@ def keys_of(password: str, iterations: int = ITERATIONS) -> ScramKeys:
 
 
 def entry(user: str, password: str, iterations: int = ITERATIONS) -> str:
-    """Return a user's lines for a users' file.
+    """Return a user's entry for a users' file, as lines of TOML.
 
     Args:
-        user: The name.
-        password: The password; it is not in the lines.
-        iterations: How often it is hashed.
+        user: The user's name.
+        password: The password; the entry holds only keys made from it.
+        iterations: How often the password is hashed.
 
     Raises:
-        UsersError: Name or password cannot be used.
+        UsersError: The name or the password is empty or has characters that no client may send (RFC 4013).
     """
     name, keys = _usable(user), keys_of(password, iterations)
     fields = cast("dict[str, str | int]", msgspec.to_builtins(keys))
@@ -190,7 +191,7 @@ def entry(user: str, password: str, iterations: int = ITERATIONS) -> str:
 
 
 def prepared(name: str) -> str:
-    """Return a user's name in its normal form (RFC 4013); empty for one that no client may send."""
+    """Return a user's name in its normal form (RFC 4013), or an empty string if no client may send the name."""
     try:
         return str(saslprep(name))
     except ScramException:
@@ -200,12 +201,15 @@ def prepared(name: str) -> str:
 def _usable(name: str) -> str:
     found = prepared(name)
     if not found:
-        raise UsersError(f"the user name {name!r} is empty or holds what no client may send; choose another.")
+        raise UsersError(f"the user name {name!r} is empty or has characters that no client may send; choose another.")
     return found
 
 
 def _stored_key(password: str, kept: ScramKeys) -> bytes:
-    """Return the stored key of a password with this salt; one that no client may send gets a wrong one."""
+    """Return the stored key of a password, made with the salt and iterations of a user's keys.
+
+    A password that no client may send gets the key of the empty password, which no user has.
+    """
     try:
         octets = str(saslprep(password)).encode()
     except ScramException:
@@ -218,18 +222,18 @@ def _entries(path: Path, found: dict[str, object]) -> dict[str, ScramKeys]:
     users = found.pop("users", {})
     if found or not isinstance(users, dict):
         what = next(iter(found), "users")
-        raise UsersError(f"the file of users {path} has {what!r} where only tables [users.NAME] belong; remove it.")
+        raise UsersError(f"the file of users {path} has {what!r}, and only tables [users.NAME] are allowed; remove it.")
     return {name: _entry(path, name, fields) for name, fields in cast("dict[str, object]", users).items()}
 
 
 def _entry(path: Path, name: str, fields: object) -> ScramKeys:
     where = f"users.{name} in {path}"
     if isinstance(fields, dict) and "password" in fields:
-        raise UsersError(f"{where} holds a password; take it out, and let `assay broker` write the entry.")
+        raise UsersError(f"{where} holds a password; remove it, and let `assay broker` write the entry.")
     try:
         keys = msgspec.convert(fields, ScramKeys)
     except msgspec.ValidationError as error:
-        raise UsersError(f"{where} is no entry of a user ({error}); let `assay broker` write it.") from error
+        raise UsersError(f"{where} is not a valid entry ({error}); let `assay broker` write the entry.") from error
     if len(keys.stored_key) != _KEY_BYTES or len(keys.server_key) != _KEY_BYTES:
         raise UsersError(f"{where} has a key that is not {_KEY_BYTES} octets long; write a new entry.")
     if len(keys.salt) < _LEAST_SALT_BYTES:

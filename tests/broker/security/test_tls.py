@@ -49,8 +49,8 @@ def test_nothing_older_than_tls_1_2_is_spoken() -> None:
         (FOLDER, KEY, "cannot be read"),
         (CERTIFICATE, FOLDER / "other-key.pem", "other-key.pem is not that of the certificate"),
         (CERTIFICATE, FOLDER / "protected-key.pem", "protected by a passphrase; give a key without one"),
-        (KEY, KEY, "are no certificate and key in PEM"),
-        (Path(__file__), KEY, "are no certificate and key in PEM"),
+        (KEY, KEY, "are not a certificate and a key in PEM"),
+        (Path(__file__), KEY, "are not a certificate and a key in PEM"),
     ],
 )
 def test_files_that_do_not_work_are_named(certificate: Path, key: Path, says: str) -> None:

@@ -49,9 +49,9 @@ def test_an_event_is_one_line_of_json_with_its_time_and_place() -> None:
 
 def test_what_modules_say_through_the_standard_library_is_written_alike() -> None:
     with written() as stream:
-        logging.getLogger("assay_broker.local").warning("a caller at %s was turned away: %s", "/tmp/x", 7)  # noqa: S108
+        logging.getLogger("assay_broker.local").warning("a client at %s was refused: %s", "/tmp/x", 7)  # noqa: S108
     event = only(stream)
-    assert (event["message"], event["level"]) == ("a caller at /tmp/x was turned away: 7", "warning")
+    assert (event["message"], event["level"]) == ("a client at /tmp/x was refused: 7", "warning")
 
 
 def test_people_get_a_plain_line() -> None:
