@@ -46,7 +46,7 @@ def test_a_full_disk_refuses_sends_with_a_reason_hands_out_what_it_has_and_is_we
     on.disk.fill()
     refused = on.line.refused(on.line.send("while"))
     assert refused.mqrc == Mqrc.STORAGE_MEDIUM_FULL
-    assert "is full but for the 8 MiB that are kept free" in refused.text
+    assert "is full except for 8 MiB that are kept free" in refused.text
     assert isinstance(on.line.outcome(on.line.send("volatile", durable=False)), driver.Done)
     assert on.taken_by(on.world.connect().ready(credit=0)) == ["before", "volatile"]
     on.disk.fill(None)

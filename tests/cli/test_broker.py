@@ -100,7 +100,7 @@ def dial(runner: RealRunner) -> Dial:
 def test_it_says_where_it_is_and_that_memory_is_all_it_has(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         assert server.first_line == (
-            f"ASSAY is ready at {server.amqp} and {server.http}; it keeps everything in memory, which ends with it.\n"
+            f"ASSAY is ready at {server.amqp} and {server.http}; it keeps its data in memory only.\n"
         )
         with urllib.request.urlopen(f"{server.http}/ready", timeout=5) as answer:  # noqa: S310  our own server
             assert answer.status == 200
@@ -134,7 +134,7 @@ def test_who_finds_no_file_left_is_turned_away_and_nobody_else_notices(tmp_path:
                 assert answer.status == 200
         code, _, log = server.end(signal.SIGTERM)
     assert code == 0
-    assert "64 connections are let in at a time" in log
+    assert "at most 64 clients can connect at a time" in log
     assert "Too many open files" not in log
 
 
@@ -275,7 +275,7 @@ def test_two_servers_cannot_have_one_address_or_one_folder(assay: Assay, tmp_pat
             assert ended.code is Exit.INCONCLUSIVE
             assert ended.out == ""
             told = "(Address already in use): end the program that listens there, or name another port."
-            assert f"{place} cannot be listened on for {option.strip('-').upper()} {told}" in last(ended.err)
+            assert f"cannot listen on {place} for {option.strip('-').upper()} {told}" in last(ended.err)
             assert not (tmp_path / "new").exists()
         ended = assay("broker", *ANY, "--data", tmp_path / "data")
         assert ended.code is Exit.INCONCLUSIVE
@@ -349,9 +349,9 @@ def test_a_damaged_folder_is_said(assay: Assay, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--amqp", "0.0.0.0:0"), "can be reached from other machines"),
-        (("--amqp", "5672"), "is no address to listen on"),
-        (("--level", "eight"), "'eight' is no level"),
+        (("--amqp", "0.0.0.0:0"), "other machines can reach"),
+        (("--amqp", "5672"), "is not an address to listen on"),
+        (("--level", "eight"), "'eight' is not a level"),
         (("--defect", "early-delivry"), "did you mean 'early-delivery'?"),
         (("--platform", "vms"), "there is no platform 'vms'; there is distributed, zos"),
         (("--log", "xml"), "there is no form of a log 'xml'"),

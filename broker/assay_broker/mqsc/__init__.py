@@ -1,6 +1,8 @@
-"""MQSC: IBM MQ's command language, as one notation for administrators' commands.
+"""MQSC, IBM MQ's command language for administrators.
 
-`lines` splits a script into commands, `syntax` a command's text into parameters, and `statements` turns these into a
-statement with a command for the core. `answers` writes the core's answer as runmqsc does. `script` runs the commands
-one after the other.
+- `lines` splits a script into commands.
+- `syntax` splits a command's text into parameters.
+- `statements` turns the parameters into a statement with a command for the core.
+- `script` runs the commands of a script in order.
+- `answers` writes the core's answers as runmqsc does.
 """

@@ -1,4 +1,4 @@
-"""Answers to commands as runmqsc writes them, with the lines around them."""
+"""The output of runmqsc: the echo of each command, its answer, and the three lines at the end."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FEW = {0: "No", 1: "One"}
 
 
 def echo(number: int, command: SourceCommand) -> Iterator[str]:
-    """Return a command's own lines, the first with its number.
+    """Yield a command's own lines as runmqsc echoes them; the first line begins with the command's number.
 
     Args:
-        number: The command's number; END has one, too.
+        number: The command's number in its script; END has a number, too.
         command: The command.
     """
     for place, line in enumerate(command.lines):
@@ -31,17 +31,17 @@ def echo(number: int, command: SourceCommand) -> Iterator[str]:
 
 
 def echo_remark(line: str) -> str:
-    """Return a comment or blank line, or a command's further line, as it is echoed."""
+    """Return a line without a number as runmqsc echoes it: a comment, a blank line, or a command's further line."""
     return f"       : {line}"
 
 
 def tail(read: int, syntax_errors: int, not_processed: int) -> tuple[str, str, str]:
-    """Return the three lines at the end.
+    """Return the three lines at the end of the output.
 
     Args:
-        read: The number of commands.
+        read: The number of commands in the script.
         syntax_errors: The number of commands with a syntax error.
-        not_processed: The number of valid commands that were refused.
+        not_processed: The number of valid commands that the queue manager refused.
     """
     have = "has" if syntax_errors == 1 else "have"
     return (
@@ -62,16 +62,16 @@ def object_lines(definition: Definition, showing: Showing, host: Host, *, status
     """Return the lines of DISPLAY for one object.
 
     Args:
-        definition: The object, with the attributes that are only shown.
+        definition: The object, including its read-only attributes.
         showing: The attributes to show.
         host: The queue manager's platform and level.
-        status: Whether the command asks for its status, not its definition.
+        status: Whether the command asks for the object's status, not its definition.
     """
     return _columns(_items(definition, showing, host, status=status))
 
 
 def authority_lines(record: AuthorityRecord) -> list[str]:
-    """Return the lines of DISPLAY AUTHREC for one record."""
+    """Return the lines of DISPLAY AUTHREC for one authority record."""
     return _columns(
         (
             f"PROFILE({record.profile})",
@@ -94,7 +94,7 @@ def topic_lines(status: TopicStatus, showing: Showing) -> list[str]:
 
 
 def thread_lines(status: ThreadStatus) -> list[str]:
-    """Return the lines of DISPLAY THREAD for a branch; its name has a line of its own because it is long."""
+    """Return the lines of DISPLAY THREAD for a branch, whose long name has its own line."""
     items = (f"{keyword}({value or ' '})" for keyword, value in status.attributes.items())
     return [f"{_INDENT}THREAD({status.name})", *_columns(items)]
 
@@ -115,7 +115,7 @@ def _items(definition: Definition, showing: Showing, host: Host, *, status: bool
 
 
 def _columns(items: Iterable[str]) -> list[str]:
-    """Arrange items in two columns; an item that is too long for a column has a line of its own."""
+    """Arrange items in two columns, and give each item that is too long for a column its own line."""
     lines: list[str] = []
     left = ""
     for item in items:

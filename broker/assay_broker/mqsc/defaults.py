@@ -1,4 +1,4 @@
-"""The objects and authority records of `default.mqsc`, computed once for each kind of queue manager."""
+"""The objects and authority records of `default.mqsc`, cached for each queue manager's name and platform."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ def default_script() -> str:
 def default_objects(name: str, *, zos: bool = False) -> Beginning:
     """Return the objects and authority records of a queue manager that starts with `default.mqsc`.
 
-    On z/OS, whose MQSC has no SET AUTHREC, the records stand for the external security manager's. A change of the
-    staging queue is left out there, because an administrator has to define that queue first (DD-40).
+    MQSC on z/OS has no SET AUTHREC.  There the authority records stand for the profiles of the external security
+    manager.  A change of the staging queue is left out on z/OS, because an administrator must define that queue first
+    (DD-40).
 
     Args:
         name: The queue manager's name.
-        zos: Whether it is on z/OS.
+        zos: Whether the queue manager is on z/OS.
 
     Raises:
-        ValueError: The script has a mistake; it is part of this package, and a test runs it.
+        ValueError: `default.mqsc`, which is part of this package, has a mistake.
     """
     dry_run = DryRun(factory(name, zos=zos), Host(zos=zos))
     for statement in statements(default_script(), Host()):
@@ -56,7 +57,7 @@ def default_objects(name: str, *, zos: bool = False) -> Beginning:
 
 
 class ScriptError(ValueError):
-    """A command of a script cannot be carried out; the text says where and why."""
+    """A queue manager would refuse a command of a script; the text gives the command's place and the reason."""
 
 
 def with_script(settings: Settings, script: str) -> Settings:
@@ -64,10 +65,13 @@ def with_script(settings: Settings, script: str) -> Settings:
 
     Args:
         settings: The settings.
-        script: Commands in MQSC.
+        script: The MQSC commands.
+
+    Returns:
+        The settings with the additions.
 
     Raises:
-        ScriptError: A command would be refused.
+        ScriptError: A command is not valid, or a queue manager would refuse it.
     """
     dry_run = DryRun(settings.fresh_objects(), settings.host)
     for record in settings.authorities:
@@ -84,9 +88,9 @@ def default_settings(name: str = "ASSAY", *, platform: Platform = "distributed",
     """Return the settings of a queue manager that starts with `default.mqsc`.
 
     Args:
-        name: Its name.
-        platform: Its platform.
-        level: Its command level, such as ``8.0``.
+        name: The queue manager's name.
+        platform: The queue manager's platform.
+        level: The queue manager's level, such as ``8.0``.
     """
     begin = default_objects(name, zos=platform == "zos")
     return Settings(name=name, platform=platform, level=level, objects=begin.objects, authorities=begin.authorities)

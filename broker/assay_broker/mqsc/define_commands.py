@@ -1,4 +1,4 @@
-"""DEFINE commands for existing objects."""
+"""The DEFINE commands that create copies of existing objects."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ _LONGEST = 2_000
 
 
 def written(definition: Definition, host: Host) -> str:
-    """Return the command that defines an object like this one, or replaces an existing object.
+    """Return the DEFINE command for an object with the same attributes, or the ALTER command for a queue manager.
 
-    Attributes that are only shown are left out, because DEFINE does not take them. For a queue manager the command is
-    ALTER.
+    The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them.
 
     Args:
         definition: The object.
-        host: The platform and level of the queue manager for which it is.
+        host: The platform and level of the queue manager that will run the command.
     """
     if definition.kind is Kind.QMGR:
         parts = ["ALTER QMGR"]
@@ -46,7 +45,11 @@ def _quoted(value: Value) -> str:
 
 
 def _folded(part: str) -> Iterator[str]:
-    """Fold a long part: ``-`` continues at the first column; ``+`` if an asterisk would begin a comment there."""
+    """Fold a long part of a command into lines.
+
+    A line ends in ``-``, so that the next one continues at its first column.  If an asterisk would stand there and
+    begin a comment, the line ends in ``+``.
+    """
     while len(part) > _LONGEST:
         piece, part = part[:_LONGEST], part[_LONGEST:]
         yield piece

@@ -1,4 +1,4 @@
-"""Statements of DISPLAY and SET AUTHREC, and the table of readers for all commands."""
+"""The readers of DISPLAY and SET AUTHREC, and the table of the readers of all commands."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read(given: tuple[Parameter, ...], host: Host) -> Statement:
     """Turn a command's parameters into a statement.
 
     Args:
-        given: Its parameters, the verb first.
+        given: The command's parameters, of which the first is the verb.
         host: The queue manager's platform and level.
 
     Raises:
@@ -94,11 +94,11 @@ def _read_display(reading: Reading) -> Statement:
         else:
             words.append(_shown_keyword(reading, kinds, parameter))
     text = "" if name is None else name.text
-    # IBM MQ's default: all attributes for one object, none for a generic name
+    # As in IBM MQ, DISPLAY without keywords shows all attributes of one object, and none for a generic name.
     keywords = None if everything or not (words or text.endswith("*")) else tuple(words)
     if keywords is None and reading.noun in _LIMITED:
         keywords = _LIMITED[reading.noun]
-    elif keywords is None and reading.noun == "QMGR":  # DISPLAY SYSTEM shows the rest
+    elif keywords is None and reading.noun == "QMGR":  # DISPLAY SYSTEM shows the other attributes
         keywords = tuple(word for word in _known(kinds, reading.host) if word not in SYSTEM_KEYWORDS)
     change = DisplayObjects(kinds=kinds, name=text, where=where)
     return reading.statement(change, name, Showing(keywords=keywords, subtypes=subtypes))
@@ -118,7 +118,7 @@ def _generic_name(kinds: tuple[Kind, ...], name: Given) -> Given:
                     "AMQ8410E",
                     Mqrccf.OBJECT_NAME_ERROR,
                 )
-    if not (name.quoted and stem and kinds[0] in QUEUE_KINDS):  # a queue made on use may have any name
+    if not (name.quoted and stem and kinds[0] in QUEUE_KINDS):  # a queue created at first use may have any name
         checked_name(kinds[0], Given(stem, name.quoted, name.begin, name.end))
     return name
 
@@ -170,7 +170,7 @@ def _condition(reading: Reading, kinds: tuple[Kind, ...], parameter: Parameter) 
 
 
 def _compared(value: Given) -> Value:
-    """Return the value of a condition; a blank is the empty text."""
+    """Return the value with which a condition compares; a blank value becomes the empty text."""
     return value.text if value.text.strip() else ""
 
 
@@ -180,8 +180,8 @@ def _comparison(given: Given) -> Comparison:
             comparison: Comparison = known
             return comparison
     lists = {"CT", "EX", "CTG", "EXG"}
-    why = "is for lists, which no attribute here is" if given.text in lists else "is no operator"
-    raise MqscFaultError(f"{shortened(given.text)} {why}; there are {', '.join(_COMPARISONS)}.", given.begin, given.end)
+    why = "is for lists, and no attribute is a list" if given.text in lists else "is no operator"
+    raise MqscFaultError(f"{shortened(given.text)} {why}; use {', '.join(_COMPARISONS)}.", given.begin, given.end)
 
 
 # authority ------------------------------------------------------------------------------------------------------------
@@ -257,4 +257,4 @@ _READERS: Mapping[tuple[str, str], Reader] = MappingProxyType(
         ("SET", "AUTHREC"): _read_set_authority,
     }
 )
-"""Readers by verb and noun; an empty noun stands for all nouns without a reader of their own."""
+"""The readers by verb and noun; an empty noun stands for all nouns of the verb that are not listed."""

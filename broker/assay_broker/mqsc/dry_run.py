@@ -1,4 +1,4 @@
-"""A dry run of a script: its effect on objects and authority records, without a queue manager."""
+"""The dry run of a script, which computes its effect on objects and authority records without a queue manager."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class DryRun:
-    """Objects and authority records, changed by commands as in a queue manager without messages.
+    """The objects and authority records that commands change as they would in a queue manager without messages.
 
     Args:
         definitions: The objects at the start.
@@ -41,13 +41,13 @@ class DryRun:
         self._host = host
 
     def ask(self, change: Change) -> tuple[Definition | AuthorityRecord, ...] | Refused:
-        """Carry out a command.
+        """Carry out a command on the objects and authority records.
 
         Args:
-            change: The command; one about messages is refused, because there are none.
+            change: The command.  A command about messages is refused, because a dry run has no messages.
 
         Returns:
-            The result of a DISPLAY, or the refusal.
+            The objects or records that a DISPLAY shows, empty for other commands, or the refusal.
         """
         try:
             return self._carry_out(change)

@@ -1,10 +1,12 @@
-"""The lines of a script, joined to commands; each character of a command can be traced to its line and column.
+"""The splitting of a script into commands, with the line and column of each character in a command's text.
 
 IBM MQ's rules:
-- A line that ends in ``+`` continues at the next line's first character that is not blank, one that ends in ``-`` at
-  the next line's first column; both also inside quotes.
-- ``*`` in the first column begins a comment. Comments and blank lines inside a command are left out.
-- ``;`` ends a command; END ends the script.
+
+- A line that ends in ``+`` continues at the next line's first character that is not blank.
+- A line that ends in ``-`` continues at the next line's first column.
+- Both marks also work inside quotes.
+- ``*`` in the first column begins a comment.  Comments and blank lines inside a command are ignored.
+- ``;`` ends a command.  END ends the script.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from msgspec import Struct
 
 LONGEST_LINE = 2_048
 LONGEST_COMMAND = 32_762
-"""The highest number of characters of a command; a longer one is refused unread."""
+"""The most characters of a command; a longer command is refused without being parsed."""
 
 _BLANKS = " \t"
 
@@ -49,10 +51,10 @@ class SourceCommand(Struct, frozen=True, kw_only=True):
     """One command of a script.
 
     Args:
-        text: Its text, joined from its lines.
-        pieces: The parts of the text by line, in order.
-        lines: Its lines in the script, including comments and blank lines between them.
-        fault: A mistake in its lines; None for none.
+        text: The command's text, joined from its lines.
+        pieces: The place in the script of each part of the text, in order.
+        lines: The command's lines in the script, including comments and blank lines between them.
+        fault: The first mistake in the command's lines; None if they have none.
     """
 
     text: str
@@ -61,13 +63,13 @@ class SourceCommand(Struct, frozen=True, kw_only=True):
     fault: LineFault | None = None
 
     def position(self, offset: int) -> Position:
-        """Return the position in the script of a character of the text."""
+        """Return the position in the script of the text's character at an offset."""
         piece = self.pieces[max(bisect_right(self.pieces, offset, key=lambda one: one.offset) - 1, 0)]
         return Position(piece.at.line, piece.at.column + offset - piece.offset)
 
     @property
     def ends(self) -> bool:
-        """Whether it ends the script."""
+        """Whether the command is END, which ends the script."""
         return self.text.strip().upper() == "END"
 
 
@@ -88,10 +90,14 @@ class _Gathering:
         self._quoted = False
 
     def add(self, text: str, at: Position) -> str:
-        """Add a part up to a semicolon outside quotes.
+        """Add a line's text up to the first semicolon outside quotes.
+
+        Args:
+            text: The text of the line.
+            at: The position of the text in the script.
 
         Returns:
-            The rest from the semicolon on; empty if there is none.
+            The rest of the text from the semicolon on; empty if the text has no such semicolon.
         """
         for place, letter in enumerate(text):
             if letter == "'":
@@ -110,20 +116,20 @@ class _Gathering:
             self.refuse(at, f"A command has at most {LONGEST_COMMAND} characters, and this one has more.")
 
     def refuse(self, at: Position, why: str) -> None:
-        """Note a mistake, unless there is an earlier one."""
+        """Note a mistake at a position, unless an earlier mistake was noted."""
         if self.fault is None:
             self.fault = LineFault(at, why)
 
     def command(self) -> SourceCommand:
-        """Return the finished command."""
+        """Return the command, once all its lines are added."""
         return SourceCommand(text=self.text, pieces=tuple(self.pieces), lines=tuple(self.lines), fault=self.fault)
 
 
 def source_commands(script: str) -> Iterator[SourceCommand | Remark]:
-    """Return the commands of a script, and the comments and blank lines between them.
+    """Yield the commands of a script, and the comments and blank lines between commands.
 
     Args:
-        script: Its text.
+        script: The script's text.
     """
     gathering: _Gathering | None = None
     continues = "+"
@@ -159,8 +165,14 @@ def _physical(script: str) -> Iterator[str]:
 def _add_line(gathering: _Gathering, number: int, line: str, continues: str) -> str:
     """Add a line to a command.
 
+    Args:
+        gathering: The command whose lines are being joined.
+        number: The line's number in the script, from 1.
+        line: The line.
+        continues: The mark at the end of the command's line before, ``+`` or ``-``; ``+`` for the first line.
+
     Returns:
-        The mark by which the next line continues, ``+`` or ``-``; empty if the command ends here.
+        The mark at the end of this line, ``+`` or ``-``; empty if the line ends the command.
     """
     begin = 0 if continues == "-" else len(line) - len(line.lstrip(_BLANKS))
     text = line.rstrip(_BLANKS)
@@ -175,5 +187,5 @@ def _add_line(gathering: _Gathering, number: int, line: str, continues: str) -> 
     rest = behind[1:].lstrip(_BLANKS)
     if rest:
         at = Position(number, begin + len(body) - len(rest) + 1)
-        gathering.refuse(at, "A command begins on a line of its own, not behind a semicolon.")
+        gathering.refuse(at, "A command begins on a new line, not after a semicolon.")
     return ""

@@ -1,6 +1,6 @@
-"""The message of each answer: IBM MQ's identifiers with sentences of ours.
+"""The messages of answers, with IBM MQ's identifiers and our own sentences.
 
-If no public document names IBM MQ's identifier, the choice is ours; ``docs/mqsc.md`` lists these.
+If no public document names IBM MQ's identifier, we have chosen one; ``docs/mqsc.md`` lists these.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DONE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("SET", "AUTHREC"): "AMQ8862I: The authority record is set.",
     }
 )
-"""Messages by verb and noun; QUEUE stands for all types of queues."""
+"""The messages after a command was carried out, by verb and noun; QUEUE stands for all types of queues."""
 
 SHOWN: Mapping[str, str] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""Scripts: a text's commands, carried out one after the other."""
+"""The run of a script: its commands are carried out in order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import Mqrc, Refused
 
 Shown = Definition | AuthorityRecord | TopicStatus | ThreadStatus
 Ask = Callable[[Change], tuple[Shown, ...] | Refused]
-"""Sends a command to a queue manager and returns what it shows, possibly nothing, or its refusal."""
+"""A function that sends a command to a queue manager and returns the refusal, or the objects that a DISPLAY shows."""
 
 _QUEUES = frozenset({"QLOCAL", "QALIAS", "QMODEL", "QUEUE"})
 _LONGEST_SEGMENT = 200
@@ -31,14 +31,14 @@ _INDENT = "   "
 
 
 class CommandRefused(Struct, frozen=True, kw_only=True):
-    """Why a command was not carried out.
+    """The refusal of a command.
 
     Args:
-        at: The position in the script.
-        reason: MQRC or MQRCCF.
-        text: One sentence.
-        syntax: Whether the command itself was not valid.
-        objects: Names of the objects at fault.
+        at: The position of the mistake in the script.
+        reason: The reason code, an MQRC or MQRCCF.
+        text: A sentence that gives the reason.
+        syntax: Whether the command itself is not valid.
+        objects: The names of the objects that are the reason.
     """
 
     at: Position
@@ -49,14 +49,14 @@ class CommandRefused(Struct, frozen=True, kw_only=True):
 
 
 class CommandAnswer(Struct, frozen=True, kw_only=True):
-    """The answer to one command.
+    """The answer to one command of a script.
 
     Args:
         number: The command's number in its script, from 1.
         command: The command.
-        lines: The answer as runmqsc would write it.
-        refused: Why it was not carried out; None if it was.
-        shown: The objects that DISPLAY found.
+        lines: The answer as runmqsc writes it.
+        refused: The refusal; None if the command was carried out.
+        shown: The objects that a DISPLAY shows.
     """
 
     number: int
@@ -70,7 +70,7 @@ class ScriptAnswer(Struct, frozen=True):
     """The answers to a script.
 
     Args:
-        answers: Those to its commands.
+        answers: The answers to the script's commands, in order.
         lines: The whole output of runmqsc: commands, answers and the three lines at the end.
     """
 
@@ -79,15 +79,15 @@ class ScriptAnswer(Struct, frozen=True):
 
     @property
     def refused(self) -> tuple[CommandRefused, ...]:
-        """Why commands were not carried out; empty if all were."""
+        """The refusals of commands; empty if all commands were carried out."""
         return tuple(answer.refused for answer in self.answers if answer.refused is not None)
 
 
 def run_script(script: str, ask: Ask, host: Host) -> ScriptAnswer:
-    """Carry out the commands of a script in order. A refused command changes nothing, and the next one follows.
+    """Carry out the commands of a script in order; after a refused command, go on with the next one.
 
     Args:
-        script: Its text.
+        script: The script's text.
         ask: Sends a command to the queue manager.
         host: The queue manager's platform and level.
     """
@@ -111,14 +111,14 @@ def run_script(script: str, ask: Ask, host: Host) -> ScriptAnswer:
 
 
 def statements(script: str, host: Host) -> Iterator[Statement]:
-    """Return the statements of a script without mistakes, such as our own.
+    """Yield the statements of a script that is known to be valid, such as `default.mqsc`.
 
     Args:
-        script: Its text.
+        script: The script's text.
         host: The queue manager's platform and level.
 
     Raises:
-        MqscFaultError: It has a mistake.
+        MqscFaultError: A command of the script is not valid.
     """
     for item in source_commands(script):
         if isinstance(item, SourceCommand) and not item.ends:
@@ -126,10 +126,10 @@ def statements(script: str, host: Host) -> Iterator[Statement]:
 
 
 def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> CommandAnswer:
-    """Carry out one command.
+    """Carry out one command of a script.
 
     Args:
-        number: Its number.
+        number: The command's number in its script, from 1.
         command: The command.
         ask: Sends a command to the queue manager.
         host: The queue manager's platform and level.
@@ -141,10 +141,10 @@ def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> Co
 
 
 def understand(number: int, command: SourceCommand, host: Host) -> Statement | CommandAnswer:
-    """Return the statement of a command, or the answer to one that is not valid.
+    """Return the statement of a command, or the answer that refuses a command that is not valid.
 
     Args:
-        number: Its number.
+        number: The command's number in its script, from 1.
         command: The command.
         host: The queue manager's platform and level.
     """
@@ -168,13 +168,13 @@ def understand(number: int, command: SourceCommand, host: Host) -> Statement | C
 def conclude(
     number: int, command: SourceCommand, statement: Statement, answer: tuple[Shown, ...] | Refused, host: Host
 ) -> CommandAnswer:
-    """Return the answer to a valid command, from the core's result.
+    """Return the answer to a valid command, made from the core's result.
 
     Args:
-        number: Its number.
+        number: The command's number in its script, from 1.
         command: The command.
-        statement: Its statement.
-        answer: The core's result.
+        statement: The command's statement.
+        answer: The core's result: the objects that a DISPLAY shows, or the refusal.
         host: The queue manager's platform and level.
     """
     if isinstance(answer, Refused):

@@ -1,7 +1,7 @@
-"""Statements: a command's parameters, checked and turned into a command for the core.
+"""The readers of commands about objects, which check a command's parameters and return a statement for the core.
 
-All mistakes that do not depend on the queue manager's objects are refused here, with the position of the wrong word:
-unknown words, repeated parameters, values that are never valid.
+A reader finds every mistake that does not depend on the queue manager's objects: unknown words, repeated parameters,
+and values that are never valid.  Its error names the position of the wrong word.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from assay_sdk.model.command_reasons import Mqrccf
 
 
 class Showing(Struct, frozen=True, kw_only=True):
-    """The attributes and subscriptions that a DISPLAY shows.
+    """The choice of attributes and subscriptions that a DISPLAY shows.
 
     Args:
-        keywords: The attributes; None for all.
-        subtypes: The types of subscriptions; None for all.
+        keywords: The keywords of the attributes; None for all attributes.
+        subtypes: The types of subscriptions; None for all types.
     """
 
     keywords: tuple[str, ...] | None = None
@@ -41,15 +41,16 @@ class Showing(Struct, frozen=True, kw_only=True):
 
 
 class Statement(Struct, frozen=True, kw_only=True):
-    """A command that was read.
+    """A valid MQSC command, with the command for the core.
 
     Args:
-        verb: Its verb in full.
-        noun: Its noun in full.
+        verb: The verb in full.
+        noun: The noun in full.
         change: The command for the core.
-        name: The name of its object; empty for none.
-        places: Offsets of its keywords, for a refusal that concerns one; the empty keyword has those of the name.
-        showing: What a DISPLAY shows.
+        name: The name of the command's object; empty if the command names no object.
+        places: The begin and end offsets of each keyword, so that a refusal can point to it; the empty keyword stands
+            for the name.
+        showing: The attributes and subscriptions that a DISPLAY shows.
     """
 
     verb: str
@@ -61,13 +62,13 @@ class Statement(Struct, frozen=True, kw_only=True):
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """A command that is being read, with its verb and noun known.
+    """A command that is being read, after its verb and noun were found.
 
     Args:
         verb: The verb in full.
         noun: The noun in full.
-        head: The noun with its name.
-        rest: The further parameters.
+        head: The parameter that holds the noun and the object's name.
+        rest: The parameters after the head.
         host: The queue manager's platform and level.
     """
 
@@ -78,11 +79,17 @@ class Reading(Struct, frozen=True, kw_only=True):
     host: Host
 
     def name(self) -> Given:
-        """Return the name in parentheses after the noun."""
+        """Return the object's name, which stands in parentheses after the noun."""
         return self.head.one()
 
     def statement(self, change: Change, name: Given | None = None, showing: Showing | None = None) -> Statement:
-        """Return the finished statement."""
+        """Return the statement for the command.
+
+        Args:
+            change: The command for the core.
+            name: The object's name; None if the command names no object.
+            showing: The attributes and subscriptions that a DISPLAY shows; None for another command.
+        """
         at = (name.begin, name.end) if name is not None else (self.head.begin, self.head.end)
         places = {"": at} | {
             SYNONYMS.get(parameter.word, parameter.word): (parameter.begin, parameter.end) for parameter in self.rest
@@ -101,14 +108,14 @@ Reader = Callable[[Reading], Statement]
 
 
 def begin(given: tuple[Parameter, ...], host: Host) -> Reading:
-    """Find verb and noun of a command.
+    """Find the verb and the noun of a command.
 
     Args:
-        given: A command's parameters.
+        given: The command's parameters, of which the first is the verb.
         host: The queue manager's platform and level.
 
     Raises:
-        MqscFaultError: They are unknown, or do not go together.
+        MqscFaultError: The verb or the noun is missing or unknown, or the verb does not take the noun.
     """
     if not given:
         raise MqscFaultError("A command begins with a verb.", 0, 0)
@@ -149,7 +156,7 @@ def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
     """Return the parameter's only value, which must be one of these words.
 
     Raises:
-        MqscFaultError: It is another word.
+        MqscFaultError: The parameter has no value, several values, or another word.
     """
     given = parameter.one()
     if given.text not in words:
@@ -164,10 +171,14 @@ def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
 
 
 def by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
-    """Return the parameters by keyword; only these keywords are allowed.
+    """Return the parameters after the head by keyword, and refuse unknown keywords.
+
+    Args:
+        reading: The command.
+        known: The keywords that the command takes.
 
     Raises:
-        MqscFaultError: Another keyword is given, or one twice.
+        MqscFaultError: The command does not take one of the keywords, or has a keyword twice.
     """
     unique(reading.rest, {})
     for parameter in reading.rest:
@@ -182,7 +193,7 @@ def by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]
 
 
 def read_define(reading: Reading) -> Statement:
-    """Read DEFINE."""
+    """Return the statement of a DEFINE command."""
     kind = KINDS[reading.noun][0]
     name = checked_name(kind, reading.name())
     options, given = _split(reading, {"LIKE": "LIKE", "REPLACE": "REPLACE", "NOREPLACE": "REPLACE"})
@@ -201,7 +212,7 @@ def read_define(reading: Reading) -> Statement:
 
 
 def read_alter(reading: Reading) -> Statement:
-    """Read ALTER."""
+    """Return the statement of an ALTER command."""
     kind = KINDS[reading.noun][0]
     name: Given | None = None
     if kind is Kind.QMGR:
@@ -218,7 +229,7 @@ def read_alter(reading: Reading) -> Statement:
 
 
 def read_delete(reading: Reading) -> Statement:
-    """Read DELETE."""
+    """Return the statement of a DELETE command."""
     kind = KINDS[reading.noun][0]
     name = checked_name(kind, reading.name())
     purging = {"PURGE": "PURGE", "NOPURGE": "PURGE"} if kind is Kind.QLOCAL else {}
@@ -232,7 +243,7 @@ def read_delete(reading: Reading) -> Statement:
 
 
 def read_clear(reading: Reading) -> Statement:
-    """Read CLEAR QLOCAL; a queue created on use may have a name that no command could define."""
+    """Return the statement of CLEAR QLOCAL, for a name of any form, because a queue created at first use has one."""
     name = reading.name()
     if not name.text:
         name = checked_name(Kind.QLOCAL, name)
@@ -242,7 +253,7 @@ def read_clear(reading: Reading) -> Statement:
 
 
 def checked_name(kind: Kind, name: Given) -> Given:
-    """Refuse a name that is not valid for this kind of object.
+    """Return the name unchanged, if it is valid for this kind of object.
 
     Raises:
         MqscFaultError: The name is not valid.
@@ -261,11 +272,11 @@ def _without_label(error: RefusalError) -> str:
 
 
 def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
-    """Refuse a parameter that is given twice, or together with its NO form.
+    """Check that no parameter is given twice, or together with its NO form.
 
     Args:
         parameters: The parameters.
-        slots: The parameter of which each word is a form; a missing word is a form of itself.
+        slots: For each word that is a form of a parameter, the parameter's name; other words are names themselves.
 
     Raises:
         MqscFaultError: A parameter is given twice, or together with its NO form.
@@ -281,7 +292,15 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
 
 def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Parameter], tuple[Parameter, ...]]:
-    """Return a command's own options by their slots, and its attributes."""
+    """Separate a command's options from the attributes of its object.
+
+    Args:
+        reading: The command.
+        options: For each word that is a form of an option, the option's name.
+
+    Returns:
+        The options by name, and the attributes.
+    """
     flags = {
         f"NO{row.keyword}": row.keyword
         for kind in KINDS[reading.noun]
@@ -294,7 +313,11 @@ def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Para
 
 
 def _row(reading: Reading, kind: Kind, parameter: Parameter) -> Attribute:
-    """Return the attribute of a parameter."""
+    """Return the attribute, of this kind of object, that a parameter names.
+
+    Raises:
+        MqscFaultError: The kind of object has no such attribute, or the attribute is read-only.
+    """
     word = parameter.word
     host = reading.host
     row = attribute(kind, word, zos=host.zos, level=host.level)
@@ -333,7 +356,7 @@ _FAULTS: Mapping[type[ValueFaultError], str] = {
 
 
 def checked_value(row: Attribute, given: Given) -> Value:
-    """Return a value as it is kept.
+    """Return an attribute's value in the form in which the object keeps it.
 
     Raises:
         MqscFaultError: The value is not valid for the attribute.

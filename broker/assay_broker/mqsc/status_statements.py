@@ -1,4 +1,4 @@
-"""Statements about topic strings and branches of global units of work, which are not objects."""
+"""The readers of commands about topic strings and branches of global units of work, which are not objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _topic_string(reading: Reading) -> Given:
 
 
 def read_topic_status(reading: Reading) -> Statement:
-    """Read DISPLAY TPSTATUS."""
+    """Return the statement of DISPLAY TPSTATUS."""
     name = _topic_string(reading)
     unique(reading.rest, {})
     words: list[str] = []
@@ -43,7 +43,7 @@ def read_topic_status(reading: Reading) -> Statement:
 
 
 def read_clear_topic(reading: Reading) -> Statement:
-    """Read CLEAR TOPICSTR."""
+    """Return the statement of CLEAR TOPICSTR."""
     name = _topic_string(reading)
     given = by_keyword(reading, ("CLRTYPE",))
     if "CLRTYPE" not in given:
@@ -59,7 +59,15 @@ _LONGEST_XID = 2 * XID_BYTES
 
 
 def _xid(reading: Reading, *, all_of_them: bool) -> Given:
-    """Return the branch's name: its xid in hexadecimal digits, as in DISPLAY THREAD."""
+    """Return the branch's name: its xid in hexadecimal digits, as DISPLAY THREAD shows it.
+
+    Args:
+        reading: The command.
+        all_of_them: Whether ``*``, for all branches, is a valid name.
+
+    Raises:
+        MqscFaultError: The name is not an xid in hexadecimal digits.
+    """
     name = reading.name()
     digits = set("0123456789ABCDEF")
     if all_of_them and name.text == "*":
@@ -77,7 +85,7 @@ def _xid(reading: Reading, *, all_of_them: bool) -> Given:
 
 
 def read_display_threads(reading: Reading) -> Statement:
-    """Read DISPLAY THREAD."""
+    """Return the statement of DISPLAY THREAD."""
     name = _xid(reading, all_of_them=True)
     given = by_keyword(reading, ("TYPE", "ALL"))
     if "ALL" in given:
@@ -87,7 +95,7 @@ def read_display_threads(reading: Reading) -> Statement:
 
 
 def read_resolve(reading: Reading) -> Statement:
-    """Read RESOLVE INDOUBT."""
+    """Return the statement of RESOLVE INDOUBT."""
     name = _xid(reading, all_of_them=False)
     given = by_keyword(reading, ("ACTION",))
     if "ACTION" not in given:

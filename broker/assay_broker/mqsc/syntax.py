@@ -1,4 +1,4 @@
-"""The syntax of commands: from a command's text to its parameters."""
+"""The parser that splits a command's text into parameters."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class MqscFaultError(Exception):
     """A command is not valid.
 
     Args:
-        text: One sentence: what is wrong, and what was expected.
+        text: A sentence that names the mistake and the expected form.
         begin: The offset of the wrong token in the command's text.
-        end: The offset after it.
+        end: The offset after the wrong token.
         identifier: The message's identifier, such as ``AMQ8405I``.
         reason: The reason code.
-        hint: A line that lists what is valid; empty for none.
+        hint: A line that lists the valid words; empty if the error has none.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class MqscFaultError(Exception):
 
 
 class Given(Struct, frozen=True):
-    """A value in a command.
+    """A parameter's value in a command.
 
     Args:
-        text: Its text; in upper case if it had no quotes.
-        quoted: Whether it had quotes.
-        begin: Its offset in the command's text.
-        end: The offset after it.
+        text: The value without quotes; in upper case if it was not quoted.
+        quoted: Whether the value was quoted.
+        begin: The offset of the value in the command's text.
+        end: The offset after the value.
     """
 
     text: str
@@ -64,11 +64,11 @@ class Given(Struct, frozen=True):
 
 
 class Parameter(Struct, frozen=True):
-    """A word with the values after it.
+    """A parameter of a command: a word, and its values in parentheses.
 
     Args:
         word: The word in upper case.
-        values: The values in parentheses; None without parentheses.
+        values: The values; None if no parentheses follow the word.
         begin: The offset of the word in the command's text.
         end: The offset after the word.
     """
@@ -79,38 +79,38 @@ class Parameter(Struct, frozen=True):
     end: int
 
     def fault(self, text: str, identifier: str = "AMQ8405I", reason: Mqrccf | Mqrc | None = None) -> MqscFaultError:
-        """Return an error about this parameter."""
+        """Return an error that points to this parameter."""
         return MqscFaultError(text, self.begin, self.end, identifier, reason or Mqrccf.PARM_SYNTAX_ERROR)
 
     def bare(self) -> None:
-        """Refuse values after a word that takes none.
+        """Check that the parameter has no value.
 
         Raises:
-            MqscFaultError: It has values.
+            MqscFaultError: The parameter has a value.
         """
         if self.values is not None:
             raise self.fault(f"{self.word} takes no value.")
 
     def one(self) -> Given:
-        """Return its only value.
+        """Return the parameter's only value.
 
         Raises:
-            MqscFaultError: It has none, an empty one, or several.
+            MqscFaultError: The parameter has no value, an empty value, or several values.
         """
         first, *more = self.several()
         for extra in more:
             raise MqscFaultError(
-                f"{self.word} takes one value; quote what is more than letters, digits and . / _ %.",
+                f"{self.word} takes one value; quote a value with characters other than letters, digits and . / _ %.",
                 extra.begin,
                 extra.end,
             )
         return first
 
     def several(self) -> tuple[Given, ...]:
-        """Return its values, at least one.
+        """Return the parameter's values, of which it must have at least one.
 
         Raises:
-            MqscFaultError: It has none, or an empty one.
+            MqscFaultError: The parameter has no value, or an empty value.
         """
         if not self.values:
             raise self.fault(f"{self.word} needs a value in parentheses.", reason=Mqrccf.PARM_MISSING)
@@ -127,13 +127,13 @@ def _parser() -> Lark:
 
 
 def parameters(command: SourceCommand) -> tuple[Parameter, ...]:
-    """Return the parameters of a command, its verb first.
+    """Return the parameters of a command, of which the first is the verb.
 
     Args:
-        command: The command, without a mistake in its lines.
+        command: The command; its ``fault`` must be None.
 
     Raises:
-        MqscFaultError: Its syntax is wrong.
+        MqscFaultError: The command's syntax is wrong.
     """
     text = command.text
     try:
@@ -144,7 +144,7 @@ def parameters(command: SourceCommand) -> tuple[Parameter, ...]:
         token = error.token
         if token.type == "$END":
             opened = text.rindex("(")
-            raise MqscFaultError("A parenthesis is opened and not closed.", opened, len(text)) from error
+            raise MqscFaultError("A parenthesis is not closed.", opened, len(text)) from error
         begin = token.start_pos or 0
         raise _odd_token(str(token), begin) from error
     return tuple(_parameter(branch) for branch in tree.children if isinstance(branch, Tree))
@@ -153,19 +153,19 @@ def parameters(command: SourceCommand) -> tuple[Parameter, ...]:
 def _odd_character(text: str, at: int) -> MqscFaultError:
     if text[at] == "'":
         closed = text.find("'", at + 1) >= 0
-        why = "Quotes stand in parentheses only." if closed else "A quote is opened and not closed."
+        why = "Quotes are allowed in parentheses only." if closed else "A quote is not closed."
         return MqscFaultError(why, at, at + 1)
-    return MqscFaultError(f"{text[at]!a} is no part of a command outside quotes.", at, at + 1)
+    return MqscFaultError(f"{text[at]!a} is not allowed outside quotes.", at, at + 1)
 
 
 _ODD = {
-    "(": "A parenthesis follows a keyword, and parentheses do not nest; a value that holds one is to be quoted.",
-    ")": "A parenthesis is closed that was not opened.",
+    "(": "A parenthesis must follow a keyword, and parentheses do not nest; quote a value that contains one.",
+    ")": "This parenthesis closes nothing.",
 }
 
 
 def _odd_token(text: str, begin: int) -> MqscFaultError:
-    why = _ODD.get(text, "A keyword was expected; quotes stand in parentheses only.")
+    why = _ODD.get(text, "A keyword was expected; quotes are allowed in parentheses only.")
     return MqscFaultError(why, begin, begin + len(text))
 
 
@@ -192,7 +192,7 @@ def _given(branch: Tree[Token]) -> Given:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the most similar known word, for the end of a sentence; empty if none is similar."""
+    """Return a hint that names the most similar known word, to append to a sentence; empty if no word is similar."""
     return _nearest(word[:_LONGEST_COMPARED], tuple(known))
 
 

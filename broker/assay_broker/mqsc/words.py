@@ -1,4 +1,4 @@
-"""The words of MQSC: verbs, nouns, and their combinations."""
+"""The verbs and nouns of MQSC, and their valid combinations."""
 
 from __future__ import annotations
 

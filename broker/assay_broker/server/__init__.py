@@ -1,1 +1,1 @@
-"""The reference broker as a server: a store, a queue manager and its listeners in one asyncio loop."""
+"""The reference broker as a server: a store, a queue manager and its listeners on one asyncio loop."""

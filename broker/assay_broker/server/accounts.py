@@ -1,4 +1,4 @@
-"""Write users' files: they hold SCRAM keys made from passwords, never the passwords."""
+"""The writing of users' files, which hold SCRAM keys made from passwords, never the passwords."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _MODE = 0o600
 
 
 def add_user(path: Path, user: str, password: str, iterations: int = ITERATIONS) -> bool:
-    """Write a user into a file, which is created if it is missing; other entries stay unchanged.
+    """Add a user to a users' file, or replace the user's entry; create the file if it does not exist.
 
     Args:
-        path: The file.
-        user: The name; an entry of that name is replaced.
-        password: The password.
-        iterations: How often it is hashed.
+        path: The users' file.
+        user: The user's name.
+        password: The user's password.
+        iterations: How often the password is hashed.
 
     Returns:
-        Whether there was an entry of that name.
+        True if the file had an entry of this user before.
 
     Raises:
-        OptionsError: The file, the name or the password cannot be used.
+        OptionsError: The file, the name or the password is not valid.
         MachineError: The file cannot be written.
     """
     try:
@@ -40,28 +40,28 @@ def add_user(path: Path, user: str, password: str, iterations: int = ITERATIONS)
         _write(path, new)
     except SecurityError as error:
         raise OptionsError(str(error)) from error
-    except tomllib.TOMLDecodeError as error:  # the user's entry is in another form of TOML than ours
-        raise OptionsError(f"{path} holds {user} in a form that cannot be replaced; take that entry out") from error
+    except tomllib.TOMLDecodeError as error:  # the user's entry is not a table [users.NAME]
+        raise OptionsError(f"{path} holds {user} in a form that cannot be replaced; remove that entry") from error
     except OSError as error:
         raise MachineError(f"{path} cannot be written: {error.strerror}; name another file") from error
     return user in known
 
 
 def users_text(passwords: Mapping[str, str], iterations: int = ITERATIONS) -> str:
-    """Read a users' file.
+    """Return the text of a users' file.
 
     Args:
-        passwords: By the users' names.
-        iterations: How often each is hashed.
+        passwords: The passwords, by the users' names.
+        iterations: How often each password is hashed.
 
     Raises:
-        SecurityError: A name or a password cannot be used.
+        SecurityError: A name or a password is empty or has characters that no client may send.
     """
     return "\n".join(entry(user, password, iterations) for user, password in passwords.items())
 
 
 def _without(text: str, user: str) -> str:
-    """Return the text without a user's table; comments and other tables stay unchanged."""
+    """Return the text of a users' file without one user's table; all other lines stay unchanged."""
     kept: list[str] = []
     keeping = True
     for line in text.splitlines():
@@ -73,13 +73,13 @@ def _without(text: str, user: str) -> str:
 
 
 def _user_of(header: str) -> str | None:
-    """Return the user whose table a line begins; None for any other line."""
+    """Return the user whose table begins at this line; None if the line begins another table."""
     users = tomllib.loads(header).get("users")
     return next(iter(users), None) if isinstance(users, dict) else None
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the file atomically. Only its owner can read a new one."""
+    """Write a file atomically.  Only the owner can read a file that this call creates."""
     beginning = path.with_name(f".{path.name}.{os.getpid()}")
     mode = path.stat().st_mode & 0o777 if path.exists() else _MODE
     descriptor = os.open(beginning, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
@@ -90,6 +90,6 @@ def _write(path: Path, text: str) -> None:
             file.flush()
             os.fsync(descriptor)
         beginning.replace(path)
-    except BaseException:  # Ctrl-C too: half a file with passwords in it is not left behind
+    except BaseException:  # also on Ctrl-C, because a partial file holds keys made from passwords
         beginning.unlink(missing_ok=True)
         raise

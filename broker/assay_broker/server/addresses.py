@@ -1,4 +1,4 @@
-"""Addresses on which a server listens."""
+"""The addresses on which a server listens."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _HIGHEST_PORT = 65_535
 
 
 class HostPort(Struct, frozen=True):
-    """An address to listen on.
+    """An address on which a server listens.
 
     Args:
-        host: A name or an IP address.
-        port: A port; 0 for any that is free.
+        host: The host's name or IP address.
+        port: The port; 0 for any free port.
     """
 
     host: str
@@ -26,38 +26,34 @@ class HostPort(Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str) -> HostPort:
-        """Read ``HOST:PORT``; an IPv6 address is in brackets.
+        """Parse ``HOST:PORT``, with an IPv6 address in brackets.
 
         Args:
-            text: What was written.
+            text: The text, as in an option.
 
         Raises:
-            OptionsError: It is not ``HOST:PORT``, or the port is too high.
+            OptionsError: The text is not ``HOST:PORT``, or the port is above 65535.
         """
         found = _FORM.fullmatch(text)
         if found is None or int(found["port"]) > _HIGHEST_PORT:
             raise OptionsError(
-                f"{text!r} is no address to listen on: write HOST:PORT, as in 127.0.0.1:5672 or [::1]:5672, "
-                "with port 0 for any that is free"
+                f"{text!r} is not an address to listen on: write HOST:PORT, as in 127.0.0.1:5672 or [::1]:5672, "
+                "with port 0 for any free port"
             )
         return cls(found["six"] or found["host"], int(found["port"]))
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can reach the address."""
         if self.host.lower() == "localhost":
             return True
         try:
             return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:  # a name, which may lead anywhere
+        except ValueError:  # a host's name, which this property does not resolve
             return False
 
     def url(self, scheme: str) -> str:
-        """Its URL.
-
-        Args:
-            scheme: What stands before ``://``.
-        """
+        """Return the address as a URL with a scheme, such as ``amqp``."""
         return f"{scheme}://{self}"
 
     def __str__(self) -> str:

@@ -14,15 +14,16 @@ from assay_broker.server.options import FACTORY, ServerOptions
 
 
 def settings_of(options: ServerOptions) -> Settings:
-    """Return the settings: those of `default.mqsc` or factory settings, then of the scripts given.
+    """Return the settings with which a queue manager starts.
 
-    A queue manager that is there already keeps what was changed in it since.
+    They are made from `default.mqsc` or from factory settings, and then from the scripts in the options.  A queue
+    manager with a store keeps the changes that were made to its objects before.
 
     Args:
-        options: What is asked.
+        options: The server's options.
 
     Raises:
-        OptionsError: A script cannot be read, or a command in it would be refused.
+        OptionsError: A script cannot be read, or the queue manager would refuse a command in it.
     """
     first, scripts = options.mqsc[:1] == (FACTORY,), [one for one in options.mqsc if isinstance(one, Path)]
     if first:

@@ -1,20 +1,20 @@
-"""Errors that stop a server; the text of each is one sentence for the administrator.
+"""Errors that stop a server; each error's text is a sentence for the administrator.
 
 ::
 
     ServerError
-    ├── OptionsError     what was asked for: an option, or a file that it names
-    └── MachineError     the machine: an address or a folder that is in use, a damaged store, a full disk
+    ├── OptionsError     an option, or a file that it names, is not valid
+    └── MachineError     an address or a folder is in use, the store is damaged, the disk is full
 """
 
 from __future__ import annotations
 
 
 class ServerError(Exception):
-    """A server cannot run as asked.
+    """A server cannot run with its options on this machine.
 
     Args:
-        text: What is wrong, where, and what to do.
+        text: A sentence that names the problem, its place and a remedy.
     """
 
 
@@ -23,4 +23,4 @@ class OptionsError(ServerError):
 
 
 class MachineError(ServerError):
-    """The options are valid, but cannot be carried out on this machine now."""
+    """The options are valid, but the machine does not allow them now."""

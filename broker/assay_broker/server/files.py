@@ -1,4 +1,4 @@
-"""A server's TOML file and its command's flags: they have the same names, and a flag precedes."""
+"""A server's options in a TOML file and in the command's flags, which have the same names; a flag takes precedence."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ _HIGHEST_LIMIT = 2**31 - 1
 _LOWEST_LIMITS: Mapping[str, int] = {"max_frame": 512, "max_performative": 512, "login_ms": 1_000, "max_name_bytes": 48}
 """Limits below which no client could connect; others are at least 1.
 
-AMQP 1.0 demands 512 octets of a frame (2.4.1). The client's open and attach have to fit into a performative. A password
-has to be hashed within the time for the login. A client id may be a UUID, and a queue's name has 48 bytes.
+AMQP 1.0 demands that a peer accepts frames of 512 octets (2.4.1).  The client's open and attach must fit into a
+performative.  The server must hash a password within the time for the login.  A client id may be a UUID, and a queue's
+name has up to 48 bytes.
 """
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """A server's options, and how the command runs it.
+    """A server's options, and the options of the command that runs the server.
 
     Args:
-        server: What it is asked to be.
-        log: How its log is written; None for people on a terminal and for machines elsewhere.
-        ready_file: A file that says in JSON where it listens, for as long as it does; None for none.
+        server: The server's options.
+        log: The form of the log; None for text on a terminal and JSON elsewhere.
+        ready_file: A file in which the command writes the server's addresses as JSON (`Ready`) while the server
+            listens; None for no file.
     """
 
     server: ServerOptions
@@ -49,19 +51,21 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """The options in a file or in flags, by the flags' names.
+    """The options as a file or the flags give them, by the flags' names.
+
+    `ServerOptions` describes the options that are not described here.
 
     Args:
-        data: See `ServerOptions`; texts are read as the flags' are.
+        data: The path of the store's folder.
         amqp: ``HOST:PORT``, or ``none``.
-        http: The same.
-        mqsc: A script, ``none``, or several.
-        log: ``json`` or ``console``.
-        ready_file: See `Launch`.
-        limits: The queue manager's limits, in kebab case: ``max-queues``.
-        amqp_limits: AMQP's, in kebab case.
-        http_limits: HTTP's, in kebab case.
-        drain_ms: See `ServerOptions`.
+        http: ``HOST:PORT``, or ``none``.
+        mqsc: The path of a script, the word ``none``, or a list of these.
+        log: The form of the log, ``json`` or ``console``.
+        ready_file: The path of the ready file; see `Launch`.
+        limits: The queue manager's limits, in kebab case, such as ``max-queues``.
+        amqp_limits: The AMQP listener's limits, in kebab case.
+        http_limits: The HTTP listener's limits, in kebab case.
+        drain_ms: Milliseconds that clients have to disconnect when the server stops.
     """
 
     data: str | UnsetType = UNSET
@@ -91,13 +95,13 @@ _NAMES = {one.encode_name: one.name for one in fields(Asked)}
 
 
 def read_file(path: Path) -> Asked:
-    """Read a server's TOML file; paths in it are relative to its folder.
+    """Read a server's TOML file; relative paths in it start at the file's folder.
 
     Args:
         path: The file.
 
     Raises:
-        OptionsError: It cannot be read, or has an unknown key or a wrong value.
+        OptionsError: The file cannot be read, or has an unknown key or a wrong value.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -106,17 +110,17 @@ def read_file(path: Path) -> Asked:
     except UnicodeDecodeError as error:
         raise OptionsError(f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise OptionsError(f"{path} is no TOML: {error}") from error
+        raise OptionsError(f"{path} is not valid TOML: {error}") from error
     try:
         found = asked(table)
-        _limits(_set(found))  # now, while the file can be named
+        _limits(_set(found))  # checked here, because the error can still name the file
         return _seen_from(path.parent, found)
     except OptionsError as error:
         raise OptionsError(f"{path}: {error}") from error
 
 
 def asked(table: Mapping[str, Any]) -> Asked:
-    """Read the options of a table.
+    """Convert a table of options and check the types of its values.
 
     Args:
         table: The options of a file or of flags, by key.
@@ -131,13 +135,13 @@ def asked(table: Mapping[str, Any]) -> Asked:
     except msgspec.ValidationError as error:
         raise OptionsError(_worded(table, error)) from error
     for key, name in _NAMES.items():
-        if name in _PATHS and getattr(found, name) == "":  # as an unset variable of a shell gives it
+        if name in _PATHS and getattr(found, name) == "":  # a script's unset variable gives an empty flag
             raise OptionsError(f"{key} is empty: name a file or folder, or leave it out")
     return found
 
 
 def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
-    """Return what is wrong with a table; for limits it names the one, which msgspec does not."""
+    """Return the text for an error in a table; for a table of limits it names the limit, which msgspec does not."""
     for name in ("limits", "amqp-limits", "http-limits"):
         inner = table.get(name)
         for key, value in inner.items() if isinstance(inner, dict) else ():
@@ -148,11 +152,11 @@ def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
 
 
 def launch(flags: Asked, file: Asked | None = None) -> Launch:
-    """Return the server's options and how the command runs it.
+    """Combine the command's flags and its file to the options of the server and the command.
 
     Args:
-        flags: What the command's flags ask for.
-        file: What its file asks for; None without one.
+        flags: The options in the command's flags, which take precedence.
+        file: The options in the command's file; None if the command has no file.
 
     Raises:
         OptionsError: An option is invalid.
@@ -178,10 +182,10 @@ def launch(flags: Asked, file: Asked | None = None) -> Launch:
 
 
 def _limits(given: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Return the tables of limits, by their names in the code.
+    """Return the tables of limits with the names that the code uses, in snake case.
 
     Raises:
-        OptionsError: There is no such limit, or it allows nothing.
+        OptionsError: A limit is unknown, or its value is too low or too high.
     """
     found = {
         name: _named(f"[{name.replace('_', '-')}]", given[name], known())
@@ -194,7 +198,11 @@ def _limits(given: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def _check_http(limits: Mapping[str, int]) -> None:
-    """Refuse HTTP limits that contradict each other."""
+    """Check that HTTP limits do not contradict each other.
+
+    Raises:
+        OptionsError: Two limits contradict each other.
+    """
     from assay_broker.http.limits import HttpLimits
 
     meant = HttpLimits(**limits)
@@ -205,7 +213,8 @@ def _check_http(limits: Mapping[str, int]) -> None:
         )
     if meant.body > meant.bodies:
         raise OptionsError(
-            f"body in [http-limits] is {meant.body}: it cannot be more than bodies ({meant.bodies}), for all together"
+            f"body in [http-limits] is {meant.body}: it cannot be more than bodies ({meant.bodies}), the limit of all "
+            "bodies together"
         )
 
 
@@ -215,7 +224,7 @@ def _named(where: str, table: Mapping[str, int], known: tuple[str, ...]) -> dict
         check_word(f"limit in {where}", key, names)
         lowest = _LOWEST_LIMITS.get(names[key], 1)
         if not lowest <= value <= _HIGHEST_LIMIT:
-            raise OptionsError(f"the limit {key} in {where} is from {lowest} to {_HIGHEST_LIMIT:,}, and {value} is not")
+            raise OptionsError(f"the limit {key} in {where} is {value}: it must be from {lowest} to {_HIGHEST_LIMIT:,}")
     return {names[key]: value for key, value in table.items()}
 
 
@@ -228,7 +237,7 @@ def _amqp_limits() -> tuple[str, ...]:
 def _http_limits() -> tuple[str, ...]:
     from assay_broker.http.limits import HttpLimits
 
-    return tuple(one.name for one in fields(HttpLimits) if one.name != "drain_ms")  # that is the server's
+    return tuple(one.name for one in fields(HttpLimits) if one.name != "drain_ms")  # set by the server's drain-ms
 
 
 _KNOWN_LIMITS: Mapping[str, Callable[[], tuple[str, ...]]] = {
@@ -236,7 +245,7 @@ _KNOWN_LIMITS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "amqp_limits": _amqp_limits,
     "http_limits": _http_limits,
 }
-"""Limits by the tables of a file; the listeners' are loaded only for a file that has some."""
+"""The names of the limits by table; a listener's module is loaded only if a file sets limits of that listener."""
 
 
 def _set(one: Asked) -> dict[str, Any]:
@@ -248,7 +257,7 @@ def _several(value: str | list[str]) -> list[str]:
 
 
 def _seen_from(folder: Path, one: Asked) -> Asked:
-    """Return the options with paths relative to another folder."""
+    """Return the options with their relative paths joined to a folder."""
     seen: dict[str, Any] = {
         name: str(folder / value) for name in _PATHS if isinstance(value := getattr(one, name), str)
     }

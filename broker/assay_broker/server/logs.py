@@ -1,8 +1,8 @@
-"""A server's log: one event a line on standard error, as text or as JSON.
+"""The log of a server: one event a line on standard error, as text or as JSON.
 
-The modules of this package log through the standard library; structlog writes their events and the warnings of asyncio
-and uvicorn.  Of what clients send only names are logged, shortened and made printable, so that no client can forge a
-line.
+The modules of this package log through the standard library.  structlog writes their events and the warnings of asyncio
+and uvicorn.  The log shows only names from a client's data, shortened and without control characters, so that no client
+can forge a line.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ import structlog
 from assay_broker.server.files import LogForm
 
 LONGEST = 500
-"""The longest value, in characters."""
+"""The most characters of a value that the log shows."""
 
 SECRET = frozenset({"authorization", "body", "content", "cookie", "credentials", "key", "octets", "password", "token"})
 """Keys whose values are never logged."""
 
 _OURS = ("assay_broker", "assay_sdk")
 _OTHERS = ("asyncio", "uvicorn.error")
-"""Libraries of which only warnings are logged."""
+"""The libraries whose warnings and errors, but not their other events, are logged."""
 
 _Event = MutableMapping[str, Any]
 
 
 def set_up(form: LogForm | None = None, stream: TextIO | None = None) -> logging.Handler:
-    """Configure this process's log.
+    """Configure the log of this process.
 
     Args:
         form: JSON or console; None for console on a terminal and JSON elsewhere.
         stream: The output; None for standard error.
 
     Returns:
-        The handler that writes it; `take_down` removes it.
+        The handler that writes the log, for `take_down`.
     """
     target = stream or sys.stderr
     people = form == "console" or (form is None and target.isatty())
@@ -63,10 +63,10 @@ def set_up(form: LogForm | None = None, stream: TextIO | None = None) -> logging
 
 
 def take_down(handler: logging.Handler) -> None:
-    """Undo `set_up`.
+    """Undo `set_up`: remove its handler and restore the loggers.
 
     Args:
-        handler: What `set_up` has returned.
+        handler: The handler that `set_up` returned.
     """
     for name in (*_OURS, *_OTHERS):
         logger = logging.getLogger(name)
@@ -77,10 +77,10 @@ def take_down(handler: logging.Handler) -> None:
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """Return a logger that takes events with values.
+    """Return a structlog logger, whose events can have key-value pairs.
 
     Args:
-        name: The module's name.
+        name: The name of the module that logs.
     """
     logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
         logging.getLogger(name),
@@ -95,10 +95,10 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def printable(value: object) -> object:
-    """Return a value for a line: short, and without control characters.
+    """Return a value as the log may show it: shortened, and without control characters.
 
     Args:
-        value: What is to be written; numbers are left alone.
+        value: The value; a number or None is returned unchanged, and octets become their count.
     """
     if value is None or isinstance(value, bool | int | float):
         return value

@@ -1,4 +1,4 @@
-"""The server's event loop: uvloop if it is installed, which makes short connections a seventh faster."""
+"""The server's event loop: uvloop if it is installed, because it makes short connections a seventh faster."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_QUICK = import_module("uvloop" if find_spec("uvloop") is not None else "asyncio")  # it is not on every system
+_QUICK = import_module("uvloop" if find_spec("uvloop") is not None else "asyncio")  # some systems have no uvloop
 
 
 def new_loop(*, encrypted: bool) -> asyncio.AbstractEventLoop:
-    """Create a loop.
+    """Create an event loop.
 
     Args:
-        encrypted: Whether TLS is spoken on it: uvloop begins to read before a handshake can, and what has come by then
-            is lost to `start_tls` (MagicStack/uvloop issue 707).
+        encrypted: Whether the server uses TLS.  Then the loop is asyncio's own, because uvloop loses data that arrives
+            before `start_tls` begins (MagicStack/uvloop issue 707).
     """
     make: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop if encrypted else _QUICK.new_event_loop
     return make()
 
 
 def run(main: Coroutine[Any, Any, T], *, encrypted: bool) -> T:
-    """Do the same as `asyncio.run`, on such a loop.
+    """Run a coroutine to its end, as `asyncio.run` does, on a loop of `new_loop`.
 
     Args:
-        main: What to run to its end.
-        encrypted: See `new_loop`.
+        main: The coroutine.
+        encrypted: Whether the server uses TLS.
     """
     with asyncio.Runner(loop_factory=partial(new_loop, encrypted=encrypted)) as runner:
         return runner.run(main)

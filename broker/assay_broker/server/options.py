@@ -21,7 +21,7 @@ AMQP_ADDRESS = HostPort("127.0.0.1", 5672)
 HTTP_ADDRESS = HostPort("127.0.0.1", 9443)
 
 FACTORY = "none"
-"""The word for factory settings, in place of a script."""
+"""The word that stands in place of a script for factory settings."""
 
 ZOS_NAME = "MQ01"
 """The default name of a queue manager on z/OS, where names have four characters."""
@@ -37,26 +37,26 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     """The options of a server.
 
     Args:
-        data: The folder of its store; None keeps everything in memory.
-        amqp: Where it listens for AMQP 1.0; None for nowhere.
-        http: Where it listens for its administrators; None for nowhere.
-        users: The users' file; None for clients of this machine only, without a login.
-        tls_certificate: A certificate chain in PEM; None for no TLS.
-        tls_key: The certificate's private key in PEM.
-        clear_passwords: Whether passwords may come in clear text from other machines too, as in a network of
-            containers.
-        mqsc: Scripts that a fresh queue manager begins with, one after the other, behind `default.mqsc`; with
-            ``none`` in front, behind nothing but factory settings.
+        data: The folder of the store; None for a store in memory.
+        amqp: The address of the AMQP 1.0 listener; None for no such listener.
+        http: The address of the HTTP listener, for administrators; None for no such listener.
+        users: The users' file.  With None, only clients on this machine can connect, without a login.
+        tls_certificate: The file of a certificate chain in PEM; None for no TLS.
+        tls_key: The file of the certificate's private key in PEM; None for no TLS.
+        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.  Meant for a private
+            network of containers.
+        mqsc: The MQSC scripts whose objects a new queue manager has, in their order, after those of `default.mqsc`.
+            If the first entry is ``none``, factory settings replace `default.mqsc`.
         name: The queue manager's name.
-        level: Its command level, as ``8.0``.
-        platform: Which platform's rules hold.
-        opmode: z/OS's OPMODE.
-        defect: A named misbehaviour; None for none.
-        variant: A tolerated variant (`assay_broker.variants`); None for the reference broker as it is.
-        limits: What clients can make grow, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
-        amqp_limits: The same for AMQP, by the names of `assay_broker.amqp.limits.AmqpLimits`.
-        http_limits: The same for HTTP, by the names of `assay_broker.http.limits.HttpLimits`.
-        drain_ms: How long clients have to go in at an orderly end, in milliseconds.
+        level: The queue manager's level, such as ``8.0``.
+        platform: The platform whose rules the queue manager follows.
+        opmode: The OPMODE, which matters on z/OS only.
+        defect: The name of a defect; None for none.
+        variant: The name of a tolerated variant (`assay_broker.variants`); None for the reference broker as it is.
+        limits: Limits of the queue manager, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
+        amqp_limits: Limits of the AMQP listener, by the names of `assay_broker.amqp.limits.AmqpLimits`.
+        http_limits: Limits of the HTTP listener, by the names of `assay_broker.http.limits.HttpLimits`.
+        drain_ms: Milliseconds that clients have to disconnect when the server stops in order.
     """
 
     data: Path | None = None
@@ -80,16 +80,16 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
 
 
 def check(options: ServerOptions) -> None:
-    """Refuse options that are invalid or contradict each other, without touching the machine.
+    """Check a server's options, without opening a file or an address.
 
     Args:
         options: The options.
 
     Raises:
-        OptionsError: One is invalid, or two contradict each other.
+        OptionsError: An option is invalid, or two options contradict each other.
     """
     if LEVEL.fullmatch(options.level) is None:
-        raise OptionsError(f"{options.level!r} is no level: give one such as 8.0 or 9.4.2")
+        raise OptionsError(f"{options.level!r} is not a level: give one such as 8.0 or 9.4.2")
     check_word("platform", options.platform, PLATFORMS)
     check_word("OPMODE", options.opmode, OPMODES)
     try:
@@ -99,14 +99,14 @@ def check(options: ServerOptions) -> None:
     _check_behaviour(options)
     if FACTORY in options.mqsc[1:]:
         raise OptionsError(
-            f"mqsc has {FACTORY!r} behind a script: it stands for factory settings in place of default.mqsc, so put it "
-            "in front"
+            f"mqsc has {FACTORY!r} after a script: {FACTORY!r} means factory settings in place of default.mqsc, so put "
+            "it first"
         )
     if options.drain_ms < 0:
         raise OptionsError(f"drain_ms is {options.drain_ms}: give milliseconds from 0, where 0 waits for no client")
     if options.amqp is None and options.http is None:
         raise OptionsError(
-            "no client could reach a server without AMQP and without HTTP: leave one of the two in place"
+            "no client could reach a server without AMQP and without HTTP: give it one of the two listeners"
         )
     if options.amqp is not None and options.amqp.port and options.amqp == options.http:
         raise OptionsError(f"AMQP and HTTP cannot both listen on {options.amqp}: give one of them another port")
@@ -116,13 +116,17 @@ def check(options: ServerOptions) -> None:
     for address in (options.amqp, options.http):
         if address is not None and not address.loopback and options.users is None:
             raise OptionsError(
-                f"{address} can be reached from other machines, and without a users' file every client could connect: "
-                "name one (assay broker --users FILE --add-user NAME makes it), or listen on 127.0.0.1"
+                f"other machines can reach {address}, and without a users' file every client could connect: "
+                "name one (assay broker --users FILE --add-user NAME creates it), or listen on 127.0.0.1"
             )
 
 
 def _check_behaviour(options: ServerOptions) -> None:
-    """Refuse an unknown defect or variant, and both together; a server without either loads neither."""
+    """Check the defect and the variant, and load the modules of either only if the option is set.
+
+    Raises:
+        OptionsError: The defect or the variant is unknown, or both are given.
+    """
     if options.defect is not None:
         from assay_broker.defects import DEFECTS
 
@@ -138,15 +142,15 @@ def _check_behaviour(options: ServerOptions) -> None:
 
 
 def check_word(what: str, word: str, known: Iterable[str]) -> None:
-    """Refuse an unknown word, and name the closest known one.
+    """Check that a word is known.
 
     Args:
-        what: What it names.
-        word: What was written.
-        known: The words there are.
+        what: A noun for the kind of word, for the error: "defect".
+        word: The word that the user wrote.
+        known: All known words.
 
     Raises:
-        OptionsError: There is no such word.
+        OptionsError: The word is unknown; the error names the closest known word.
     """
     names = list(known)
     if word in names:

@@ -1,4 +1,4 @@
-"""What a server needs of its listeners and security."""
+"""The interfaces through which a server uses its listeners, users and TLS."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ class ListenerPort(Protocol):
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and port on which it listens."""
+        """The host and port on which the listener listens."""
         ...
 
     async def start(self, host: str, port: int) -> None:
         """Start to listen.
 
         Raises:
-            ServerError: The address is in use, or cannot be used.
+            ServerError: The address is in use, or this machine cannot use it.
         """
         ...
 
     async def drain(self) -> None:
-        """Accept no more clients, ask those connected to leave, and wait for that up to a limit."""
+        """Accept no more clients, ask the connected ones to disconnect, and wait for them, up to a limit."""
         ...
 
     async def close(self) -> None:
-        """End all connections at once."""
+        """Stop listening and cut all connections at once."""
         ...
 
 
@@ -42,18 +42,18 @@ class AmqpListenerPort(ListenerPort, Protocol):
     """A listener for AMQP clients."""
 
     def views(self) -> Sequence[ConnectionView]:
-        """Return the connections, for the status page."""
+        """Return a description of each connection, for the status page."""
         ...
 
 
 class Parts(Protocol):
-    """Creates the parts of a server, each once and in this order."""
+    """The factory of a server's parts; the server calls each method once, in this order."""
 
     def secure(self, options: ServerOptions) -> None:
-        """Read users and certificates.
+        """Read the users' file and the TLS certificate.
 
         Raises:
-            OptionsError: Something is wrong with them.
+            OptionsError: The users' file, the certificate or its key is not valid.
         """
         ...
 
@@ -68,5 +68,5 @@ class Parts(Protocol):
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> ListenerPort:
-        """Create the listener for administrators, who see the connections of clients."""
+        """Create the listener for administrators, with a function that returns the clients' connections to show."""
         ...

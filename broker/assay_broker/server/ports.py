@@ -1,4 +1,4 @@
-"""Check a server's addresses before anything is created on the disk."""
+"""The check of a server's addresses, before the server creates files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ADVICE = {
 
 
 async def check_addresses(options: ServerOptions) -> None:
-    """Check that the addresses are free, without listening on them.
+    """Check that the server's addresses are free, without listening on them.
 
     Args:
-        options: What the server is asked to be.
+        options: The server's options.
 
     Raises:
-        MachineError: One of them is in use, or this machine may not use it.
+        MachineError: An address is in use, or this machine may not use it.
     """
     for what, address in (("AMQP", options.amqp), ("HTTP", options.http)):
         if address is None:
@@ -35,7 +35,7 @@ async def check_addresses(options: ServerOptions) -> None:
             number = None if isinstance(error, socket.gaierror) else error.errno
             why = error.strerror or str(error) if number is None else os.strerror(number)
             advice = _ADVICE.get(number or 0, "name an address of this machine")
-            raise MachineError(f"{address} cannot be listened on for {what} ({why}): {advice}.") from error
+            raise MachineError(f"the server cannot listen on {address} for {what} ({why}): {advice}.") from error
 
 
 async def _bind(address: HostPort) -> None:

@@ -1,4 +1,4 @@
-"""A server as the process of a command: signals, limits of the process, and the ready file."""
+"""The run of a server by a command: signals, the limits of the process, and the ready file."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from assay_broker.stores import Store
 _LOG = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _YOUNG = 50_000
-"""The garbage collector's threshold: objects created less objects freed."""
+"""The garbage collector's first threshold: the number of objects created minus the number freed."""
 _FILES = 256
-"""Open files besides the clients' sockets."""
+"""The number of open files that the server needs besides the clients' sockets."""
 _LONGEST_WORD = 65_536
-"""Octets of a ready file."""
+"""The most octets that the server reads of an existing ready file."""
 _KILLED = 128
-"""Added to a signal's number for the exit status, as shells do."""
+"""The number that is added to a signal's number for the exit status, as shells do."""
 
 
 class Ready(Struct, frozen=True, kw_only=True):
-    """That a server is ready, and its addresses; a ready file holds it as JSON.
+    """The news that a server is ready, with its addresses; the ready file holds it as JSON.
 
     Args:
         name: The queue manager's name.
-        amqp: Where AMQP clients connect; None for nowhere.
-        http: Where administrators do; None for nowhere.
-        data: The folder of its store; None for memory.
-        pid: The process.
+        amqp: The URL for AMQP clients; None without an AMQP listener.
+        http: The URL for administrators; None without an HTTP listener.
+        data: The folder of the store; None for a store in memory.
+        pid: The id of the server's process.
     """
 
     name: str
@@ -55,10 +55,8 @@ class Ready(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The same as a sentence."""
-        kept = (
-            "keeps everything in memory, which ends with it" if self.data is None else f"keeps its data in {self.data}"
-        )
+        """The news as a sentence for a person."""
+        kept = "keeps its data in memory only" if self.data is None else f"keeps its data in {self.data}"
         where = " and ".join(one for one in (self.amqp, self.http) if one is not None)
         return f"{self.name} is ready at {where}; it {kept}."
 
@@ -69,25 +67,25 @@ async def run(
     parts: Parts | None = None,
     store: Callable[[ServerOptions], Store] = open_store,
 ) -> None:
-    """Run a server until SIGTERM, SIGINT or SIGHUP, which stop it in order.
+    """Run a server until SIGTERM, SIGINT or SIGHUP stops it in order.
 
     A second SIGTERM or SIGINT ends the process at once.
 
     Args:
-        launch: What to run.
-        told: Told when it is ready.
-        parts: What it is put together from; None for the real ones.
-        store: Opens its store.
+        launch: The options of the server and the command.
+        told: Called once, when the server is ready.
+        parts: The factory of the server's parts; None for the real parts.
+        store: Opens the server's store.
 
     Raises:
-        ServerError: It cannot be started, or could not keep everything.
+        ServerError: The server cannot start, or its store could not write everything at the end.
     """
     leave = asyncio.Event()
 
     def signalled(number: int) -> None:
         if leave.is_set():
             if number == signal.SIGHUP:
-                return  # shell and system both send it when a terminal is closed
+                return  # when a terminal closes, both the shell and the system send SIGHUP
             os._exit(_KILLED + number)
         leave.set()
 
@@ -102,7 +100,18 @@ async def _live(
     store: Callable[[ServerOptions], Store],
     leave: asyncio.Event,
 ) -> None:
-    """Run a server until it is told to stop."""
+    """Run a server until the event is set.
+
+    Args:
+        launch: The options of the server and the command.
+        told: Called once, when the server is ready.
+        parts: The factory of the server's parts; None for the real parts.
+        store: Opens the server's store.
+        leave: The event that stops the server.
+
+    Raises:
+        ServerError: The server cannot start, or its store could not write everything at the end.
+    """
     _check_ready_file(launch)
 
     def opened(options: ServerOptions) -> Store:
@@ -130,7 +139,11 @@ async def _live(
 
 @contextmanager
 def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
-    """Handle signals, except those that a shell has set to be ignored for background processes."""
+    """Handle the signals that stop a server, except those that a shell made a background process ignore.
+
+    Args:
+        signalled: Called with the number of each signal.
+    """
     loop = asyncio.get_running_loop()
     heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in heeded:
@@ -139,28 +152,37 @@ def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
         yield
     finally:
         for number in heeded:
-            loop.remove_signal_handler(number)  # uvloop leaves them behind when it is closed
+            loop.remove_signal_handler(number)  # uvloop does not remove them when it closes
 
 
 def _affordable(options: ServerOptions) -> ServerOptions:
-    """Limit connections to the open files allowed: running out of them would affect clients that are connected."""
+    """Return the options with no more connections than the process may have open files.
+
+    Without this, a new client could use up the last file, and connected clients would fail.
+    """
     connections = int(options.amqp_limits.get("connections", AmqpLimits().connections))
     files = _open_files(connections + _FILES)
     if files is None or files >= connections + _FILES:
         return options
     fit = max(files - _FILES, files // 2)
-    told = "the system lets this process have %s files open: %s connections are let in at a time, and not %s"
+    told = "the system lets this process open %s files, so at most %s clients can connect at a time, not %s"
     _LOG.warning(told, files, fit, connections)
     return replace(options, amqp_limits={**options.amqp_limits, "connections": fit})
 
 
 def _open_files(wanted: int) -> int | None:
-    """Raise the limit of open files to this number, and return it; None for no limit.
+    """Raise the process's limit of open files, as far as the system allows.
 
-    Most systems begin with about a thousand, for old programs that cannot use more; a process may raise it.
+    Most systems start a process with a limit of about a thousand, which the process may raise.
+
+    Args:
+        wanted: The number of files that the server needs.
+
+    Returns:
+        The limit afterwards; None for no limit.
     """
     try:
-        import resource  # not on every system
+        import resource  # does not exist on every system
     except ImportError:
         return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -168,17 +190,18 @@ def _open_files(wanted: int) -> int | None:
         return None
     more = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if more > soft:
-        with suppress(ValueError, OSError):  # some systems have a limit of their own besides
+        with suppress(ValueError, OSError):  # some systems refuse values below the hard limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
             soft = more
     return soft
 
 
 def _spare_collector() -> None:
-    """Run the garbage collector less often, and never on objects from before the first message.
+    """Make the garbage collector run less often, and skip the objects that exist now.
 
-    A broker allocates for each message, and messages that wait are many objects: with Python's own thresholds the
-    collector takes a fifth of its time.  Nothing here relies on it: what a message needs is let go by its last user.
+    A broker creates objects for each message, and waiting messages are many objects.  With Python's own thresholds the
+    collector takes a fifth of the broker's time.  The objects of a message are freed without the collector, by
+    reference counts.
     """
     gc.collect()
     gc.freeze()
@@ -186,15 +209,19 @@ def _spare_collector() -> None:
 
 
 def _check_ready_file(launch: Launch) -> None:
-    """Refuse a ready file that cannot be written, before anything else is created."""
+    """Check that the ready file can be written, before the server creates other files.
+
+    Raises:
+        OptionsError: The ready file cannot be written.
+    """
     path, data = launch.ready_file, launch.server.data
     if path is None:
         return
     folder = path.parent.resolve()
     if data is not None and not folder.exists() and folder in (data.resolve(), *data.resolve().parents):
-        return  # it is made with the store's
+        return  # the store will create the folder
     if not folder.is_dir():
-        raise _unwritable(path, f"{path.parent} is no folder")
+        raise _unwritable(path, f"{path.parent} is not a folder")
     if path.is_dir():
         raise _unwritable(path, "it is a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -202,9 +229,10 @@ def _check_ready_file(launch: Launch) -> None:
 
 
 def _forget_dead(path: Path | None, options: ServerOptions) -> None:
-    """Remove the ready file of a server that was killed, so that a script does not take it for this one's.
+    """Remove the ready file of a killed server, so that a script does not mistake it for this server's file.
 
-    The file belongs to this folder, which this process has locked, so that no other server can be running.
+    The file names the folder of this server's store.  This process has locked the folder, so the other server has
+    ended.
     """
     if path is None or options.data is None or not path.is_file():
         return
@@ -214,7 +242,7 @@ def _forget_dead(path: Path | None, options: ServerOptions) -> None:
         if told.data == str(options.data):
             path.unlink(missing_ok=True)
     except msgspec.DecodeError:
-        return  # a file of another kind: this server overwrites it when it is ready
+        return  # not a ready file; this server overwrites it later
     except OSError as error:
         raise _unwritable(path, error.strerror) from error
 
@@ -225,14 +253,14 @@ def _unwritable(path: Path, why: str | None) -> OptionsError:
 
 @contextmanager
 def _announced(ready: Ready, path: Path | None) -> Generator[None]:
-    """Keep the ready file for the length of a block."""
+    """Write the ready file, and remove it at the end of the ``with`` block; do nothing without a path."""
     if path is None:
         yield
         return
     beginning = path.with_name(f"{path.name}.{ready.pid}")
     try:
         beginning.write_bytes(msgspec.json.encode(ready) + b"\n")
-        beginning.replace(path)  # a reader never sees a partial file
+        beginning.replace(path)  # atomic, so that a reader never sees a partial file
     except OSError as error:
         raise _unwritable(path, error.strerror) from error
     try:

@@ -1,4 +1,4 @@
-"""One server: a store, a queue manager and its listeners, in one asyncio loop."""
+"""A server: a store, a queue manager and its listeners, on one asyncio loop."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ _LOG = get_logger(__name__)
 
 
 def open_store(options: ServerOptions) -> Store:
-    """Open a server's store.
+    """Open a server's store, in a folder or in memory.
 
     Args:
-        options: What the server is asked to be.
+        options: The server's options.
 
     Raises:
-        StoreError: It cannot be opened.
+        StoreError: The store cannot be opened.
     """
     return MemoryStore() if options.data is None else SqliteStore(options.data, options.name)
 
 
 class BrokerServer:
-    """One server, which is started once and stopped once.
+    """A server, which can be started once and stopped once.
 
     Args:
-        options: What it is asked to be.
-        parts: What it is put together from; None for the real ones.
-        store: Opens its store.
+        options: The server's options.
+        parts: The factory of the server's parts; None for the real parts.
+        store: Opens the server's store.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class BrokerServer:
         self._store: Store | None = None
         self._queue_manager: QueueManager | None = None
         self._aside = ThreadPoolExecutor(1, "disk")
-        """The thread that waits for the disk when there is much to flush."""
+        """The thread that waits for the disk when many records are to be flushed."""
         self.amqp: AmqpListenerPort | None = None
-        """The AMQP listener; None for none."""
+        """The AMQP listener; None before the start or without AMQP."""
         self.http: ListenerPort | None = None
-        """The HTTP listener; None for none."""
+        """The HTTP listener; None before the start or without HTTP."""
 
     @property
     def queue_manager(self) -> QueueManager:
-        """The queue manager; use it on the server's loop only.
+        """The queue manager, for use on the server's loop only.
 
         Raises:
             RuntimeError: The server has not been started.
@@ -84,20 +84,20 @@ class BrokerServer:
 
     @property
     def amqp_url(self) -> str:
-        """The URL for AMQP clients; empty for none."""
+        """The URL for AMQP clients; empty without an AMQP listener."""
         return self._url(self.amqp, self.options.amqp, "amqp")
 
     @property
     def http_url(self) -> str:
-        """The URL for administrators; empty for none."""
+        """The URL for administrators; empty without an HTTP listener."""
         return self._url(self.http, self.options.http, "http")
 
     async def start(self) -> None:
-        """Start, and return when clients can connect. If that fails, undo what was done.
+        """Start the server, and return when clients can connect; after an error, close everything again.
 
         Raises:
-            OptionsError: Options are invalid or contradict each other.
-            MachineError: The folder or an address is in use, or the machine fails otherwise.
+            OptionsError: An option or a file that it names is invalid, or two options contradict each other.
+            MachineError: The folder or an address is in use, the store is damaged, or the disk failed.
         """
         check(self.options)
         self._parts.secure(self.options)
@@ -105,8 +105,8 @@ class BrokerServer:
         try:
             self._begin()
             await self._open()
-        except BaseException:  # a cancelled start too: listeners and the store are open by then
-            with suppress(MachineError):  # of two errors the first one counts
+        except BaseException:  # also after a cancel, because the store and listeners may be open
+            with suppress(MachineError):  # the first error matters more
                 await self._end(drain=False)
             raise
         _LOG.info(
@@ -120,31 +120,31 @@ class BrokerServer:
         )
 
     async def stop(self, *, drain: bool = True) -> None:
-        """Stop in order: back out units of work, and flush what was written.
+        """Stop the server in order: back out units of work, and flush the store.
 
         Args:
-            drain: Whether clients are asked to go, and have a moment to do so.
+            drain: Whether the server first asks clients to disconnect, and waits for them up to ``drain_ms``.
 
         Raises:
-            MachineError: The store cannot keep everything.
+            MachineError: The store could not write everything.
         """
         _LOG.info("stopping", queue_manager=self.options.name)
         await self._end(drain=drain)
         _LOG.info("stopped", queue_manager=self.options.name)
 
     async def ask(self, job: Callable[[QueueManager], T]) -> T:
-        """Call a function with the queue manager.
+        """Call a function with the queue manager, and return its result.  Await this on the server's loop.
 
         Args:
-            job: What; it is called on the server's loop.
+            job: The function.
         """
         return job(self.queue_manager)
 
     def call(self, job: Callable[[QueueManager], T]) -> T:
-        """Call a function with the queue manager from another thread, and wait for its result.
+        """Call a function with the queue manager from another thread, and return its result.
 
         Args:
-            job: What; it is called on the server's loop.
+            job: The function; it runs on the server's loop.
 
         Raises:
             RuntimeError: The server has not been started.
@@ -161,7 +161,8 @@ class BrokerServer:
         self._loop = asyncio.get_running_loop()
         self._runner = AsyncioRunner(self._loop)
         try:
-            self._aside.submit(int).result()  # starts its thread now: amid a flush it would be too late to find none
+            # Starts the thread now, because a failure to start it could not be handled during a flush.
+            self._aside.submit(int).result()
         except RuntimeError as error:
             raise MachineError(f"no thread can be started to wait for the disk: {error}") from error
         try:
@@ -179,7 +180,7 @@ class BrokerServer:
         _LOG.warning(trace.text, queue_manager=self.options.name, objects=list(trace.objects))
 
     async def _open(self) -> None:
-        """Start the AMQP listener, then the HTTP listener, which shows the former's connections."""
+        """Start the AMQP listener, then the HTTP listener, whose status page shows the AMQP connections."""
         options, queue_manager, runner = self.options, self.queue_manager, self._runner
         if runner is None:
             raise RuntimeError("the server has not been started")
@@ -247,7 +248,10 @@ def _real_parts() -> Parts:
 
 
 def _seams(options: ServerOptions) -> Seams:
-    """The filters of a defect or a variant; none for the reference broker as it is, which loads neither."""
+    """Return the filters of the defect or the variant that the options name; filters that change nothing without one.
+
+    The modules of defects and variants are loaded only if the options name one.
+    """
     if options.defect is not None:
         from assay_broker.defects import DEFECTS
 

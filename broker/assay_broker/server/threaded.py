@@ -1,4 +1,4 @@
-"""A server in a thread of its own, for tests and programs without an event loop."""
+"""A server in its own thread, for tests and for programs without an event loop."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from assay_broker.server.server import BrokerServer
 
 @contextmanager
 def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[BrokerServer]:
-    """Run a server for the length of a block, and stop it in order.
+    """Run a server during a ``with`` block, and stop it in order at the block's end.
 
     Args:
-        options: What it is asked to be; with port 0 it takes ports that are free.
-        parts: What it is put together from; None for the real ones.
+        options: The server's options; port 0 stands for any free port.
+        parts: The factory of the server's parts; None for the real parts.
 
     Raises:
-        ServerError: It cannot be started, or could not keep everything.
+        ServerError: The server cannot start, or its store could not write everything at the end.
     """
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
     ended: Future[None] = Future()
@@ -39,7 +39,7 @@ def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[Bro
     def live() -> None:
         try:
             run(serve(), encrypted=options.tls_key is not None)
-        except BaseException as error:  # noqa: BLE001  SystemExit too: raised where the server was asked for
+        except BaseException as error:  # noqa: BLE001  also SystemExit; raised again in the caller's thread
             (ended if started.done() else started).set_exception(error)
         else:
             ended.set_result(None)

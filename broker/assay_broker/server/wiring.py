@@ -21,16 +21,16 @@ _LOG = logging.getLogger(__name__)
 
 
 class Wiring:
-    """The real parts of one server."""
+    """The factory of a server's real parts."""
 
     def __init__(self) -> None:
         self._security = Security()
 
     def secure(self, options: ServerOptions) -> None:
-        """Read users and certificates.
+        """Read the users' file and the TLS certificate, and warn about unsafe ones.
 
         Raises:
-            OptionsError: Something is wrong with them.
+            OptionsError: The users' file, the certificate or its key is not valid.
         """
         with complaints():
             users = None if options.users is None else Users.read(options.users)
@@ -56,7 +56,7 @@ class Wiring:
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> ServerHttpListener:
-        """Create the listener for administrators, who see the connections of clients."""
+        """Create the listener for administrators, with a function that returns the clients' connections to show."""
         return ServerHttpListener(
             queue_manager,
             runner,
@@ -68,39 +68,39 @@ class Wiring:
 
 
 class ServerAmqpListener(AmqpListener):
-    """The AMQP listener, whose errors are a server's."""
+    """An AMQP listener that raises its errors as a `ServerError`."""
 
     async def start(self, host: str, port: int) -> None:
-        """Listen.
+        """Start to listen.
 
         Raises:
-            ServerError: The address is in use, or cannot be used.
+            ServerError: The address is in use, or this machine cannot use it.
         """
         with complaints():
             await super().start(host, port)
 
     def views(self) -> tuple[AmqpConnectionView, ...]:
-        """Return the connections, for the status page."""
+        """Return a description of each connection, for the status page."""
         return self.connections
 
 
 class ServerHttpListener(HttpListener):
-    """The HTTP listener, whose errors are a server's."""
+    """An HTTP listener that raises its errors as a `ServerError`."""
 
     async def start(self, host: str, port: int) -> None:
-        """Listen.
+        """Start to listen.
 
         Raises:
-            ServerError: The address is in use, or cannot be used.
+            ServerError: The address is in use, or this machine cannot use it.
         """
         with complaints():
             await super().start(host, port)
 
 
 def _unencrypted(options: ServerOptions) -> str | None:
-    """Return a warning about listeners that other machines can reach without TLS; None for none.
+    """Return a warning if other machines can reach a listener without TLS; else None.
 
-    Without users the server listens on this machine only (`options.check`), so only a server with users can be meant.
+    Such a server has users, because a server without users listens on this machine only (`options.check`).
     """
     asked = (("AMQP", options.amqp), ("HTTP", options.http))
     open_to_others = [f"{name} at {place}" for name, place in asked if place is not None and not place.loopback]
@@ -116,10 +116,10 @@ def _unencrypted(options: ServerOptions) -> str | None:
 
 @contextmanager
 def complaints() -> Generator[None]:
-    """Turn the errors of a listener into a server's.
+    """Translate the errors of users' files, certificates and listeners in this block to a `ServerError`.
 
     Raises:
-        OptionsError: The address needs users or TLS.
+        OptionsError: The users' file or the certificate is not valid, or the address needs users.
         MachineError: The address is in use or unknown.
     """
     try:

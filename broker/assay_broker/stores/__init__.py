@@ -1,7 +1,7 @@
-"""Stores: where a queue manager's records are kept.
+"""The stores that keep a queue manager's records.
 
-Records are written at once and flushed later. Records that were written and not flushed are lost when the machine
-fails.
+A queue manager writes records at once and flushes them later.  When the machine fails, written records that were not
+flushed are lost.
 """
 
 from __future__ import annotations
@@ -18,77 +18,78 @@ Observer = Callable[[Operation, tuple[Record, ...]], None]
 
 
 class StoreError(Exception):
-    """A store has failed.
+    """A store cannot write, flush or read.
 
     Args:
-        why: One sentence for the user.
+        why: A sentence for the user that names the problem.
     """
 
 
 class Store(Protocol):
-    """Keeps records."""
+    """A store of records, used by one queue manager."""
 
     def write(self, records: Sequence[Record]) -> None:
-        """Write records, all or none, in order; they are durable after the next `flush`.
+        """Write records in order, all or none of them; they are durable after the next `flush`.
 
         Raises:
-            StoreError: They cannot be taken.
+            StoreError: The store cannot write them, for example because the disk is full.
         """
         ...
 
     def flush(self) -> None:
-        """Make everything written durable.
+        """Make all written records durable.
 
         Raises:
-            StoreError: It cannot be made durable; it is dropped.
+            StoreError: The disk failed; the records that were not durable yet are dropped.
         """
         ...
 
     def drop(self) -> None:
-        """Lose everything not flushed, as when the machine fails."""
+        """Drop all records that were not flushed, as a failure of the machine would."""
         ...
 
     def load(self) -> tuple[Record, ...]:
-        """Return the durable records for recovery; superseded ones may be left out."""
+        """Return the durable records for recovery; the store may omit records that later ones replace."""
         ...
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets are anywhere in the store, flushed or not (PD-31)."""
+        """Tell whether these octets are anywhere in the store, flushed or not (PD-31)."""
         ...
 
 
 @runtime_checkable
 class PartedStore(Store, Protocol):
-    """A store whose flush waits for the disk in a step of its own, which another thread can do.
+    """A store whose flush is split into steps, so that a second thread can wait for the disk.
 
     Between `begin_flush` and `end_flush` only `write` may be called.
     """
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Give all written records to the disk; return the function that waits for it.
+        """Hand all written records to the disk, without waiting for it.
 
         Returns:
-            A function for any thread. It returns when the records are on disk, and raises `StoreError` if they cannot
-            be. None if there is nothing to wait for; then `end_flush` is not called.
+            A function that waits for the disk and may run on any thread.  It raises `StoreError` if the disk fails.
+            None if no record was written since the last flush; then `end_flush` is not called.
 
         Raises:
-            StoreError: The records cannot be made durable; they are dropped.
+            StoreError: The disk failed; the records are dropped.
         """
         ...
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """Conclude the flush after the wait.
+        """End a flush, after the function that `begin_flush` returned.
 
         Args:
-            failed: The error that the wait raised; records written meanwhile are then dropped, too. None for success.
+            failed: The error that this function raised, or None.  After an error the store also drops the records
+                that were written during the flush.
         """
         ...
 
 
 @runtime_checkable
 class FileStore(Store, Protocol):
-    """A store in files that another program can take away."""
+    """A store in files, which another program might delete or replace."""
 
     def is_there(self) -> bool:
-        """Whether its files are still those that it opened; reads none of them."""
+        """Tell, without reading the files, whether they still are the ones that the store opened."""
         ...

@@ -1,6 +1,6 @@
-"""Long message bodies: they are taken out of their records and stored in pieces, so that memory holds them once.
+"""Long message bodies, which the store keeps in pieces outside their records, so that memory holds each body only once.
 
-A piece is cut from the body when it is written, and appended to the body when it is read.
+The store cuts a piece from the body when it writes the piece, and appends the piece to the body when it reads it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Field = Literal["body", "encoded"]
 _BRINGING = (MessageStored, RetainedSet)
 """Record types that contain one message."""
 _ERRORS = "surrogatepass"
-"""Lone surrogates are allowed, since a text may be cut between pieces anywhere."""
+"""The error handler for encoding: allows lone surrogates, which a text may contain."""
 
 
 class Long(Struct, frozen=True, array_like=True):
-    """A body that was taken out of its record.
+    """The description of a long body that is stored outside its record.
 
     Args:
-        message: In which of the record's messages it stood, counted from 0.
-        field: Where it stood in the message.
-        text: Whether it is a text.
-        pieces: In how many pieces it stands.
+        message: The index of the body's message among the record's messages, from 0.
+        field: The message's field that held the body.
+        text: Whether the body is a text, not octets.
+        pieces: The number of pieces.
     """
 
     message: int
@@ -47,9 +47,9 @@ class Shortened(Struct, frozen=True, eq=False):
     """A record without its long bodies.
 
     Args:
-        record: The record.
-        longs: The long bodies, in the order of their pieces.
-        messages: The messages that still have these bodies.
+        record: The record, with None in place of each long body.
+        longs: The descriptions of the long bodies, in the order of their pieces.
+        messages: The record's original messages, which still hold the long bodies.
     """
 
     record: Record
@@ -58,11 +58,11 @@ class Shortened(Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """Octets or characters that were taken out of the record."""
+        """The length of all long bodies together, in octets or, for a text, characters."""
         return sum(len(self._value(long)) for long in self.longs)
 
     def pieces(self) -> Iterator[memoryview | bytes]:
-        """Iterate over the pieces; each is created on demand."""
+        """Yield the pieces of all long bodies in order; each piece is created when it is asked for."""
         for long in self.longs:
             yield from _cut(self._value(long))
 
@@ -70,20 +70,20 @@ class Shortened(Struct, frozen=True, eq=False):
         message = self.messages[long.message]
         value = message.body if long.field == "body" else message.encoded
         if value is None:
-            raise ValueError("what has left a record is not where it was")
+            raise ValueError("a message has lost a long body that belongs to its record")
         return value
 
 
 def shorten(record: Record) -> Shortened | None:
-    """Take long bodies out of a record.
+    """Separate a record from its long bodies.
 
     Args:
-        record: The record; it stays as it is.
+        record: The record, which is not changed.
 
     Returns:
-        The record without it; None when nothing is long.
+        A copy of the record without its long bodies, and the bodies; None if the record has no long body.
     """
-    if isinstance(record, MessageStored):  # nearly all are, and nearly all of these are short
+    if isinstance(record, MessageStored):  # a short cut for nearly all records
         message = record.message
         if _is_short(message.body) and _is_short(message.encoded):
             return None
@@ -101,23 +101,26 @@ def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -
     """Put long bodies back into a record.
 
     Args:
-        record: The record without it.
-        longs: What had left.
-        pieces: The pieces of all of it, in order.
+        record: The record without its long bodies.
+        longs: The descriptions of the long bodies.
+        pieces: The pieces of all long bodies, in order.
+
+    Returns:
+        The whole record.
 
     Raises:
-        ValueError: The record has no place for it, or a piece is missing or no text.
+        ValueError: The record has no such message, a piece is missing, or the piece of a text is not UTF-8.
     """
     messages = list(_messages(record))
     for long in longs:
         if long.message >= len(messages):
-            raise ValueError("a record has pieces of a message that it has not")
+            raise ValueError("a record has pieces of a message that it does not contain")
         messages[long.message] = _put_back(messages[long.message], long.field, _join(long, pieces))
     return _with(record, tuple(messages))
 
 
 def _messages(record: Record) -> tuple[Message, ...]:
-    """Return the messages in a record."""
+    """Return the messages that a record contains; empty for a record of another kind."""
     if isinstance(record, UnitPrepared):
         return tuple(one.message for one in record.kept)
     if isinstance(record, _BRINGING) and record.message is not None:
@@ -126,7 +129,7 @@ def _messages(record: Record) -> tuple[Message, ...]:
 
 
 def _with(record: Record, messages: tuple[Message, ...]) -> Record:
-    """Return a record with other messages."""
+    """Return a copy of a record in which these messages replace its own."""
     if isinstance(record, UnitPrepared):
         kept = zip(record.kept, messages, strict=True)
         return replace(record, kept=tuple(replace(one, message=message) for one, message in kept))
@@ -145,12 +148,12 @@ def _put_back(message: Message, field: Field, value: str | bytes | None) -> Mess
 
 
 def _is_short(value: str | bytes | None) -> bool:
-    """Whether a body is certainly short, as most are."""
+    """Tell whether a body is short in every encoding, by a check that is fast because it does not look at the text."""
     return value is None or len(value) <= _PIECE_CHARACTERS
 
 
 def _is_long(value: str | bytes) -> bool:
-    """Whether a body might need more than one piece."""
+    """Tell whether a body may need more than one piece."""
     return len(value) > (PIECE_BYTES if isinstance(value, bytes) or value.isascii() else _PIECE_CHARACTERS)
 
 
@@ -174,9 +177,10 @@ def _cut(value: str | bytes) -> Iterator[memoryview | bytes]:
 
 
 def _join(long: Long, pieces: Iterator[bytes]) -> str | bytes:
-    """Join pieces.
+    """Join the pieces of one body, without holding the body twice in memory.
 
-    A text grows in place while nothing else refers to it, and a buffer gives its octets without a copy.
+    CPython extends a text in place if only one variable refers to it, and `io.BytesIO` returns its octets without a
+    copy.
     """
     if long.text:
         text = ""

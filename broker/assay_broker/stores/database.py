@@ -1,4 +1,4 @@
-"""A folder's open database: transactions, the write-ahead log, and reclaiming free pages."""
+"""The open database of a store's folder: its transactions, its write-ahead log, and the reclaiming of free pages."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _VACUUM_PAGES = 4096
 
 
 class Database:
-    """An open database.
+    """The open database of a store's folder.
 
     Args:
-        folder: The folder, whose files are there.
+        folder: The folder, in which the files exist.
         owner: The queue manager's name.
-        vfs: What SQLite reaches the disk by; None for the system's own way.
+        vfs: The name of the VFS through which SQLite uses the disk; None for the system's own.
 
     Raises:
-        StoreError: It cannot be used; it is left as it is.
+        StoreError: The database cannot be used; its files are left unchanged.
     """
 
     def __init__(self, folder: Folder, owner: str, vfs: str | None) -> None:
@@ -43,12 +43,12 @@ class Database:
         self._log_pages = log_bytes // _FRAME_BYTES
         self._pages = 0
         self.trouble: StoreError | None = None
-        """Why its log could not be copied lately; None if all is well."""
+        """The error of the last attempt to copy the log into the database; None if it succeeded."""
         try:
             with self._reported():
                 self._connection.set_wal_hook(self._logged)
                 self._tables = Tables(self._connection)
-        except BaseException:  # Ctrl-C too: an open connection keeps the file locked
+        except BaseException:  # also on Ctrl-C, because an open connection keeps the file locked
             self._connection.close()
             raise
         folder.remember()
@@ -60,13 +60,13 @@ class Database:
     # transactions ------------------------------------------------------------------------------------------------
 
     def begin(self, newest: Newest[Row]) -> None:
-        """Apply a change, which `commit` makes durable.
+        """Begin a transaction and save new slot contents in it, for `commit` to make durable.
 
         Args:
-            newest: What slots hold from then on.
+            newest: The new contents of the changed slots.
 
         Raises:
-            StoreError: It cannot be made; nothing of it is there.
+            StoreError: The contents cannot be saved; the transaction is rolled back.
         """
         self._folder.check()
         with self._reported():
@@ -75,22 +75,24 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._tables.save(newest)
-            except BaseException:  # Ctrl-C too: a transaction left open would take in the next change
+            except BaseException:  # also on Ctrl-C, or the next change would join this one
                 self._roll_back()
                 raise
 
     def commit(self) -> None:
-        """Commit, and reclaim pages. Any thread may call it while no other uses the database.
+        """Commit the transaction, and reclaim free pages.
+
+        Any thread may call this while no other thread uses the database.
 
         Raises:
-            StoreError: It cannot be made durable; nothing of it remains, not even after a crash.
+            StoreError: The disk failed.  The transaction is rolled back, and does not return after a crash.
         """
         with self._reported():
             self._doubtful = True
             try:
                 self._connection.execute("COMMIT")
-            except BaseException as error:  # Ctrl-C too, as above
-                # On a full disk the end of the transaction was not written. After any other error it may have been.
+            except BaseException as error:  # also on Ctrl-C, as in `begin`
+                # On a full disk SQLite has not written the end of the transaction.  After other errors it may have.
                 self._doubtful = not isinstance(error, apsw.FullError)
                 self._roll_back()
                 raise
@@ -103,16 +105,16 @@ class Database:
             self._connection.execute("ROLLBACK")
 
     def _settle_doubt(self) -> None:
-        """Ensure that nothing of a failed or interrupted transaction comes back.
+        """Restart the log, so that a failed or interrupted transaction cannot return.
 
-        Its end may be in the log although its flush has failed, and after a crash it would count as committed, or as
-        following what is written now.  So the log is restarted, which voids its content, before anything is written.
+        Such a transaction may be complete in the log although its flush failed.  After a crash SQLite would treat it
+        as committed.  A restart of the log before the next write makes its old content void.
         """
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
         self._connection.execute(f"PRAGMA user_version={schema.VERSION}")
         self._doubtful = False
 
-    # room --------------------------------------------------------------------------------------------------------
+    # space -------------------------------------------------------------------------------------------------------
 
     def _tidy(self) -> None:
         """Copy a long log into the database, and reclaim pages after many removals."""
@@ -123,19 +125,19 @@ class Database:
                     self._copy_log()
             self.trouble = None
         except StoreError as error:
-            # What was committed is durable all the same; the next time may do better, and the trouble can be seen.
+            # The transaction is durable all the same.  The next commit tries again, and `trouble` shows the error.
             self.trouble = error
 
     def _give_back(self) -> bool:
         free = int(self._connection.pragma("freelist_count"))
         if free < _FREE_PAGES or free * _FREE_SHARE < int(self._connection.pragma("page_count")):
             return False
-        # Each step of the statement gives one page back.
+        # `fetchall` is needed because each row that is fetched gives back only one page.
         self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
         return True
 
     def _copy_log(self) -> bool:
-        """Copy the log into the database. Return whether all of it was copied."""
+        """Copy the log into the database; return True if all of it was copied."""
         pages, copied = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._pages = 0
         return pages == copied
@@ -146,8 +148,8 @@ class Database:
         """Return the committed records.
 
         Raises:
-            DamagedError: A row is not as it was written.
-            StoreError: It cannot be read.
+            DamagedError: A row was altered by another program.
+            StoreError: The database cannot be read.
         """
         with self._reported():
             try:
@@ -156,10 +158,10 @@ class Database:
                 raise DamagedError(self._folder.database, str(error)) from error
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets are anywhere in its files, or across two pieces of a body.
+        """Tell whether these octets are anywhere in the database's files, also across two pieces of a body.
 
         Raises:
-            StoreError: It cannot be read.
+            StoreError: The files cannot be read.
         """
         with self._reported():
             pages = (*pages_of_database(self._folder.database), *pages_of_log(self._folder.log))
@@ -168,13 +170,13 @@ class Database:
     # the end -----------------------------------------------------------------------------------------------------
 
     def close(self, keep: Keep) -> None:
-        """Close in order: the database has everything, and the log is empty.
+        """Close in order: copy the log into the database, and empty the log.
 
         Args:
-            keep: Flushes a file by its descriptor.
+            keep: Flushes a file, given its descriptor.
 
         Raises:
-            StoreError: The disk refuses; what was committed is in the log.
+            StoreError: The disk failed; the committed records are still in the log.
         """
         try:
             with self._reported():
@@ -187,7 +189,7 @@ class Database:
             self._folder.void_log(keep)
 
     def abandon(self) -> None:
-        """Close as a killed process does, without writing."""
+        """Close the files without writing, as a killed process would."""
         self._connection.close(True)  # noqa: FBT003 - apsw knows this parameter by its place only
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The disk under a store, real or simulated."""
+"""The disk on which a store keeps its files: the machine's own or a simulated one."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import Protocol
 
 
 class Disk(Protocol):
-    """What a store needs of the disk."""
+    """The operations that a store needs of a disk besides SQLite's own."""
 
     @property
     def vfs(self) -> str | None:
-        """The name of SQLite's VFS; None for the system's own."""
+        """The name of the VFS through which SQLite uses the disk; None for the system's own."""
         ...
 
     def keep(self, descriptor: int) -> None:
-        """Flush a file or folder that is written without SQLite, by its descriptor."""
+        """Flush a file or folder that the store writes without SQLite, given its descriptor."""
         ...
 
     def free_bytes(self, folder: Path) -> int:
-        """Return how many octets can still be written to a folder."""
+        """Return the free space for a folder, in octets."""
         ...
 
     def synced(self, path: Path) -> bool:
-        """Whether everything written to a file has been flushed."""
+        """Tell whether everything written to a file has been flushed."""
         ...
 
     def crash(self) -> None:
-        """Simulate a failure of the machine: unflushed data is lost."""
+        """Simulate a failure of the machine, which loses unflushed data."""
         ...
 
 
 class SystemDisk:
-    """The disk of this machine. What a dying process has written stays."""
+    """The disk of this machine; data that a killed process has written survives."""
 
     @property
     def vfs(self) -> None:
-        """None: SQLite uses the system's own VFS."""
+        """The name of the VFS: None, for the system's own."""
         return
 
     def keep(self, descriptor: int) -> None:
-        """Flush a file or folder that is written without SQLite, by its descriptor."""
+        """Flush a file or folder that the store writes without SQLite, given its descriptor."""
         os.fsync(descriptor)
 
     def free_bytes(self, folder: Path) -> int:
-        """Return how many octets can still be written to a folder."""
+        """Return the free space for a folder, in octets."""
         status = os.statvfs(folder)
         return status.f_bavail * status.f_frsize
 
     def synced(self, path: Path) -> bool:
-        """Return True: SQLite flushes each commit (`synchronous` is FULL), and reports failures as errors."""
+        """Return True, because SQLite flushes each commit (`synchronous` is FULL) and raises an error if it cannot."""
         return path.exists()
 
     def crash(self) -> None:
-        """Do nothing: the machine does not fail."""
+        """Do nothing, because this disk cannot simulate a failure."""

@@ -1,4 +1,4 @@
-"""Errors of a store on a disk: one sentence each that says what, where, and what to do."""
+"""Errors of a store on a disk; each error's text names the problem, the file or folder, and a remedy."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from assay_broker.stores import StoreError
 
 
 class RefusedError(StoreError):
-    """A folder cannot be opened; it is left as it was."""
+    """A store cannot open a folder, and leaves it unchanged."""
 
 
 class DamagedError(RefusedError):
     """A file was cut or altered by another program.
 
     Args:
-        path: The file.
-        detail: What shows it.
+        path: The damaged file.
+        detail: A clause that describes the damage.
     """
 
     def __init__(self, path: Path, detail: str) -> None:
@@ -27,30 +27,30 @@ class DamagedError(RefusedError):
 
 
 class NoDatabaseError(RefusedError):
-    """The folder or its database is something else.
+    """The folder or its database is not one of a store.
 
     Args:
-        path: The file, or the folder.
-        detail: What it is instead.
+        path: The file or the folder.
+        detail: A noun phrase that completes "PATH is …".
     """
 
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"{path} is {detail}; give the queue manager a folder of its own, or move that away.")
+        super().__init__(f"{path} is {detail}; give the queue manager a folder of its own, or move this one away.")
 
 
 class NewerError(RefusedError):
-    """A newer version has written the file.
+    """A newer version of the broker has written the file.
 
     Args:
         path: The file.
-        found: Its schema's version.
-        known: The newest version that is known here.
+        found: The file's version of the schema.
+        known: The newest version of the schema that this broker knows.
     """
 
     def __init__(self, path: Path, found: int, known: int) -> None:
         super().__init__(
-            f"{path} has version {found} of the schema, and this one knows none after {known}; "
-            "start the version that wrote it, or a later one."
+            f"{path} has version {found} of the schema, and this broker knows versions up to {known}; "
+            "start the release that wrote the file, or a later one."
         )
 
 
@@ -59,8 +59,8 @@ class ForeignError(RefusedError):
 
     Args:
         path: The file.
-        owner: Whose it is.
-        asked: Who wants it.
+        owner: The name of the queue manager that owns the folder.
+        asked: The name of the queue manager that was to use it.
     """
 
     def __init__(self, path: Path, owner: str, asked: str) -> None:
@@ -75,26 +75,26 @@ class InUseError(RefusedError):
 
     Args:
         folder: The folder.
-        holder: Who has it, if that is known.
+        holder: The process that uses it, such as "process 42"; "" if it is not known.
     """
 
     def __init__(self, folder: Path, holder: str) -> None:
         super().__init__(
-            f"{folder} is in use by {holder or 'another process'}; stop that one first, "
+            f"{folder} is in use by {holder or 'another process'}; stop that process first, "
             "or give this queue manager a folder of its own."
         )
 
 
 class ReadOnlyError(RefusedError):
-    """The store has no permission to write.
+    """The store has no permission to write a file or folder.
 
     Args:
-        path: Where it may not write.
-        detail: What says so.
+        path: The file or folder.
+        detail: The reason, such as the system's error text.
     """
 
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"{path} cannot be written to ({detail}); make it writable for the user that runs this.")
+        super().__init__(f"{path} cannot be written to ({detail}); make it writable for the user that runs the broker.")
 
 
 class FullError(StoreError):
@@ -102,20 +102,20 @@ class FullError(StoreError):
 
     Args:
         folder: The store's folder.
-        kept_bytes: How much is free and kept so for removals; 0 if nothing is free.
+        kept_bytes: The free space that the store reserves for removals, in octets; 0 if the disk has no free space.
     """
 
     def __init__(self, folder: Path, kept_bytes: int = 0) -> None:
-        kept = f" but for the {kept_bytes >> 20} MiB that are kept free for removals" if kept_bytes else ""
+        kept = f" except for {kept_bytes >> 20} MiB that are kept free for removals" if kept_bytes else ""
         remedy = "free some space, or let consumers take messages" if kept_bytes else "free some space"
         super().__init__(f"the disk of {folder} is full{kept}; {remedy}.")
 
 
 class GoneError(StoreError):
-    """A file was removed while the store was open.
+    """A file was deleted or replaced while the store was open.
 
     Args:
-        path: The file that is gone, or is another one now.
+        path: The path of the file or its folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -127,8 +127,8 @@ class DiskError(StoreError):
 
     Args:
         path: The file.
-        detail: What the disk says.
+        detail: The error text of the system or of SQLite.
     """
 
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"the disk did not take what was written to {path} ({detail}); look after the disk.")
+        super().__init__(f"the disk failed at {path} ({detail}); check the disk.")

@@ -1,4 +1,4 @@
-"""The folder of one queue manager: its lock, its files' creation and headers, and checks that they still exist."""
+"""The folder of a queue manager's store: its lock, the creation of its files, and checks of these files."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _APPLICATION = slice(68, 72)
 LOG_HEADER_BYTES = 32
 """SQLite file format, 4.1."""
 Keep = Callable[[int], None]
-"""Flushes a file or a folder, by its descriptor."""
+"""A function that flushes a file or a folder, given its descriptor."""
 
 _WRITABLE = S_IWUSR | S_IWGRP | S_IWOTH
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 class Folder:
-    """The folder of one queue manager.
+    """The folder of a queue manager's store.
 
     Args:
-        path: Where it is; it is made when it is not there.
+        path: The folder's path; `claim` creates a folder that does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,13 +65,13 @@ class Folder:
     # lock -----------------------------------------------------------------------------------------------------
 
     def claim(self) -> None:
-        """Lock the folder; refuse it if another process has it.
+        """Create the folder if it does not exist, and lock it for this process.
 
         Raises:
-            NoDatabaseError: It is no folder, or something in it is no file.
-            InUseError: Another process has locked it.
-            ReadOnlyError: It cannot be written to.
-            StoreError: The disk refuses.
+            NoDatabaseError: The path is not a folder, or one of the store's file names is not an ordinary file.
+            InUseError: Another process has locked the folder.
+            ReadOnlyError: The store may not write to the folder.
+            StoreError: The disk failed.
         """
         with told(self.path):
             self._check_kinds()
@@ -79,7 +79,7 @@ class Folder:
             self._made_lock = not self._lock_path.exists()
             lock = _opened(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
-            # Not SQLite's own lock: any close of the file in this process releases that one (fcntl(2)).
+            # SQLite's own lock would not do, because any close of its file in this process releases it (fcntl(2)).
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = os.pread(lock, 100, 0).decode(errors="replace").strip()
@@ -94,19 +94,24 @@ class Folder:
         """Unlock the folder.
 
         Args:
-            refused: Whether the store refused the folder: then remove what `claim` created.
+            refused: Whether the store refused the folder; then also remove the files and folders that `claim`
+                created.
         """
         if self._lock is not None:
             if refused and self._made_lock:
                 self._lock_path.unlink(missing_ok=True)
-                with suppress(OSError):  # it is no longer empty
+                with suppress(OSError):  # another program has put a file into the folder
                     for folder in self._made_folders:
                         folder.rmdir()
             os.close(self._lock)
             self._lock = None
 
     def _check_kinds(self) -> None:
-        """Refuse a path that is no folder, or a folder with other kinds of files under our names."""
+        """Check that the path is a folder, and that the store's file names are ordinary files.
+
+        Raises:
+            NoDatabaseError: The path is not a folder, or one of the names is not an ordinary file.
+        """
         for path in (self.path, *self.path.parents):
             if path.exists():
                 if not path.is_dir():
@@ -121,19 +126,19 @@ class Folder:
         self.path.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
         self._made_folders = tuple(missing)
 
-    # how its files begin -----------------------------------------------------------------------------------------
+    # creation and checks of the files ----------------------------------------------------------------------------
 
     def prepare(self, blank: Callable[[], bytes], log_bytes: int, keep: Keep) -> None:
-        """Create missing files, and check existing ones without changing them.
+        """Create the files of a new store, or check existing files without changing them.
 
         Args:
-            blank: Makes the octets of a database that holds nothing yet.
-            log_bytes: How long its log is at least.
-            keep: Flushes a file or a folder, by its descriptor.
+            blank: Makes the octets of an empty database.
+            log_bytes: The length of a new write-ahead log, in octets.
+            keep: Flushes a file or a folder, given its descriptor.
 
         Raises:
-            RefusedError: A file is missing, damaged, or not of this store.
-            StoreError: The disk refuses.
+            RefusedError: One of the existing files is missing, damaged, or not a store's.
+            StoreError: The disk failed.
         """
         if not self.database.exists():
             if self.log.exists() and any(_head(self.log)):
@@ -153,15 +158,15 @@ class Folder:
             self._check_writable(path)
 
     def _begin(self, octets: bytes, log_bytes: int, keep: Keep) -> None:
-        """Create the database atomically.
+        """Create the log and the database, so that a crash leaves either no database or a complete one.
 
-        The log has its length from the start: a log that has been cut is then too short, and on a full disk there still
-        is some for what makes room.
+        The log has its least length from the start, for two reasons.  A log that another program cut is then too
+        short.  On a full disk the store can still write the removals that free space.
         """
         new = self.path / _BEGINNING
         try:
             with told(self.path):
-                for path in (new, self.log):  # left by an earlier start that did not finish
+                for path in (new, self.log):  # an earlier start may have ended before it finished
                     path.unlink(missing_ok=True)
                 with open(self.log, "wb", opener=_opened) as log:
                     os.posix_fallocate(log.fileno(), 0, log_bytes)
@@ -179,20 +184,24 @@ class Folder:
             raise
 
     def _check_writable(self, path: Path) -> None:
-        """Refuse files without write permission, also for a superuser."""
+        """Check that a file has write permission, also when a superuser runs the broker.
+
+        Raises:
+            ReadOnlyError: The file has no write permission.
+        """
         with told(path):
             os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC))
             if not path.stat().st_mode & _WRITABLE:
                 raise ReadOnlyError(path, "its mode forbids it")
 
     def void_log(self, keep: Keep) -> None:
-        """Empty the log, after all of it is in the database.
+        """Make the log's content void, once all of it is in the database.
 
         Args:
-            keep: Flushes a file or a folder, by its descriptor.
+            keep: Flushes a file or a folder, given its descriptor.
 
         Raises:
-            StoreError: The disk refuses.
+            StoreError: The disk failed.
         """
         with told(self.log), self.log.open("r+b") as log:
             log.write(bytes(LOG_HEADER_BYTES))
@@ -202,14 +211,14 @@ class Folder:
     # detection of deleted and replaced files --------------------------------------------------------------------------
 
     def remember(self) -> None:
-        """Remember the files' identities."""
+        """Remember the identities (device and inode) of the files, for `check`."""
         self._identities = {path: _identity(path) for path in self.files}
 
     def check(self) -> None:
-        """Check that the files are still the same.
+        """Check that the files are still the ones that `remember` saw.
 
         Raises:
-            GoneError: One was deleted or replaced.
+            GoneError: A file was deleted or replaced.
         """
         for path, identity in self._identities.items():
             try:
@@ -222,15 +231,15 @@ class Folder:
 
 @contextmanager
 def told(path: Path) -> Generator[None]:
-    """Raise an error of the operating system in this block as a `StoreError`, whose text is a sentence.
+    """Translate an error of the operating system in this block to a `StoreError`, whose text is a sentence.
 
     Args:
-        path: The file or folder.
+        path: The file or folder that the block uses.
 
     Raises:
-        ReadOnlyError: It may not be written.
+        ReadOnlyError: The store has no permission to write the file or folder.
         FullError: The disk is full.
-        DiskError: Any other error.
+        DiskError: The system reported any other error.
     """
     try:
         yield
@@ -244,7 +253,7 @@ def told(path: Path) -> Generator[None]:
 
 
 def _opened(path: str | Path, flags: int) -> int:
-    """Open a file; a new one is the owner's alone."""
+    """Open a file and return its descriptor; only the owner can open a file that this call creates."""
     return os.open(path, flags, _FILE_MODE)
 
 

@@ -1,8 +1,8 @@
-"""Check SQLite's write-ahead log: it may end only where a crash would end it.
+"""A check of SQLite's write-ahead log, which tells a crash from an alteration by another program.
 
-Every transaction is flushed before the next is written, so a crash leaves at most the last transaction incomplete. A
-broken frame with a complete transaction after it was altered, and a log shorter than it was created was cut. SQLite
-alone would silently drop everything after a broken frame.
+SQLite silently drops everything after a broken frame, so the store checks the log itself.  The store flushes each
+transaction before it writes the next, so a crash leaves at most the last transaction incomplete.  If a complete
+transaction follows a broken frame, another program has altered the log.  A log shorter than at its creation was cut.
 
 Source: SQLite file format, 4 (The Write-Ahead Log).
 """
@@ -24,12 +24,12 @@ _WORD = 0xFFFFFFFF
 
 
 class Finding(Struct, frozen=True):
-    """The result of a check.
+    """The result of a check of the log.
 
     Args:
-        fault: What is wrong with the log; None for nothing.
-        broken: Whether a crash has left its last transaction incomplete.  Its frames would count as following new ones,
-            so the log must be restarted before the next write.
+        fault: A clause that describes the alteration; None if the log was not altered.
+        broken: Whether a crash has left the last transaction incomplete.  The log must then be restarted before the
+            next write, because SQLite could read the old frames as part of a new transaction.
     """
 
     fault: str | None = None
@@ -37,13 +37,13 @@ class Finding(Struct, frozen=True):
 
 
 def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Finding:
-    """Check a log.
+    """Check a write-ahead log.
 
     Args:
-        path: The log.
-        recovered: How many of its frames SQLite takes as committed.
-        page_bytes: The size of a page.
-        log_bytes: How long the log is at least.
+        path: The log's path.
+        recovered: The number of frames that SQLite has recognised as committed.
+        page_bytes: The size of a database page, in octets.
+        log_bytes: The length of the log at its creation, in octets.
     """
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -65,13 +65,16 @@ def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Find
                 commits += pages > 0
             if commits > 1:
                 return Finding(
-                    f"its frame {recovered + 1} or one soon after has been altered, and later ones follow it"
+                    f"its frame {recovered + 1} or one soon after has been altered, and later transactions follow"
                 )
     return Finding(broken=frames > 0)
 
 
 def _is_header(head: bytes) -> bool:
-    """Whether a header is one that SQLite has written; it is too short to be written in part."""
+    """Tell whether SQLite wrote this header.
+
+    A crash cannot leave a part of a header, because a disk writes so few octets as a whole.
+    """
     magic, version, _, _, _, _, first, second = _HEADER.unpack(head)
     if magic not in {_MAGIC, _MAGIC + 1} or version != _FORMAT:
         return False

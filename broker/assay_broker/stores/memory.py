@@ -1,6 +1,6 @@
-"""A simulated disk: records in memory, flushed or not.
+"""A store in memory, with a simulated disk that loses unflushed records at a crash.
 
-It keeps records serialised, so that a search for octets (PD-31) is as valid as a search in a file.
+The store keeps records serialised, so that a search for octets (PD-31) shows as much as a search in a file.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 
 
 class MemoryStore:
-    """A simulated disk.
+    """A store in memory, with a simulated disk.
 
     Args:
-        capacity_bytes: How much it holds; None for no limit.
+        capacity_bytes: The size of the simulated disk, in octets; None for no limit.
     """
 
     def __init__(self, capacity_bytes: int | None = None) -> None:
@@ -34,23 +34,27 @@ class MemoryStore:
         self._failing = 0
 
     def observe(self, observer: Observer) -> None:
-        """Call this observer with each write (one record), flush and drop (all records it covers)."""
+        """Call an observer at each write with its one record, and at each flush and drop with all its records."""
         self._observers.append(observer)
 
     def fail(self, flushes: int = 1) -> None:
-        """Make this many flushes fail, as with a temporary disk error (DD-65)."""
+        """Make the next flushes fail, as a temporary disk error would (DD-65).
+
+        Args:
+            flushes: The number of flushes that fail.
+        """
         self._failing = flushes
 
     def write(self, records: Sequence[Record]) -> None:
-        """Take records into the buffer.
+        """Write records to the buffer.
 
         Raises:
-            StoreError: The disk is full.
+            StoreError: The simulated disk is full.
         """
         encoded = [(record, _ENCODER.encode(record)) for record in records]
         if self._capacity is not None:
             buffered = sum(len(octets) for _, octets in self._written)
-            # Removing needs no room, so that a full disk can be emptied.
+            # Removals always succeed, so that consumers can empty a full disk.
             added = sum(len(octets) for record, octets in encoded if change_of(record).adds)
             if added and self._used + buffered + added > self._capacity:
                 raise StoreError(f"the simulated disk of {self._capacity} bytes is full")
@@ -59,10 +63,10 @@ class MemoryStore:
             self._tell("write", (record,))
 
     def flush(self) -> None:
-        """Make the buffer durable.
+        """Make the buffer's records durable.
 
         Raises:
-            StoreError: The disk has an error; the buffer is dropped.
+            StoreError: The simulated disk has an error; the buffer is dropped.
         """
         if self._failing:
             self._failing -= 1
@@ -74,16 +78,16 @@ class MemoryStore:
         self._tell("flush", tuple(record for record, _ in written))
 
     def drop(self) -> None:
-        """Lose the buffer."""
+        """Drop the buffer's records."""
         written, self._written = self._written, []
         self._tell("drop", tuple(record for record, _ in written))
 
     def load(self) -> tuple[Record, ...]:
-        """Return the durable records, decoded, and the numbers that were given."""
+        """Return the durable records, decoded, and removals that carry the highest numbers given so far."""
         return (*map(_DECODER.decode, self._durable.values()), *self._numbers.removals())
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets are anywhere on the disk or in its buffer."""
+        """Tell whether these octets are anywhere on the simulated disk or in its buffer."""
         return any(octets in stored for stored in self._durable.values()) or any(
             octets in stored for _, stored in self._written
         )

@@ -1,4 +1,4 @@
-"""Opening a folder's database: one that is damaged, foreign or of an unknown version is refused and left unchanged."""
+"""The opening of a database; a damaged, foreign or unknown one is refused and left unchanged."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from assay_broker.stores.folder import Folder
 from assay_broker.stores.frames import examine
 
 _SYNCHRONOUS = "FULL"
-"""FULL: every transaction is flushed before its commit returns."""
+"""SQLite's mode of flushing: FULL flushes every transaction before its commit returns."""
 
 
 class Opened(NamedTuple):
-    """An opened database.
+    """The result of opening a database.
 
     Args:
-        connection: Has the database to itself.
-        log_bytes: How long the log is at least.
-        broken: Whether a crash has left the log's last transaction in pieces.
+        connection: The connection, which has locked the database for itself.
+        log_bytes: The length of the log at its creation, in octets.
+        broken: Whether a crash has left the log's last transaction incomplete.
     """
 
     connection: apsw.Connection
@@ -44,13 +44,13 @@ def open_database(folder: Folder, owner: str, vfs: str | None) -> Opened:
     """Open a folder's database.
 
     Args:
-        folder: The folder, whose files exist.
+        folder: The folder, in which the files exist.
         owner: The queue manager's name.
-        vfs: Name of the VFS through which SQLite uses the disk; None for the system's.
+        vfs: The name of the VFS through which SQLite uses the disk; None for the system's own.
 
     Raises:
-        RefusedError: It cannot be used; nothing has been written to it.
-        StoreError: The disk refuses.
+        RefusedError: The database is damaged, foreign or of an unknown version; it is left unchanged.
+        StoreError: The disk failed.
     """
     with reported(folder):
         connection = apsw.Connection(str(folder.database), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
@@ -60,14 +60,14 @@ def open_database(folder: Folder, owner: str, vfs: str | None) -> Opened:
             log_bytes, broken = _check(connection, folder, owner)
             _migrate(connection)
             connection.pragma("journal_size_limit", log_bytes)
-    except BaseException:  # Ctrl-C too: an open connection keeps the file locked
+    except BaseException:  # also on Ctrl-C, because an open connection keeps the file locked
         connection.close()
         raise
     return Opened(connection, log_bytes, broken)
 
 
 def _set_up(connection: apsw.Connection) -> None:
-    # Closing makes no checkpoint by itself: a refused database must stay unchanged.
+    # No checkpoint on close, because a refused database must stay unchanged.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     # In exclusive mode SQLite keeps its index of the log in memory, so no index file can be wrong after a crash.
     connection.pragma("locking_mode", "EXCLUSIVE")
@@ -82,7 +82,7 @@ def _check(connection: apsw.Connection, folder: Folder, owner: str) -> tuple[int
     if version > schema.VERSION:
         raise NewerError(folder.database, version, schema.VERSION)
     if version != schema.VERSION and version not in schema.MIGRATIONS:
-        raise DamagedError(folder.database, f"there never was a version {version} of the schema")
+        raise DamagedError(folder.database, f"its schema has version {version}, which never existed")
     if connection.readonly("main"):
         raise DamagedError(folder.database, "its header has been altered")
     meta = _meta(connection, folder)
@@ -100,19 +100,23 @@ def _check(connection: apsw.Connection, folder: Folder, owner: str) -> tuple[int
 
 
 def _meta(connection: apsw.Connection, folder: Folder) -> Mapping[str, str]:
-    """Return the database's metadata."""
+    """Return the database's metadata by name.
+
+    Raises:
+        DamagedError: The metadata was altered, or is not complete.
+    """
     meta: dict[str, str] = {}
     for name, value, checksum in connection.execute("SELECT name, value, checksum FROM meta"):
         if not isinstance(value, str) or checksum != schema.checksum(str(name), value.encode()):
-            raise DamagedError(folder.database, "what it says of itself has been altered")
+            raise DamagedError(folder.database, "its metadata has been altered")
         meta[str(name)] = value
     if not meta.keys() >= schema.SAID:
-        raise DamagedError(folder.database, "it does not say whose it is")
+        raise DamagedError(folder.database, "its metadata is not complete")
     return meta
 
 
 def _migrate(connection: apsw.Connection) -> None:
-    """Migrate an older schema version by version, each in one transaction."""
+    """Migrate an older schema to the current version, one version in each transaction."""
     version = int(connection.pragma("user_version"))
     while version < schema.VERSION:
         with connection:
@@ -124,7 +128,7 @@ def _migrate(connection: apsw.Connection) -> None:
 
 @contextmanager
 def reported(folder: Folder) -> Generator[None]:
-    """Raise an error of SQLite in this block as a `StoreError`, whose text is a sentence.
+    """Translate an error of SQLite in this block to a `StoreError`, whose text is a sentence.
 
     Args:
         folder: The folder of the database.
@@ -136,7 +140,7 @@ def reported(folder: Folder) -> Generator[None]:
         yield
     except apsw.NotADBError as error:
         raise NoDatabaseError(folder.database, "no SQLite database") from error
-    except UnicodeDecodeError as error:  # SQLite hands a text's octets out as they are
+    except UnicodeDecodeError as error:  # SQLite does not check that a text is UTF-8
         raise DamagedError(folder.database, "a text in it has been altered") from error
     except (apsw.CorruptError, apsw.SchemaChangeError) as error:
         raise DamagedError(folder.database, str(error)) from error

@@ -22,7 +22,7 @@ LOG_BYTES = "log bytes"
 COPIES = "numbers of copies"
 SUBSCRIPTIONS = "numbers of subscriptions"
 SAID = frozenset({OWNER, LOG_BYTES, COPIES, SUBSCRIPTIONS})
-"""The metadata of every database."""
+"""The names of the metadata that every database has."""
 
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
@@ -40,12 +40,12 @@ _WAL_VERSIONS_AT = 18
 
 
 def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = None) -> int:
-    """Return the checksum of a row, over its content and its key.
+    """Return the checksum of a row, computed over its key and its content.
 
     Args:
-        place: The row's number or name.
-        record: Its octets.
-        long: What it says of its pieces; None for a row without.
+        place: The row's key: a number or a name.
+        record: The octets of the row's record.
+        long: The encoded descriptions of the record's long bodies; None if it has none.
     """
     seed = crc32(place.encode()) if isinstance(place, str) else place & 0xFFFFFFFF
     own = crc32(record, seed)
@@ -53,28 +53,23 @@ def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = 
 
 
 def meta_row(name: str, value: str) -> tuple[str, str, int]:
-    """Return a row of metadata with its checksum.
-
-    Args:
-        name: What is said.
-        value: That.
-    """
+    """Return a row of metadata: its name, its value and its checksum."""
     return name, value, checksum(name, value.encode())
 
 
 def blank(owner: str, log_bytes: int) -> bytes:
-    """Return the octets of an empty database.
+    """Return the octets of an empty database file.
 
     Args:
         owner: The queue manager's name.
-        log_bytes: How long the write-ahead log is at least.
+        log_bytes: The least length of the write-ahead log, in octets.
     """
     return _blank(owner, log_bytes, VERSION, APPLICATION_ID)
 
 
 @lru_cache(maxsize=16)
 def _blank(owner: str, log_bytes: int, version: int, application: int) -> bytes:
-    """Create an empty database in memory, which needs no flush; cached."""
+    """Create an empty database in memory, because this is faster than on disk; the result is cached."""
     connection = apsw.Connection(":memory:")
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}; PRAGMA auto_vacuum=INCREMENTAL; BEGIN")

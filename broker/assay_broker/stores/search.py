@@ -1,8 +1,8 @@
-"""Search for octets in all of a folder's files, including unused space and across page boundaries.
+"""The search for octets in a folder's files, including unused space and across page boundaries.
 
-SQLite keeps the beginning of a long record in one page, after the number of the page where it continues from the
-fifth octet (SQLite file format, 1.6). A record shorter than a page is never cut, and no part but the last is shorter
-than `LONGEST`, so a needle of that length is cut once at most.
+SQLite cuts a long record into parts.  The number of the page that continues the record stands after the first part, and
+at the start of each later page but the last (SQLite file format, 1.6).  Only the last part of a record can be shorter
+than `LONGEST`, so a needle of that length is cut at most once.
 """
 
 from __future__ import annotations
@@ -22,16 +22,12 @@ _FRAME_HEADER = 24
 _PIECE = 1 << 20
 
 Page = tuple[bytes, bytes]
-"""A page's number, as pointers encode it, and its octets."""
+"""A page's number, encoded as SQLite's page pointers are, and its octets."""
 
 
 def pages_of_database(path: Path) -> Iterator[Page]:
-    """Iterate over all pages of a database file.
-
-    Args:
-        path: The file.
-    """
-    # Python's `open` is not used: closing its file would release SQLite's lock (fcntl(2)).
+    """Yield all pages of the database file at a path."""
+    # Python's `open` is not used, because closing its file would release SQLite's lock (fcntl(2)).
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
         for index in range(file.xFileSize() // PAGE_BYTES):
@@ -41,11 +37,7 @@ def pages_of_database(path: Path) -> Iterator[Page]:
 
 
 def pages_of_log(path: Path) -> Iterator[Page]:
-    """Iterate over all pages in a write-ahead log, whether their transactions were committed or not.
-
-    Args:
-        path: The log.
-    """
+    """Yield all pages in the write-ahead log at a path, also those of transactions that were not committed."""
     with path.open("rb") as file:
         file.seek(_LOG_HEADER)
         while len(frame := file.read(_FRAME_HEADER + PAGE_BYTES)) > _FRAME_HEADER:
@@ -53,11 +45,11 @@ def pages_of_log(path: Path) -> Iterator[Page]:
 
 
 def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
-    """Whether octets are in some page, or across the end of one and the page that continues it.
+    """Tell whether octets are in a page, or across the end of a page and the page that continues its record.
 
     Args:
-        needle: The octets looked for.
-        pages: All pages.
+        needle: The octets to find; only the first `LONGEST` of them count.
+        pages: All pages of the database and its log.
     """
     sought = needle[:LONGEST]
     if any(sought in octets for _, octets in pages):
@@ -73,11 +65,11 @@ def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
 
 
 def stands_in_file(needle: bytes, path: Path) -> bool:
-    """Whether octets are in a file of any kind.
+    """Tell whether a file contains octets.
 
     Args:
-        needle: The octets looked for.
-        path: The file.
+        needle: The octets to find.
+        path: The file, of any format.
     """
     before = b""
     with path.open("rb") as file:
@@ -89,5 +81,5 @@ def stands_in_file(needle: bytes, path: Path) -> bool:
 
 
 def _goes_on(octets: bytes, beginning: bytes, number: bytes) -> bool:
-    """Whether octets begin with this page number and end with this beginning."""
+    """Tell whether a page's octets end with the needle's beginning, and point to the page with this number."""
     return octets.startswith(number) and octets.endswith(beginning)

@@ -1,4 +1,4 @@
-"""Slots: a store keeps the newest record of each slot. A record fills one slot, and may empty others."""
+"""The slots of a store, each of which holds its newest record.  A record fills one slot, or empties some."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from assay_broker.core.records import (
 
 
 class Kind(IntEnum):
-    """Kinds of slots; those of messages and their marks have numbers, all others names."""
+    """The kinds of slots.  Slots of messages and of their marks have numbers; all others have names."""
 
     MESSAGE = 0
     MARK = 1
@@ -47,15 +47,15 @@ T = TypeVar("T")
 NUMBERED = frozenset({Kind.MESSAGE, Kind.MARK})
 _COUNTED = frozenset({Kind.MESSAGE, Kind.UNIT, Kind.SUBSCRIPTION})
 GROWING = frozenset({Kind.MESSAGE, Kind.SUBSCRIPTION, Kind.RETAINED})
-"""Slots that a full disk refuses to fill. Others need little room or settle existing messages."""
+"""The kinds of slots that a full disk refuses to fill; records of other kinds are small or help to free space."""
 
 
 class Slot(NamedTuple):
     """The place of one record.
 
     Args:
-        kind: Which of the store's places.
-        name: Which slot there; a number for `NUMBERED` kinds, a text for others.
+        kind: The kind of the slot.
+        name: The slot's name within its kind: a number for the kinds in `NUMBERED`, a text for others.
     """
 
     kind: Kind
@@ -66,8 +66,8 @@ class Change(NamedTuple):
     """The effect of a record on slots.
 
     Args:
-        takes: The slot that holds the record from now on; None for none.
-        empties: The slots that hold nothing from now on.
+        takes: The slot that holds the record from now on; None if the record fills no slot.
+        empties: The slots that are empty from now on.
     """
 
     takes: Slot | None
@@ -75,43 +75,39 @@ class Change(NamedTuple):
 
     @property
     def adds(self) -> bool:
-        """Whether it needs more room than it frees."""
+        """Whether a full disk refuses the record."""
         return self.takes is not None and self.takes.kind in GROWING
 
 
 def change_of(record: Record) -> Change:
-    """Return the effect of a record on slots.
-
-    Args:
-        record: The record.
-    """
+    """Return the effect of a record on slots."""
     return _CHANGES[type(record)](record)
 
 
 class Newest(Generic[T]):
-    """The newest content of slots after some records; None for an empty slot.
+    """The newest contents of the slots that some records changed; None for a slot that they emptied.
 
-    Messages come and go so much more often than all else that they and their marks stand here by their numbers alone.
+    Messages change far more often than other slots, so messages and marks are kept by number, without a `Slot` object.
     """
 
     def __init__(self) -> None:
         self.messages: dict[int, T | None] = {}
-        """Messages by their numbers."""
+        """The contents of the message slots, by the messages' numbers."""
         self.marks: dict[int, T | None] = {}
-        """Marks by their messages' numbers."""
+        """The contents of the mark slots, by the messages' numbers."""
         self.named: dict[Slot, T | None] = {}
-        """All other slots, in the order in which they were filled."""
+        """The contents of all other slots, in the order in which they were filled."""
 
     def __bool__(self) -> bool:
-        """Whether it has any records."""
+        """Tell whether any slot changed."""
         return bool(self.messages or self.marks or self.named)
 
     def add(self, record: Record, held: T | None) -> None:
-        """Add a record.
+        """Apply a record to the slots.
 
         Args:
             record: The record.
-            held: What the slot that it takes holds from now on; None where it takes none.
+            held: The new content of the slot that the record fills; None if it fills no slot.
         """
         if isinstance(record, MessageStored):
             self.messages[record.key] = held
@@ -127,7 +123,7 @@ class Newest(Generic[T]):
                 self.named[taken] = held
 
     def values(self) -> Iterator[T]:
-        """Return everything that slots now hold."""
+        """Yield the contents of the slots that are not empty."""
         for held in chain(self.messages.values(), self.marks.values(), self.named.values()):
             if held is not None:
                 yield held
@@ -179,7 +175,7 @@ def _defined(record: ObjectDefined) -> Change:
 
 
 def _undefined(record: ObjectRemoved) -> Change:
-    # A queue manager begins with objects, so that one is gone has to be remembered.
+    # The removal fills the slot: without it, the next start would define an object of the settings again.
     return Change(_object(record.namespace, record.name))
 
 
@@ -209,22 +205,18 @@ def _parcel(member: str, number: int) -> Slot:
 
 
 class Numbers(NamedTuple):
-    """The highest numbers given, which are never given again even if their objects have gone.
+    """The highest numbers given so far.  The core gives no number twice, even after its object is removed.
 
     Args:
-        copies: Of messages and of branches in doubt, which have their numbers in common.
-        subscriptions: Of durable subscriptions.
+        copies: The highest number of a message or a branch in doubt, which share one sequence.
+        subscriptions: The highest number of a durable subscription.
     """
 
     copies: int = 0
     subscriptions: int = 0
 
     def after(self, slot: Slot | None) -> Numbers:
-        """Return the highest numbers after this slot is filled.
-
-        Args:
-            slot: The slot; None for none.
-        """
+        """Return the highest numbers after a slot is filled; unchanged for None."""
         if slot is None or slot.kind not in _COUNTED:
             return self
         number = int(slot.name)
@@ -233,12 +225,12 @@ class Numbers(NamedTuple):
         return self if number <= self.copies else Numbers(number, self.subscriptions)
 
     def removals(self) -> tuple[Record, ...]:
-        """Return removals of the next numbers; from them, recovery learns which numbers were given."""
+        """Return removals with the next free numbers, from which recovery learns which numbers were given."""
         copies = (MessageRemoved(self.copies + 1),) if self.copies else ()
         return (*copies, SubscriptionRemoved(self.subscriptions + 1)) if self.subscriptions else copies
 
 
-# Each function takes its own record; the key says which, and no type can say that of a mapping.
+# The cast is needed because the type of a mapping cannot say that each function takes the type in its key.
 _CHANGES: Mapping[type[Record], Callable[[Any], Change]] = MappingProxyType(
     cast(
         "dict[type[Record], Callable[[Any], Change]]",

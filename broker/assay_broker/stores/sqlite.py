@@ -1,7 +1,7 @@
-"""A store in a folder: an SQLite database with a write-ahead log, one for each queue manager.
+"""The store in a folder: an SQLite database with a write-ahead log, for one queue manager.
 
-Records wait in memory until a flush. A flush commits them in one transaction, and returns when that is on disk. The
-wait for the disk is a step of its own, so that another thread can do it (`PartedStore`).
+Written records wait in memory until a flush.  A flush commits them in one transaction, and returns when the transaction
+is on disk.  The wait for the disk is a separate step, so that a second thread can do it (`PartedStore`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class SqliteStore:
 
     Args:
         folder: The folder; created if it does not exist.
-        queue_manager: The name of the queue manager whose records it keeps.
-        disk: The access to files; None for the disk of this machine.
-        log_bytes: Length of a new write-ahead log, in octets; an existing folder keeps its own.
-        reserve_bytes: Octets of the disk to leave free.
+        queue_manager: The name of the queue manager whose records the store keeps.
+        disk: The disk; None for the disk of this machine.
+        log_bytes: The length of a new write-ahead log, in octets; an existing log keeps its length.
+        reserve_bytes: The space that the store leaves free on the disk for removals, in octets.
 
     Raises:
-        RefusedError: What is in the folder cannot be used; it is left as it is.
-        StoreError: The disk refuses.
+        RefusedError: The folder's files are damaged, foreign or of an unknown version; they are left unchanged.
+        StoreError: The disk failed.
     """
 
     def __init__(
@@ -67,34 +67,34 @@ class SqliteStore:
         try:
             self._folder.prepare(partial(schema.blank, queue_manager, log_bytes), log_bytes, self._disk.keep)
             self._database: Database | None = self._open()
-        except BaseException:  # Ctrl-C too: a folder that stays claimed cannot be opened again
+        except BaseException:  # also on Ctrl-C, because a locked folder cannot be opened again
             self._folder.release(refused=True)
             raise
 
     @property
     def folder(self) -> Path:
-        """The folder."""
+        """The path of the folder."""
         return self._folder.path
 
     @property
     def trouble(self) -> StoreError | None:
-        """Why the log could not be copied lately; None if all is well."""
+        """The error of the last attempt to copy the log into the database; None if it succeeded."""
         return None if self._database is None else self._database.trouble
 
     def observe(self, observer: Observer) -> None:
-        """Call this observer with each write, flush and drop.
+        """Call an observer at each write, flush and drop, with the records.
 
-        A flush is reported when the disk has flushed the log with the records, whatever caused it.
+        A flush is reported when the disk has flushed the log that holds the records, whether for a commit or not.
         """
         self._observers.append(observer)
 
     # the store ---------------------------------------------------------------------------------------------------
 
     def write(self, records: Sequence[Record]) -> None:
-        """Write records, all or none.
+        """Write records to memory, all or none of them, for the next flush.
 
         Raises:
-            FullError: There is no room for them on the disk.
+            FullError: The disk has not enough free space for them.
             GoneError: The folder was deleted.
         """
         rows = [row_of(record) for record in records]
@@ -104,16 +104,16 @@ class SqliteStore:
         add = self._newest.add
         for record, row in zip(records, rows, strict=True):
             add(record, row)
-        if self._observers:  # otherwise no observer needs them
+        if self._observers:  # the records are kept for observers only
             self._written += records
             for record in records:
                 self._tell("write", (record,))
 
     def flush(self) -> None:
-        """Make everything written durable, in one transaction.
+        """Make all written records durable, in one transaction.
 
         Raises:
-            StoreError: It cannot be made durable; it is dropped.
+            StoreError: The disk failed; the records are dropped.
         """
         wait = self.begin_flush()
         if wait is None:
@@ -126,10 +126,13 @@ class SqliteStore:
         self.end_flush()
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Begin a transaction with everything written; return a function that waits for the disk, on any thread.
+        """Begin a transaction with all written records.
+
+        Returns:
+            A function that commits and waits for the disk, and may run on any thread; None if no record was written.
 
         Raises:
-            StoreError: It cannot be made durable; it is dropped.
+            StoreError: The transaction failed; its records are dropped.
         """
         self._flushing, newest = self._take()
         if not newest:
@@ -143,7 +146,7 @@ class SqliteStore:
         return database.commit
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """Conclude the flush; after a failure, records written meanwhile are dropped too."""
+        """End a flush; after an error, drop also the records that were written during the flush."""
         flushed, self._flushing = self._flushing, []
         if failed is None:
             self._unsynced += flushed
@@ -152,7 +155,7 @@ class SqliteStore:
             self._tell("drop", (*flushed, *self._take()[0]))
 
     def drop(self) -> None:
-        """Lose everything not flushed, and reopen the files as a new process would."""
+        """Drop all records that were not flushed, and close the files; the next use opens them again."""
         dropped = (*self._unsynced, *self._take()[0])
         self._flushing = []
         self._unsynced = []
@@ -166,16 +169,16 @@ class SqliteStore:
         """Return the durable records.
 
         Raises:
-            DamagedError: A row is not as it was written.
-            StoreError: The files cannot be used, or read.
+            DamagedError: A row was altered by another program.
+            StoreError: The files cannot be opened or read.
         """
         return self._opened().load()
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets are anywhere in the folder's files or waiting to be written.
+        """Tell whether these octets are anywhere in the folder's files or in records that wait for a flush.
 
         Args:
-            octets: Not more than `search.LONGEST`; of more, the beginning is looked for.
+            octets: The octets to find; in the database only the first `search.LONGEST` of them count.
 
         Raises:
             StoreError: The files cannot be read.
@@ -187,18 +190,18 @@ class SqliteStore:
         return database.holds(octets) or any(stands_in_file(octets, path) for path in others)
 
     def is_there(self) -> bool:
-        """Whether database and log are still those that were opened; reads neither."""
+        """Tell, without reading them, whether the database and log still are the files that the store opened."""
         try:
             self._folder.check()
-        except (GoneError, OSError):  # the latter: the folder above them can no longer be entered
+        except (GoneError, OSError):  # OSError: a folder above them can no longer be entered
             return False
         return True
 
     def close(self) -> None:
-        """Release the folder; everything flushed is then in the database itself.
+        """Copy the log into the database, close the files and unlock the folder.
 
         Raises:
-            StoreError: The disk refuses; what was flushed is in the log.
+            StoreError: The disk failed; the flushed records are still in the log.
         """
         database, self._database = self._database, None
         try:
@@ -208,7 +211,7 @@ class SqliteStore:
             self._folder.release()
 
     def abandon(self) -> None:
-        """Release the folder as a killed process does, without writing."""
+        """Close the files without writing and unlock the folder, as a killed process would."""
         self._observers.clear()
         self.drop()
         self._folder.release()
@@ -230,7 +233,7 @@ class SqliteStore:
         return taken
 
     def _take_room(self, adding: int) -> None:
-        if self._adding == 0:  # once for each flush
+        if self._adding == 0:  # the disk is asked once for each flush
             try:
                 self._free = self._disk.free_bytes(self.folder) - self._reserve
             except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The rows of a database: saving and loading the content of slots."""
+"""The tables of a store's database: save the contents of slots as rows, and load them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
 _AT_ONCE = 1_000
-"""Numbers are reserved in portions of this size."""
+"""The count of numbers that one write to the database reserves ahead."""
 _PIECE_BITS = 16
-"""The low bits of a piece's number that count the pieces of one record: up to 4 GiB."""
+"""The low bits of a piece's number, which count the pieces of one record: enough for 4 GiB."""
 
 
 class Row(Struct, frozen=True, eq=False, gc=False):
     """A record as a row of its table.
 
     Args:
-        octets: The record, without what is long in it.
-        shortened: The record without its long bodies; None if it has none.
-        growth: How many octets of room it needs that it does not free, about.
+        octets: The encoded record, without its long bodies.
+        shortened: The record and its separate long bodies; None if it has no long body.
+        growth: The approximate disk space that the record takes, in octets; 0 for the kinds of records that a full
+            disk accepts.
     """
 
     octets: bytes
@@ -38,27 +39,20 @@ class Row(Struct, frozen=True, eq=False, gc=False):
     growth: int
 
     def all_octets(self) -> Iterator[bytes | memoryview]:
-        """Iterate over all octets that are written to the disk."""
+        """Yield the encoded record and the pieces of its long bodies."""
         yield self.octets
         if self.shortened is not None:
             yield from self.shortened.pieces()
 
     @property
     def long(self) -> bytes | None:
-        """Return the description of the pieces."""
+        """The encoded descriptions of the record's long bodies; None if it has none."""
         return None if self.shortened is None else _encode(self.shortened.longs)
 
 
 def row_of(record: Record) -> Row | None:
-    """Return a record as a row; long bodies are not copied.
-
-    Args:
-        record: The record.
-
-    Returns:
-        The row; None for a record that takes no slot.
-    """
-    if isinstance(record, MessageRemoved):  # nearly all are one of these two
+    """Return a record as a row, without copying its long bodies; None for a record that fills no slot."""
+    if isinstance(record, MessageRemoved):  # a short cut: nearly all records store or remove a message
         return None
     shortened = shorten(record)
     if shortened is None and isinstance(record, MessageStored):
@@ -76,7 +70,7 @@ class Tables:
     """The tables of one database.
 
     Args:
-        connection: The database.
+        connection: The connection to the database.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -86,7 +80,7 @@ class Tables:
         found = connection.execute("SELECT DISTINCT number >> ? FROM piece", (_PIECE_BITS,))
         self._owners: set[int] = {int(number) for (number,) in found}
         self._marked = {int(number) for (number,) in connection.execute("SELECT number FROM mark")}
-        """Messages that may have a mark."""
+        """The numbers of the messages that may have a mark."""
         self._unmarked: list[tuple[int]] = []
         self._added: set[int] = set()
         self._removed: set[int] = set()
@@ -94,13 +88,13 @@ class Tables:
     # saving ------------------------------------------------------------------------------------------------------
 
     def save(self, newest: Newest[Row]) -> None:
-        """Save changed slots within the open transaction.
+        """Save the changed slots in the open transaction.
 
         Args:
-            newest: What they hold from now on.
+            newest: The new contents of the changed slots.
 
         Raises:
-            apsw.Error: SQLite cannot.
+            apsw.Error: SQLite cannot write.
         """
         self._added, self._removed, self._unmarked = set(), set(), []
         self._reserving = numbers = self._reserved
@@ -143,7 +137,10 @@ class Tables:
             self._marked.update(number for number, _, _ in rows)
 
     def _reserve(self, needed: Numbers) -> None:
-        """Reserve numbers, many at once: recovery continues after all of them."""
+        """Record that numbers up to a thousand past these may be in use, so that not every transaction records it.
+
+        After a crash, recovery continues after the recorded numbers.
+        """
         before = self._reserved
         copies = before.copies if needed.copies == before.copies else needed.copies + _AT_ONCE
         subscriptions = before.subscriptions
@@ -154,7 +151,7 @@ class Tables:
         self._connection.executemany("REPLACE INTO meta VALUES (?, ?, ?)", rows)
 
     def saved(self) -> None:
-        """Conclude after the transaction."""
+        """Take over the changes of `save`, once its transaction is committed."""
         self._reserved = self._reserving
         self._marked.difference_update(number for (number,) in self._unmarked)
         self._owners -= self._removed
@@ -190,13 +187,13 @@ class Tables:
     # loading -----------------------------------------------------------------------------------------------------
 
     def load(self) -> Iterator[Record]:
-        """Load the slots: named ones in the order in which they were filled, then messages, then marks.
+        """Yield the records of all slots: named slots in the order of their filling, then messages, then marks.
 
-        Last comes which numbers may have been given.
+        The last records are removals, from which recovery learns which numbers were given.
 
         Raises:
-            ValueError: A row is not as it was written.
-            apsw.Error: SQLite cannot.
+            ValueError: A row was altered by another program.
+            apsw.Error: SQLite cannot read.
         """
         named = "SELECT number, slot, record, long, checksum FROM named ORDER BY number"
         for number, slot, record, long, found in self._connection.execute(named):
@@ -222,10 +219,10 @@ class Tables:
             yield octets
 
     def seams(self, length: int) -> Iterator[bytes]:
-        """Iterate over the boundaries of pieces: the end of one and the beginning of the next.
+        """Yield, for every two adjacent pieces, the end of the first joined with the beginning of the second.
 
         Args:
-            length: How many octets of each.
+            length: The number of octets from each piece.
         """
         pairs = (
             "SELECT substr(a.octets, -?1), substr(b.octets, 1, ?1) FROM piece a JOIN piece b ON b.number = a.number + 1"
@@ -235,7 +232,7 @@ class Tables:
 
 
 def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
-    """Group numbers into ranges without gaps, since messages that arrive together often go together."""
+    """Group numbers into ranges without gaps, because one statement for a range of messages is faster."""
     ordered = sorted(numbers)
     if not ordered:
         return []
@@ -246,12 +243,12 @@ def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
 
 
 def _owner(number: int) -> int:
-    """Return the owner of a message's pieces."""
+    """Return the owner number of a message's pieces, which is even."""
     return number << 1
 
 
 def _named_owner(number: int) -> int:
-    """Return the owner of a named slot's pieces."""
+    """Return the owner number of a named slot's pieces, which is odd."""
     return number << 1 | 1
 
 
@@ -261,7 +258,7 @@ def _range(owner: int) -> tuple[int, int]:
 
 
 def _check(what: str, place: object, octets: object, long: object, found: object) -> None:
-    """Check a row's checksum and types; SQLite stores any type in any column.
+    """Check a row's checksum and the types of its values, because SQLite stores any type in any column.
 
     Raises:
         ValueError: The checksum or a type is wrong.

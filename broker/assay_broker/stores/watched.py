@@ -1,7 +1,7 @@
-"""A real disk that can be made to fail: it tracks unflushed writes, and undoes them at a simulated crash.
+"""A disk for tests, which a test can make fail or crash; a crash undoes the writes that were not flushed.
 
-It is an SQLite VFS over the system's own. Writes go through, and it remembers the former content until the file is
-flushed. It is deterministic: the same run has the same crash.
+The disk is an SQLite VFS on top of the system's own.  It passes each write on, and remembers the former content until
+the file is flushed.  The same run always has the same crash.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from msgspec import Struct
 from assay_broker.stores.disk import SystemDisk
 
 SyncObserver = Callable[[Path], None]
-"""Called with each file that is about to be flushed."""
+"""A function that the disk calls with the path of each file before its flush."""
 
 
 class Write(Struct, frozen=True):
-    """A write to a file, or a truncation.
+    """A write to a file, or its truncation, that was not flushed yet.
 
     Args:
-        at: Where.
-        octets: What; None where the file was cut.
-        before: What stood there.
-        size: How long the file was.
+        at: The offset in the file, in octets.
+        octets: The octets written; None for a truncation.
+        before: The former octets from this offset on.
+        size: The former length of the file, in octets.
     """
 
     at: int
@@ -41,10 +41,10 @@ _names = count(1)
 
 
 class Extent:
-    """The state of one file.
+    """The state of one file: its length and its unflushed writes.
 
     Args:
-        size: Its length in octets.
+        size: The file's length, in octets.
     """
 
     def __init__(self, size: int) -> None:
@@ -54,19 +54,19 @@ class Extent:
 
 
 class WatchedDisk:
-    """The disk of this machine, observed and disturbed by a test.
+    """The disk of this machine, which a test can observe and make fail or crash.
 
     Args:
-        through: Whether a flush goes on to the disk itself: it need not where nothing but `crash` is going to happen.
+        through: Whether a flush reaches the machine's own disk.  A test that only uses `crash` does not need it.
     """
 
     def __init__(self, *, through: bool = True) -> None:
         self.before_sync: list[SyncObserver] = []
-        """Called before each flush, which waits until they return."""
+        """Functions that run before each flush."""
         self.survives: Callable[[int], bool] = lambda _: False
-        """Chooses which unflushed writes survive a crash, by their numbers, as a real disk may keep any."""
+        """Takes the number of an unflushed write; returns True if it survives a crash, as on a real disk any may."""
         self.syncs: Counter[str] = Counter()
-        """The number of flushes by file name."""
+        """The number of flushes, by file name."""
         self._system = SystemDisk()
         self._extents: dict[Path, Extent] = {}
         self._through = through
@@ -75,48 +75,48 @@ class WatchedDisk:
         self._failing_writes = 0
         self._vfs = _Vfs(f"assay-{next(_names)}", self)
 
-    # what a store asks -------------------------------------------------------------------------------------------
+    # calls of a store --------------------------------------------------------------------------------------------
 
     @property
     def vfs(self) -> str:
-        """The name of its VFS."""
+        """The name of this disk's VFS."""
         return self._vfs.name
 
     def keep(self, descriptor: int) -> None:
-        """Do nothing: a crash of this disk affects SQLite's files only."""
+        """Do nothing, because a crash of this disk affects only SQLite's files."""
 
     def free_bytes(self, folder: Path) -> int:
-        """Return how many octets can still be written to a folder."""
+        """Return the free space for a folder, in octets."""
         return self._system.free_bytes(folder) if self._room is None else self._room
 
     def synced(self, path: Path) -> bool:
-        """Whether everything written to a file has been flushed."""
+        """Tell whether everything written to a file has been flushed."""
         extent = self._extents.get(path)
         return extent is None or not extent.undo
 
     def crash(self) -> None:
-        """Undo unflushed writes, except those that `survives` keeps; no file may be open."""
+        """Undo the unflushed writes, except those that `survives` keeps.  Close all files before this call."""
         numbers = count()
         for path, extent in self._extents.items():
             if extent.undo:
                 with path.open("r+b") as file:
                     _take_back(file, extent, [write for write in extent.undo if self.survives(next(numbers))])
 
-    # what a test asks --------------------------------------------------------------------------------------------
+    # calls of a test ---------------------------------------------------------------------------------------------
 
     def fail_syncs(self, times: int = 1) -> None:
-        """Make this many flushes fail."""
+        """Make the next flushes fail, as many as ``times``."""
         self._failing_syncs = times
 
     def fail_writes(self, times: int = 1) -> None:
-        """Make this many writes fail."""
+        """Make the next writes fail, as many as ``times``."""
         self._failing_writes = times
 
     def fill(self, room_bytes: int | None = 0) -> None:
-        """Pretend that other files take up the disk.
+        """Act as if other files took up the disk's space.
 
         Args:
-            room_bytes: How much they leave; None gives back what they took.
+            room_bytes: The space that stays free, in octets; None for the machine's real free space.
         """
         self._room = room_bytes
 
@@ -124,14 +124,14 @@ class WatchedDisk:
         """Unregister the VFS."""
         self._vfs.unregister()
 
-    # what its files ask ------------------------------------------------------------------------------------------
+    # calls of the VFS's files ------------------------------------------------------------------------------------
 
     def extent(self, path: Path, size: int) -> Extent:
-        """Return the state of a file that is being opened.
+        """Return the state of a file that SQLite opens.
 
         Args:
-            path: The file.
-            size: Its length in octets.
+            path: The file's path.
+            size: The file's length, in octets.
         """
         extent = self._extents.setdefault(path, Extent(size))
         extent.size = size
@@ -142,15 +142,15 @@ class WatchedDisk:
         self._extents.pop(path, None)
 
     def writing(self, extent: Extent, end: int) -> None:
-        """Note that a file is about to be written.
+        """Take up space for a write that SQLite is about to make, or let the write fail.
 
         Args:
-            extent: What is known of it.
-            end: Where the writing ends.
+            extent: The state of the file.
+            end: The offset after the last octet of the write.
 
         Raises:
-            apsw.IOError: The write fails.
-            apsw.FullError: There is no room.
+            apsw.IOError: `fail_writes` makes this write fail.
+            apsw.FullError: The free space that `fill` left is too small.
         """
         if self._failing_writes:
             self._failing_writes -= 1
@@ -165,11 +165,11 @@ class WatchedDisk:
         extent.allocated = end
 
     def cut(self, extent: Extent, size: int) -> None:
-        """Note that a file was truncated.
+        """Free the space of a file that SQLite has truncated.
 
         Args:
-            extent: What is known of it.
-            size: How long it is now.
+            extent: The state of the file.
+            size: The file's new length, in octets.
         """
         if size < extent.allocated:
             if self._room is not None:
@@ -178,16 +178,16 @@ class WatchedDisk:
         extent.size = size
 
     def syncing(self, path: Path) -> bool:
-        """Note that a file is about to be flushed.
+        """Call the observers before a flush, and count the flush or let it fail.
 
         Args:
-            path: The file.
+            path: The path of the file that SQLite flushes.
 
         Returns:
-            Whether the machine's own disk is to be asked for it.
+            Whether the flush shall reach the machine's own disk.
 
         Raises:
-            apsw.IOError: The flush fails.
+            apsw.IOError: `fail_syncs` makes this flush fail.
         """
         for observer in tuple(self.before_sync):
             observer(path)

@@ -1,8 +1,8 @@
-"""Tolerated variants of the reference broker: each keeps its rules in another way, which the documents allow too.
+"""The tolerated variants of the reference broker: other behaviours that the documents allow as well.
 
-They are the other half of the proof that defects begin.  A defect must be caught by the scenarios of its rules; a
-variant must pass them all, so that no scenario demands what only the reference broker does.  A variant is a filter at
-the seams (`assay_broker.seams`), as a defect is.  Each topic has a module.
+Defects and variants together prove the scenarios.  The scenarios of a rule must catch the rule's defects.  They must
+pass every variant, so that no scenario demands a behaviour that only the reference broker has.  Like a defect, a
+variant is a set of filters at the seams (`assay_broker.seams`).  Each module holds the variants of one topic.
 """
 
 from __future__ import annotations

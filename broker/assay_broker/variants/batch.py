@@ -1,4 +1,4 @@
-"""Tolerated variants of the rules of batches."""
+"""The tolerated variants of the rules of batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay_broker.variants.model import Variant
 
 
 def _unmarked_after_loss() -> Seams:
-    """Filters that deliver without a mark what a lost connection had been handed."""
+    """Return filters that do not mark a message as redelivered if it was delivered on a lost connection before."""
     lost: set[str | None] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
@@ -28,7 +28,7 @@ def _unmarked_after_loss() -> Seams:
 
 
 def _counted(delivery: Deliver, _view: View) -> Deliver:
-    """Count failed deliveries, and do not set the flag."""
+    """Return a delivery with its count but without the flag for redelivery."""
     return replace(delivery, redelivered=False)
 
 

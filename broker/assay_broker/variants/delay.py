@@ -1,4 +1,4 @@
-"""Tolerated variants of the rules of delivery delay."""
+"""The tolerated variants of the rules of delivery delay."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc, Refused
 
 _LATE_MS = 2_500
-"""Half of the limit for lateness that a run has by default."""
+"""The time by which a variant releases messages late, in milliseconds: half of a run's default limit for lateness."""
 
 
 def _outliving(message: Message) -> Message:
-    """The message with one millisecond more, if it expires at its delivery time."""
+    """Return a message that lives one millisecond longer, if it expires at its delivery time."""
     due_ms = message.delivery_time_ms
     return message if due_ms is None or message.expiry_ms != due_ms else replace(message, expiry_ms=due_ms + 1)
 
 
 def _with(alter: Callable[[Settings], Settings]) -> Seams:
-    """Filters that alter the queue manager's settings."""
+    """Return filters that alter the queue manager's settings."""
     return Seams(settings=alter)
 
 
@@ -38,11 +38,11 @@ _WORDS = {
     Mqrc.MSG_TOO_BIG_FOR_Q: "The message is larger than the destination takes.",
     Mqrc.NOT_AUTHORIZED: "The user may not send there.",
 }
-"""Another broker's words for refusals whose reason codes no line of the document gives."""
+"""Other texts for refusals, by reason code; no line of the document gives these codes."""
 
 
 def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
-    """Filters that retell the refusals of delayed sends, and of senders for want of authority."""
+    """Return filters that change the refusals of delayed sends, and of senders whose user has no authority."""
 
     def told(answer: Answer, asked: Command, now_ms: int, _view: View) -> Answer:
         why = answer.refused
@@ -53,7 +53,7 @@ def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
 
 
 def _generally(why: Refused) -> Refused:
-    """The refusal with a text that says nothing, as that of IBM MQ's client, and with its reason code."""
+    """Return a refusal with its reason code, and with a general text like that of IBM MQ's client."""
     return replace(why, text="JMSWMQ2007: Failed to send a message. Use the linked exception to find the cause.")
 
 
@@ -65,14 +65,14 @@ DELAY_VARIANTS = (
     Variant(
         name="reason-in-linked-exception",
         rules=("DD-19", "DD-21", "DD-30", "DD-78"),
-        text="The text of a refused delayed send names no reason and no queue; the reason code does.",
+        text="The text of a refused delayed send names no reason and no queue; only the reason code tells the reason.",
         allowed_by="DELAY:19 asks for a suitable message; IBM MQ's own client gives the reason in a linked exception.",
         apply=lambda: _refusals(_generally),
     ),
     Variant(
         name="refusals-without-reason-codes",
         rules=("DD-19", "DD-21", "DD-30", "DD-78"),
-        text="A refused delayed send has a text in words of its own, no reason code, and names no queue.",
+        text="The refusal of a delayed send has another text, no reason code, and names no queue.",
         allowed_by='DELAY:19 asks for a suitable message, "for example queue full"; lines 25 and 78 give no code.',
         apply=lambda: _refusals(_without_code),
     ),
@@ -102,14 +102,14 @@ DELAY_VARIANTS = (
             "DD-83",
         ),
         text="Every delayed message is released 2.5 s after its delay, within the run's limit for lateness.",
-        allowed_by="DELAY:7 says that it is delivered once the delay is over, and gives no limit.",
+        allowed_by="DELAY:7 says that the message is delivered once the delay is over, and gives no limit.",
         apply=lambda: _with(lambda settings: replace(settings, release_after_ms=_LATE_MS)),
     ),
     Variant(
         name="tried-again-rarely",
         rules=("DD-57", "DD-65", "DD-71"),
-        text="A message that target and dead-letter queue did not take is tried again after ten seconds.",
-        allowed_by="DELAY:74 says that it is tried again later.",
+        text="A message that neither its target nor the dead-letter queue accepted is tried again after ten seconds.",
+        allowed_by="DELAY:74 says that the message is tried again later.",
         apply=lambda: _with(lambda settings: replace(settings, retry_ms=10_000)),
     ),
 )

@@ -13,14 +13,14 @@ from assay_sdk.model.message import Message
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """Another behaviour of the broker that keeps the rules.
+    """A tolerated variant: a behaviour that differs from the reference broker's and keeps the rules.
 
     Args:
-        name: Its name.
-        rules: Ids of the rules whose scenarios it must pass, and which can tell it from the reference broker.
-        text: One sentence: what it does otherwise than the reference broker.
-        allowed_by: The place in a document that allows it, or leaves it open.
-        apply: Makes fresh filters; they keep the state of one queue manager only.
+        name: The variant's name.
+        rules: The ids of the rules whose scenarios show the difference; the variant must pass these scenarios.
+        text: A sentence that describes the difference from the reference broker.
+        allowed_by: The place in a document that allows the behaviour, or leaves it open.
+        apply: Makes new filters for one queue manager, because filters keep state.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 def sends(rewrite: Callable[[Message], Message]) -> Seams:
-    """Filters that rewrite each message that is sent."""
+    """Return filters that replace each message that a client sends."""
 
     def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
         return (replace(passing, message=rewrite(passing.message)) if isinstance(passing, Put) else passing,)

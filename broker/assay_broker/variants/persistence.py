@@ -1,4 +1,4 @@
-"""Tolerated variants of the rules of persistence."""
+"""The tolerated variants of the rules of persistence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 
 def _keeps_non_persistent() -> Seams:
-    """Filters that write non-persistent messages to disk; they stay non-persistent for their receivers."""
+    """Return filters that store non-persistent messages on disk, and show them as non-persistent to receivers."""
     kept: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, _view: View) -> tuple[Command, ...] | None:
@@ -48,10 +48,9 @@ def _keeps_non_persistent() -> Seams:
 
 
 def _drops_unheard() -> Seams:
-    """Filters that drop a non-persistent message that no receiver waits for.
+    """Return filters that drop a non-persistent message if its destination has no receiver.
 
-    Queues that an administrator has defined keep theirs (DELAY:50), and so do MQ Light's subscriptions
-    (AMQP:31).
+    Queues that an administrator has defined keep such messages (DELAY:50), as do MQ Light's subscriptions (AMQP:31).
     """
     lasting: set[Address] = set()
 
@@ -68,20 +67,20 @@ def _drops_unheard() -> Seams:
 
 
 def _ignores_case(command: Command, _now_ms: int) -> tuple[Command, ...]:
-    """Take names of durable subscriptions that differ in case alone for one name."""
+    """Put the name of a durable subscription into one case, so that names that differ only in case are one name."""
     if not isinstance(command, Attach | Unsubscribe) or command.name is None:
         return (command,)
     return (replace(command, name=command.name.casefold()),)
 
 
 def _marks_recovered(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Mark each message that is read at a start as redelivered."""
+    """Add records that mark each message of the store as redelivered."""
     marks = tuple(MessageMarked(record.key, 1) for record in records if isinstance(record, MessageStored))
     return (*records, *marks)
 
 
 def _loses_with_receiver(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
-    """Lose the non-persistent messages that a receiver had been handed and had not acknowledged when it went."""
+    """Remove the non-persistent messages that an ending receiver had got from a queue and not acknowledged."""
     if not isinstance(command, Detach | Disconnect):
         return None
     return accepted(command, view, lambda _attach, one: not one.message.durable and not is_topic(one.origin))
@@ -98,28 +97,28 @@ PERSISTENCE_VARIANTS = (
     Variant(
         name="non-persistent-dropped-without-receiver",
         rules=("PD-29", "PD-32"),
-        text="A non-persistent message that no receiver waits for is dropped.",
-        allowed_by="PERSIST:59 may keep it in memory, and does not guarantee that.",
+        text="A non-persistent message is dropped if its destination has no receiver.",
+        allowed_by="PERSIST:59 lets a broker keep the message in memory, and does not guarantee it.",
         apply=_drops_unheard,
     ),
     Variant(
         name="subscription-names-without-case",
         rules=("PD-16",),
-        text="Names of durable subscriptions that differ in case alone are one name.",
-        allowed_by="PERSIST:33 says that client id and name identify it, and not when two names are one.",
+        text="Two names of durable subscriptions that differ only in case are one name.",
+        allowed_by="PERSIST:33 says that client id and name identify a subscription, and not when names are equal.",
         apply=lambda: Seams(command=_ignores_case),
     ),
     Variant(
         name="recovered-marked-redelivered",
         rules=("PD-15", "PD-20", "PD-23", "PD-24", "PD-25"),
-        text="Every message that was stored comes marked as redelivered after a restart, delivered before or not.",
+        text="After a restart every stored message is marked as redelivered, even if it was never delivered before.",
         allowed_by="JMS 3.4.7: the mark says that a message was likely delivered before.",
         apply=lambda: Seams(read=_marks_recovered),
     ),
     Variant(
         name="non-persistent-lost-with-receiver",
         rules=("PD-18", "PD-21"),
-        text="A non-persistent message from a queue is gone with its receiver, acknowledged or not.",
+        text="A non-persistent message that a receiver got from a queue is lost when the receiver ends unacknowledged.",
         allowed_by="PERSIST:59 and JMS 3.4.10: at most once.",
         apply=lambda: commands(_loses_with_receiver),
     ),

@@ -1,4 +1,4 @@
-"""Tolerated variants of the rules of AMQP's qualities of service."""
+"""The tolerated variants of the rules of AMQP's qualities of service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECOND_MS = 1_000
 
 
 def _without_false(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
-    """Take a durable header that is false off a publication; what is sent to a queue keeps it."""
+    """Remove the durable header from a publication if the header is false; a message to a queue keeps it."""
     target = view.target(command)
     if not isinstance(command, Put) or target is None or not is_topic(target) or command.message.durable is not False:
         return None
@@ -29,17 +29,17 @@ def _without_false(command: Command, _now_ms: int, view: View) -> tuple[Command,
 
 
 def _unmarked(delivery: Deliver, view: View) -> Deliver:
-    """Take the mark of redelivery off."""
+    """Return the delivery without a mark of redelivery, if it is for an MQ Light subscription."""
     return replace(delivery, redelivered=False, count=0) if lasts(view.receiver(delivery)) else delivery
 
 
 def _marked(delivery: Deliver, view: View) -> Deliver:
-    """Mark every delivery as a repeated one."""
+    """Return the delivery marked as redelivered, if it is for an MQ Light subscription."""
     return replace(delivery, redelivered=True) if lasts(view.receiver(delivery)) else delivery
 
 
 def _recognizes_repeated() -> Seams:
-    """Filters that take a publication only once, if its sender sends it again after a lost connection."""
+    """Return filters that drop a publication if its sender sends it again after a lost connection."""
     known: dict[str, int] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> tuple[Command, ...] | None:
@@ -57,7 +57,11 @@ def _recognizes_repeated() -> Seams:
 
 
 def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
-    """Filters that turn the order of deliveries round which leave together for one MQ Light subscription."""
+    """Return filters that reverse the order of deliveries that leave in one turn for one MQ Light subscription.
+
+    Args:
+        hit: Tells whether a delivery takes part in the reversal.
+    """
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         turned = [one for one in passing if isinstance(one, Deliver) and hit(one) and lasts(view.receiver(one))]
@@ -70,14 +74,14 @@ def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
 
 
 def _later(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] | None:
-    """Let a subscription with a time to live outlive it by a second."""
+    """Lengthen a subscription's time to live by a second."""
     if not isinstance(command, Attach) or not lasts(command) or command.timeout_ms is None:
         return None
     return (replace(command, timeout_ms=command.timeout_ms + _SECOND_MS),)
 
 
 def _anew_at_start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """Forget at a start since when a subscription has been without its subscriber."""
+    """Remove from each subscription's record the time at which its subscriber left, so that the time counts anew."""
     return tuple(replace(one, left_ms=None) if isinstance(one, SubscriptionDefined) else one for one in records)
 
 
@@ -91,7 +95,7 @@ def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...]
 
 
 def _notices_late() -> Seams:
-    """Filters that keep the client id of a lost connection in use for a second, as if the loss was noticed late."""
+    """Return filters that keep the client id of a lost connection in use for a second, as after a late detection."""
     since: dict[str, tuple[int, int]] = {}
 
     def freed(now_ms: int) -> tuple[Command, ...]:
@@ -116,42 +120,42 @@ QOS_VARIANTS = (
     Variant(
         name="false-header-ignored",
         rules=("QS-33", "QS-36"),
-        text="A durable header of a publication that is false counts as no header, so the topic decides.",
+        text="A publication's durable header that is false counts as missing, so the topic decides.",
         allowed_by='AMQP:40 says "not set", which may include false.',
         apply=lambda: commands(_without_false),
     ),
     Variant(
         name="sent-again-without-mark",
         rules=("QS-09", "QS-10", "QS-13", "QS-14"),
-        text="A message sent again to a subscriber is not marked as redelivered, and counts as a first delivery.",
+        text="A message sent again to a subscriber is not marked as redelivered, and its delivery count is 0.",
         allowed_by="AMQP:22 asks for no mark; AMQP 1.0, 3.2.1, leaves delivery-count to the broker's best effort.",
         apply=lambda: deliveries(_unmarked),
     ),
     Variant(
         name="first-sending-with-mark",
         rules=("QS-08", "QS-09"),
-        text="Every message of a subscription comes marked as redelivered.",
+        text="Every message of a subscription is marked as redelivered, even at its first delivery.",
         allowed_by="JMS 3.4.7: the mark says that a message was likely delivered before.",
         apply=lambda: deliveries(_marked),
     ),
     Variant(
         name="repeated-publication-recognized",
         rules=("QS-04", "QS-05", "QS-11"),
-        text="A publication that its sender sends again after a lost connection is taken once.",
+        text="A publication that its sender sends again after a lost connection is published only once.",
         allowed_by="AMQP:18 lets the publisher send again, and does not ask that the message arrives twice.",
         apply=_recognizes_repeated,
     ),
     Variant(
         name="sent-again-in-reverse",
         rules=("QS-09", "QS-14"),
-        text="Messages that are sent again to a subscriber come in the reverse order.",
+        text="Messages that are sent again to a subscriber arrive in the reverse order.",
         allowed_by="AMQP:22 names no order.",
         apply=lambda: _reversed(lambda one: one.redelivered),
     ),
     Variant(
         name="missed-in-reverse",
         rules=("QS-21", "QS-32"),
-        text="Messages that a subscriber has missed come in the reverse order.",
+        text="Messages that a subscriber missed while it was away arrive in the reverse order.",
         allowed_by="AMQP:31 and AMQP:39 name no order.",
         apply=lambda: _reversed(lambda one: not one.redelivered),
     ),
@@ -159,21 +163,21 @@ QOS_VARIANTS = (
         name="subscription-ends-a-second-late",
         rules=("QS-20", "QS-21", "QS-22"),
         text="A subscription is removed a second after its time to live is over, as by a sweep.",
-        allowed_by="AMQP:32 says that it is removed then, and not how soon.",
+        allowed_by="AMQP:32 says that the subscription is then removed, and does not say how soon.",
         apply=lambda: commands(_later),
     ),
     Variant(
         name="lifetime-anew-at-start",
         rules=("QS-20", "QS-22"),
-        text="The time to live of a subscription counts anew when the broker starts.",
-        allowed_by="AMQP:31 says nothing of the time in which the broker is down.",
+        text="A subscription's time to live begins again when the broker starts.",
+        allowed_by="AMQP:31 says nothing about the time during which the broker is down.",
         apply=lambda: reading(_anew_at_start),
     ),
     Variant(
         name="subscription-without-time-lingers",
         rules=("QS-20",),
-        text="An unshared at-least-once subscription without a time to live stays for ten seconds.",
-        allowed_by="AMQP:30 leaves to the application whether it stays; no line says when one without a time goes.",
+        text="An unshared at-least-once subscription without a time to live is kept for ten seconds.",
+        allowed_by="AMQP:30 lets the application choose; no line says when a subscription without a time is removed.",
         apply=lambda: commands(_lingers),
     ),
     Variant(

@@ -1,4 +1,4 @@
-"""Tolerated variants of report options, and of reports on delayed messages."""
+"""The tolerated variants of report options, and of reports on delayed messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPTIONS = frozenset({*REPORT_PROPERTIES, WHOLE_REPORT})
 
 
 def _never_confirms() -> Seams:
-    """Filters that confirm nothing; the options are on the messages all the same."""
+    """Return filters that prevent COA and COD reports, while messages still show these options."""
     asked: dict[str | None, Message] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -58,7 +58,7 @@ def _never_confirms() -> Seams:
 
 
 def _without_used(row: Described) -> Described:
-    """A message on its target without the options on which the processor acts."""
+    """Return a browsed message on its target without the report options on which the delay processor acts."""
     on_target = not row.headers and "JMS_IBM_Feedback" not in row.message.properties
     if not on_target or row.message.delivery_time_ms is None:
         return row
@@ -74,23 +74,23 @@ REPORT_VARIANTS = (
     Variant(
         name="arrivals-never-confirmed",
         rules=("DD-86",),
-        text="COA and COD cause no report, not even at the arrival.",
-        allowed_by="DELAY:88 to 93 have the options passed on, and do not say what becomes of them.",
+        text="The options COA and COD never cause a report.",
+        allowed_by="DELAY:88 to 93 only say that the options are passed on.",
         apply=_never_confirms,
     ),
     Variant(
         name="used-options-taken-off",
         rules=("DD-85", "DD-86"),
-        text="On the target a message has lost the report options on which the processor acts.",
-        allowed_by="DELAY:88 says of the others only that they are passed on.",
+        text="A message on its target no longer has the report options on which the delay processor acts.",
+        allowed_by="DELAY:88 says only that the other options are passed on.",
         apply=lambda: shown(_without_used),
     ),
     Variant(
         name="discarded-publication-unreported",
         rules=("DD-77",),
-        text="A publication that the dead-letter queue did not take is discarded without a report.",
-        allowed_by="DELAY:76 says that it is discarded, and nothing of a report.",
+        text="A publication that the dead-letter queue refuses is discarded without a report.",
+        allowed_by="DELAY:76 says that the publication is discarded, and says nothing about a report.",
         apply=lambda: Seams(tables=_discards_unreported),
     ),
 )
-"""Variants of rules DD-77, DD-85 and DD-86."""
+"""The variants of rules DD-77, DD-85 and DD-86."""

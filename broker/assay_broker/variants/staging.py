@@ -1,4 +1,4 @@
-"""Tolerated variants of the staging queue: headers, ids, limits, the order and the time of release, expiry."""
+"""The tolerated variants of the staging queue: headers, ids, limits, order and time of release, and expiry."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _SECOND_MS = 1_000
 _MS_PER_TENTH = 100
 _TENTHS = 10
 _NEXT_TRY_MS = 900
-"""A message that is released so long after its delay was refused before."""
+"""Milliseconds after the end of a delay; a message that is released later was refused by its target before."""
 _KEPT = "variant_kept"
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
 
 
 def _with_headers(rewrite: Callable[[dict[str, Value]], dict[str, Value]]) -> Seams:
-    """Filters that rewrite the header of staged messages as administrators see it."""
+    """Return filters that change the header of staged messages, as administrators see it."""
 
     def other(row: Described) -> Described:
         return replace(
@@ -58,12 +58,12 @@ def _with_due_time(header: dict[str, Value]) -> dict[str, Value]:
 
 
 def _with_jms_header(row: Described) -> Described:
-    """The message with a header of JMS in front of its body, as IBM MQ puts it in front of each (MQRFH2)."""
+    """Return a browsed message with one more header, an MQRFH2, which IBM MQ puts before the body of JMS messages."""
     return replace(row, headers=(*row.headers, {"StrucId": "RFH2", "Version": 2, "NameValueData": "<jms></jms>"}))
 
 
 def _under_hashed_id(row: Described) -> Described:
-    """The staged message under an id that is made of its other id."""
+    """Return a browsed message with a hash as its message id, if the message is staged."""
     if not any(header["StrucId"] == _DELAY_HEADER for header in row.headers):
         return row
     other = sha256(str(row.descriptor["MsgId"]).encode()).digest()[:ID_BYTES].hex()
@@ -71,7 +71,7 @@ def _under_hashed_id(row: Described) -> Described:
 
 
 def _life_in_seconds(row: Described) -> Described:
-    """The message with an Expiry of whole seconds, rounded up."""
+    """Return a browsed message with its Expiry rounded up to whole seconds."""
     expiry = row.descriptor["Expiry"]
     if not isinstance(expiry, int) or expiry < 0:
         return row
@@ -79,14 +79,18 @@ def _life_in_seconds(row: Described) -> Described:
 
 
 def _moved_to(put: Put, due_ms: int) -> Commands | None:
-    """The send with a later end of its delay; None if it would expire before."""
+    """Return a send whose delay ends at a later time; None if the message would expire before."""
     if put.message.expiry_ms is not None and due_ms > put.message.expiry_ms:
         return None
     return resent(put, delivery_time_ms=due_ms)
 
 
 def _later(due: Callable[[Put], int]) -> Seams:
-    """Filters that end delays a little later; a message still shows its delay as it was sent."""
+    """Return filters that end delays later, while messages still show the delay with which they were sent.
+
+    Args:
+        due: Returns the later end of the delay of a send, in milliseconds since the epoch.
+    """
     asked: dict[str | None, int] = {}
 
     def rewrite(put: Put, _sent: Sent, _view: View) -> Commands | None:
@@ -118,7 +122,7 @@ def _later(due: Callable[[Put], int]) -> Seams:
 
 
 def _shortened(header: dict[str, Value], by_ms: int) -> dict[str, Value]:
-    """The header of a staged message with a shorter delay and an earlier end of it."""
+    """Return the header of a staged message with a shorter delay and an earlier delivery time."""
     times = {
         name: value - by_ms for name in ("DeliveryDelay", "DeliveryTime") if isinstance(value := header.get(name), int)
     }
@@ -130,7 +134,7 @@ def _whole_seconds(put: Put) -> int:
 
 
 def _equals_backwards() -> Seams:
-    """Filters that release messages of the same moment in another order than that of their sends."""
+    """Return filters that release messages whose delays end in the same moment in another order than their sends."""
     sent = 0
 
     def due(put: Put) -> int:
@@ -142,14 +146,14 @@ def _equals_backwards() -> Seams:
 
 
 def _expires_later(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Let a delayed message live a second longer."""
+    """Return a send of a delayed message with an expiry a second later."""
     if not put.message.expiry_ms or left_ms(put.message, now_ms) == 0:
         return None
     return resent(put, expiry_ms=put.message.expiry_ms + _SECOND_MS)
 
 
 def _other_code(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
-    """Refuse what the staging queue cannot take as a lack of resources."""
+    """Return the refusal of a delayed send with the code MQRC_RESOURCE_PROBLEM, if the staging queue is the reason."""
     told = answer.refused
     _, sent = view.asked(answer)
     if told is None or sent is None or not sent.delayed or tuple(told.objects) != (STAGING_QUEUE,):
@@ -160,7 +164,7 @@ def _other_code(answer: Answer, _asked: Command, _now_ms: int, view: View) -> An
 
 
 def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """Let the header count towards MAXMSGL of the staging queue."""
+    """Lower MAXMSGL of the staging queue by the length of a header during a delayed send."""
     limit = view.said(STAGING_QUEUE).get("MAXMSGL")
     if not isinstance(limit, int):
         return None
@@ -172,7 +176,7 @@ def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 
 def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
-    """Mark a message as redelivered whose put was tried more than once."""
+    """Return the delivery of a delayed message marked as redelivered, if its put was tried more than once."""
     due_ms = delivered.message.delivery_time_ms
     if due_ms is None or view.last_ms < due_ms + _NEXT_TRY_MS:
         return delivered
@@ -180,10 +184,10 @@ def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
 
 
 def _keeps_delayed() -> Seams:
-    """Filters that keep non-persistent delayed messages through a restart.
+    """Return filters that keep non-persistent delayed messages through a restart.
 
-    They make the messages persistent for the broker, so they leave out what depends on that: publications (PMSGDLV and
-    NPMSGDLV, DD-82), and messages that ask for reports (DD-75).
+    The filters make the messages persistent inside the broker.  They skip messages to which this would make another
+    difference: publications (PMSGDLV and NPMSGDLV, DD-82), and messages that ask for reports (DD-75).
     """
 
     def rewrite(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -248,22 +252,22 @@ STAGING_VARIANTS = (
     Variant(
         name="staging-header-with-due-time",
         rules=("DD-05", "DD-06", "DD-39", "DD-57"),
-        text="The header of a staged message has the time of its delivery, and the target in an address.",
+        text="The header of a staged message has the delivery time, and the target in the form of an address.",
         allowed_by="DELAY:7 asks for a header with delay and target, and gives no layout.",
         apply=lambda: _with_headers(_with_due_time),
     ),
     Variant(
         name="jms-header-on-all",
         rules=("DD-05", "DD-06", "DD-39", "DD-57"),
-        text="Every message has one more header, staged or not.",
-        allowed_by="DELAY:64 has the header of the delay removed, and says nothing of others.",
+        text="Every message, staged or not, has one more header.",
+        allowed_by="DELAY:64 says that the header with the delay is removed, and says nothing about other headers.",
         apply=lambda: shown(_with_jms_header),
     ),
     Variant(
         name="staged-under-hashed-ids",
         rules=("DD-37", "DD-38"),
         text="The new message id of a staged message is a hash.",
-        allowed_by="DELAY:35 says that it is new.",
+        allowed_by="DELAY:35 says only that the id is new.",
         apply=lambda: shown(_under_hashed_id),
     ),
     Variant(
@@ -276,8 +280,8 @@ STAGING_VARIANTS = (
     Variant(
         name="released-in-another-order",
         rules=("DD-03", "DD-06", "DD-38"),
-        text="Messages that are due in the same moment are released in another order than that of their sends.",
-        allowed_by="DELAY:7 says nothing of an order.",
+        text="Messages whose delays end in the same moment are not released in the order of their sends.",
+        allowed_by="DELAY:7 says nothing about an order.",
         apply=_equals_backwards,
     ),
     Variant(
@@ -304,37 +308,37 @@ STAGING_VARIANTS = (
     Variant(
         name="staging-header-counts",
         rules=("DD-36",),
-        text="MAXMSGL of the staging queue counts 400 bytes of header.",
-        allowed_by="DELAY:30 does not say what it counts.",
+        text="The 400 bytes of a staged message's header count towards MAXMSGL of the staging queue.",
+        allowed_by="DELAY:30 does not say whether a header counts.",
         apply=lambda: delayed_puts(_header_counts),
     ),
     Variant(
         name="tried-again-marked-redelivered",
         rules=("DD-71", "DD-74"),
-        text="A message whose put was tried again comes marked as redelivered.",
+        text="A message whose put was tried more than once is marked as redelivered.",
         allowed_by='DELAY:74 speaks of a message that is "redelivered later".',
         apply=lambda: filters(delivery=_marks_tried_again),
     ),
     Variant(
         name="delayed-non-persistent-kept-through-restart",
         rules=("DD-47", "DD-48"),
-        text="Non-persistent messages for queues that are delayed and ask for no report outlive a restart.",
-        allowed_by="DELAY:50 says that they are more likely to be lost.",
+        text="Delayed non-persistent messages for queues survive a restart, unless they ask for a report.",
+        allowed_by="DELAY:50 says only that such messages are more likely to be lost.",
         apply=_keeps_delayed,
     ),
     Variant(
         name="distributed-ignores-get-disabled",
         rules=("DD-65",),
-        text="On distributed platforms the processor goes on although its queue is disabled for gets.",
-        allowed_by="DELAY:68 has it shut down on z/OS; line 70 says nothing of it.",
+        text="On distributed platforms the delay processor keeps running while the staging queue is disabled for gets.",
+        allowed_by="DELAY:68 says that it shuts down on z/OS; line 70 does not mention this.",
         apply=lambda: Seams(tables=_heeds_no_gets),
     ),
     Variant(
         name="distributed-stops-at-put-disabled",
         rules=("DD-65",),
-        text="On distributed platforms, too, disabling the staging queue for puts stops the processor.",
+        text="On distributed platforms, too, disabling the staging queue for puts stops the delay processor.",
         allowed_by="DELAY:68 says so for z/OS; line 70 does not exclude it.",
         apply=lambda: Seams(tables=_heeds_puts),
     ),
 )
-"""Variants of rules DD-02 to DD-06, DD-36 to DD-39, DD-47, DD-48, DD-55 to DD-57, DD-65 and DD-71."""
+"""The variants of rules DD-02 to DD-06, DD-36 to DD-39, DD-47, DD-48, DD-55 to DD-57, DD-65 and DD-71."""

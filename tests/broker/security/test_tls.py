@@ -47,7 +47,7 @@ def test_nothing_older_than_tls_1_2_is_spoken() -> None:
         (FOLDER / "none.pem", KEY, "certificate .*none.pem cannot be read .*correct its path"),
         (CERTIFICATE, FOLDER / "none.pem", "key .*none.pem cannot be read"),
         (FOLDER, KEY, "cannot be read"),
-        (CERTIFICATE, FOLDER / "other-key.pem", "other-key.pem is not that of the certificate"),
+        (CERTIFICATE, FOLDER / "other-key.pem", "other-key.pem does not belong to the certificate"),
         (CERTIFICATE, FOLDER / "protected-key.pem", "protected by a passphrase; give a key without one"),
         (KEY, KEY, "are not a certificate and a key in PEM"),
         (Path(__file__), KEY, "are not a certificate and a key in PEM"),

@@ -108,13 +108,13 @@ def test_a_name_or_password_that_no_client_can_send_makes_no_entry(name: str, pa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[users.alice]\nsalt = \n", "no TOML: .*line 2.*correct"),
-        ("[user.alice]", "'user' where only tables"),
-        ("users = 3", "'users' where only tables"),
+        ("[users.alice]\nsalt = \n", "not valid TOML: .*line 2.*correct"),
+        ("[user.alice]", "'user', and only tables"),
+        ("users = 3", "'users', and only tables"),
         ('[users.alice]\npassword = "secret"', r"users\.alice in .* holds a password"),
-        ("[users.alice]\niterations = 5000", r"users\.alice in .* is no entry .*salt"),
-        ("users.alice = 3", r"users\.alice in .* is no entry"),
-        (ENTRY + "colour = 1\n", "no entry .*colour"),
+        ("[users.alice]\niterations = 5000", r"users\.alice in .* is not a valid entry .*salt"),
+        ("users.alice = 3", r"users\.alice in .* is not a valid entry"),
+        (ENTRY + "colour = 1\n", "not a valid entry .*colour"),
         (ENTRY.replace(f"iterations = {FEW}", "iterations = 1"), "has 1 iterations, not"),
         (ENTRY.replace(f"iterations = {FEW}", f"iterations = {MOST_ITERATIONS + 1}"), "iterations, not"),
         (

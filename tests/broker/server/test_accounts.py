@@ -79,7 +79,7 @@ def test_an_entry_in_another_form_of_toml_is_left_alone(path: Path) -> None:
     add_user(path, "alice", "pencil", FEW)
     fields = ", ".join(path.read_text().splitlines()[1:])
     path.write_text(f"users.alice = {{ {fields} }}\n")
-    with pytest.raises(OptionsError, match="take that entry out"):
+    with pytest.raises(OptionsError, match="remove that entry"):
         add_user(path, "alice", "other")
     assert Users.read(path).check("alice", "pencil")
 

@@ -105,7 +105,7 @@ def test_an_address_in_use_is_said_and_the_no_folder_is_made(tmp_path: Path) -> 
         where = HostPort(*taken.getsockname())
         for options in (replace(OPTIONS, amqp=where), replace(OPTIONS, http=where)):
             with (
-                pytest.raises(MachineError, match=f"{where} cannot be listened on"),
+                pytest.raises(MachineError, match=f"cannot listen on {where}"),
                 serving(replace(options, data=tmp_path / "data"), Doubles()),
             ):
                 pass
@@ -172,7 +172,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"level": "8"}, "'8' is no level"),
+        ({"level": "8"}, "'8' is not a level"),
         ({"defect": "early-delivry"}, "did you mean 'early-delivery'"),
         ({"name": "QM 1"}, "holds ' '"),
         ({"platform": "zos", "name": "LONGER"}, "at most 4"),
@@ -181,9 +181,9 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
         (dict.fromkeys(("amqp", "http"), HostPort("127.0.0.1", 5672)), "cannot both listen on 127.0.0.1:5672"),
         ({"tls_certificate": Path("a.pem")}, "without its key"),
         ({"tls_key": Path("a.pem")}, "without its certificate"),
-        ({"amqp": HostPort("0.0.0.0", 0)}, "from other machines"),  # noqa: S104  refused
-        ({"http": HostPort("::", 0)}, "from other machines"),
-        ({"http": HostPort("example.org", 0)}, "from other machines"),
+        ({"amqp": HostPort("0.0.0.0", 0)}, "other machines can reach"),  # noqa: S104  refused
+        ({"http": HostPort("::", 0)}, "other machines can reach"),
+        ({"http": HostPort("example.org", 0)}, "other machines can reach"),
     ],
 )
 def test_contradictory_options_are_refused_before_anything_starts(change: dict[str, object], text: str) -> None:

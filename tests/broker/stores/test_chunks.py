@@ -85,5 +85,5 @@ def test_a_missing_piece_is_missed() -> None:
     assert shortened is not None
     with pytest.raises(ValueError, match="a piece is missing"):
         complete(shortened.record, shortened.longs, iter([b"x"]))
-    with pytest.raises(ValueError, match="a message that it has not"):
+    with pytest.raises(ValueError, match="a message that it does not contain"):
         complete(DEFINED, shortened.longs, iter([]))

@@ -115,7 +115,7 @@ def test_a_log_that_was_altered_in_its_middle_is_refused_since_what_follows_was_
 ) -> None:
     filled(tmp_path, orderly=False)
     flip(tmp_path / LOG, 32 + 2 * FRAME + at)
-    refused(tmp_path, DamagedError, "frame 3 or one soon after has been altered, and later ones follow it")
+    refused(tmp_path, DamagedError, "frame 3 or one soon after has been altered, and later transactions follow")
 
 
 def test_a_last_transaction_in_pieces_is_what_a_crash_leaves_and_is_no_damage(tmp_path: Path) -> None:
@@ -196,13 +196,13 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
         other.execute("PRAGMA user_version=7")
     other.close()
     (tmp_path / LOG).write_bytes(bytes(LOG_BYTES))
-    refused(tmp_path, NewerError, r"has version 7 of the schema, and this one knows none after 1; start the version")
+    refused(tmp_path, NewerError, "has version 7 of the schema, and this broker knows versions up to 1; start")
 
 
 def test_a_version_that_never_was_is_damage(tmp_path: Path) -> None:
     filled(tmp_path)
     flip(tmp_path / DATABASE, 63)
-    refused(tmp_path, DamagedError, "there never was a version 0")
+    refused(tmp_path, DamagedError, "its schema has version 0, which never existed")
 
 
 @pytest.mark.parametrize("octets", [b"", b"#!/bin/sh\n", bytes(5_000), b"SQLite format 3\x00"], ids=len)
@@ -270,7 +270,7 @@ def test_a_file_that_nobody_may_write_is_refused_whoever_asks(tmp_path: Path, na
         (errno.EROFS, "cannot be written to"),
         (errno.EPERM, "cannot be written to"),
         (errno.ENOSPC, "is full"),
-        (errno.EIO, "look after the disk"),
+        (errno.EIO, "check the disk"),
     ],
     ids=lambda value: errno.errorcode.get(value, "") if isinstance(value, int) else "",
 )
@@ -297,7 +297,7 @@ def test_a_folder_that_cannot_be_begun_is_refused_and_nothing_of_it_stays(
 
 def test_a_second_opener_in_the_same_process_is_refused(tmp_path: Path) -> None:
     first = opened(tmp_path)
-    with pytest.raises(InUseError, match=rf"is in use by process {os.getpid()}; stop that one first"):
+    with pytest.raises(InUseError, match=rf"is in use by process {os.getpid()}; stop that process first"):
         opened(tmp_path)
     first.write([stored(1)])
     first.flush()
@@ -319,7 +319,7 @@ def test_a_second_process_is_refused_and_the_first_one_is_not_disturbed(tmp_path
         done = subprocess.run(  # noqa: S603 - our own interpreter, our own words
             [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, env=environment, check=False
         )
-    assert f"InUseError: {tmp_path} is in use by process {os.getpid()}; stop that one first" in done.stderr.replace(
+    assert f"InUseError: {tmp_path} is in use by process {os.getpid()}; stop that process first" in done.stderr.replace(
         "assay_broker.stores.errors.", ""
     )
     first.write([stored(2)])
