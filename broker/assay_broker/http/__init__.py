@@ -1,4 +1,4 @@
-"""Administration over HTTP: IBM MQ's REST interface, metrics, and a status page."""
+"""The HTTP interface for administrators: IBM MQ's REST interface, metrics, and a status page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Starlette application: authentication, checks before each handler, and headers of every answer."""
+"""The Starlette application: authenticates and checks each request before its handler, and adds headers to answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
-"""Headers of every answer: a browser runs no script in it, frames it nowhere and does not cache it."""
+"""The headers of every answer.  They forbid browsers to run scripts in it, to show it in a frame and to cache it."""
 
 _STYLE = "/status.css"
 
@@ -62,16 +62,16 @@ def application(
     ready: Callable[[], bool] | None = None,
     clear_passwords: bool = False,
 ) -> Starlette:
-    """Create the application of one queue manager; it must run on the queue manager's loop.
+    """Create the application of one queue manager; run it on the queue manager's loop.
 
     Args:
         queue_manager: The queue manager.
-        runner: Gives the time.
+        runner: Has the clock.
         security: Users and TLS; by default no users, for clients on this machine only.
-        views: Returns the clients' connections, for the status page.
-        limits: Limits for clients.
-        ready: Whether the server takes requests while the queue manager is up; None for always.
-        clear_passwords: Whether passwords may come without TLS from other machines.
+        views: Returns the AMQP clients' connections, for the status page.
+        limits: The limits of the listener.
+        ready: Tells whether the server accepts requests while the queue manager is running; None for always.
+        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """
     served = ApiContext(
         queue_manager=queue_manager,
@@ -95,7 +95,7 @@ def application(
 
 
 class _Dispatcher:
-    """Checks each request, calls its handler and turns errors into answers."""
+    """The dispatcher, which checks each request, calls its handler and turns errors into answers."""
 
     def __init__(self, served: ApiContext, authenticator: Authenticator) -> None:
         self._served = served
@@ -103,7 +103,7 @@ class _Dispatcher:
         self._bodies = Bodies(served.limits)
 
     def at(self, operations: Mapping[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
-        """Return the function that answers requests for one path."""
+        """Return the function that answers requests for one path, given the path's operations by HTTP method."""
 
         async def answer(request: Request) -> Response:
             operation = operations["GET" if request.method == "HEAD" else request.method]
@@ -112,8 +112,8 @@ class _Dispatcher:
             except HttpProblem as problem:
                 return json_problem(problem)
             except ClientDisconnect:
-                return Response(status_code=HTTPStatus.BAD_REQUEST)  # the client has gone
-            except Exception:  # noqa: BLE001  logged whole, and the other requests are not to blame
+                return Response(status_code=HTTPStatus.BAD_REQUEST)  # never sent, because the client has disconnected
+            except Exception:  # noqa: BLE001  logged with its traceback; other requests must not fail
                 _LOG.exception("%s %s failed", request.method, operation.path)
                 return json_problem(HttpProblem(Faults.FAILED, "The server failed at this request."))
 
@@ -133,7 +133,7 @@ class _Dispatcher:
     def _check_path(self, request: Request) -> None:
         given = request.path_params
         if given.get("version", "v2") not in VERSIONS:
-            raise HttpProblem(Faults.PATH, f"The interface has the versions {', '.join(VERSIONS)}.")
+            raise HttpProblem(Faults.PATH, f"The versions of the interface are {', '.join(VERSIONS)}.")
         name = self._served.queue_manager.name
         if given.get("qmgr", name) != name:
             text = f"There is no queue manager {str(given['qmgr'])[:48]!a} here; this is {name}."
@@ -141,29 +141,33 @@ class _Dispatcher:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    """Refuse unknown and repeated parameters: a misspelt one would select another message."""
+    """Check that no parameter is unknown or repeated, because a misspelt one would select another message.
+
+    Raises:
+        HttpProblem: A parameter is unknown or repeated.
+    """
     known = [one.name for one in operation.parameters if one.place == "query"]
     given = [name for name, _ in request.query_params.multi_items()]
     for name in given if known else ():
         if name not in known:
-            raise HttpProblem(Faults.QUERY, f"The parameters here are {', '.join(known)}, and not {name[:40]!a}.")
+            raise HttpProblem(Faults.QUERY, f"The parameters of this path are {', '.join(known)}, not {name[:40]!a}.")
         if given.count(name) > 1:
             raise HttpProblem(Faults.QUERY, f"The parameter {name} is given {given.count(name)} times; give it once.")
 
 
 def json_problem(problem: HttpProblem) -> Response:
-    """Create the answer for a problem."""
+    """Create the HTTP response for a problem."""
     answer = json_answer(problem.body(), problem.status)
     answer.headers.update(problem.headers)
     return answer
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
-    """Answer a request for an unknown path or method."""
+    """Create the response to a request for an unknown path or method."""
     found = cast("HTTPException", error)
     headers = found.headers or {}
     if found.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        problem = HttpProblem(Faults.METHOD, f"{request.method} is no method of this path.", headers=headers)
+        problem = HttpProblem(Faults.METHOD, f"This path does not allow the method {request.method}.", headers=headers)
     else:
         problem = HttpProblem(Faults.PATH, "There is nothing at this path.", headers=headers)
     return json_problem(problem)
@@ -179,8 +183,9 @@ class _AnswerHeaders:
 
     Args:
         app: The application.
-        requests: How many requests may be under way.
-        head: Octets of a request's first line and headers; the parser refuses only a head that comes in parts.
+        requests: The most requests that may be under way at a time.
+        head: The most octets of a request's first line and headers.  uvicorn's parser enforces its own limit only on a
+            head that arrives in several parts.
     """
 
     def __init__(self, app: ASGIApp, requests: int, head: int) -> None:
@@ -190,7 +195,7 @@ class _AnswerHeaders:
         self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Handle one request as an ASGI application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -207,7 +212,7 @@ class _AnswerHeaders:
             await json_problem(problem)(scope, receive, marked)
             return
         if self._under_way >= self._most and scope["path"] not in _ALWAYS:
-            text = f"{self._most} requests are under way."
+            text = f"{self._most} requests are under way already."
             problem = HttpProblem(Faults.BUSY, text, headers={"Retry-After": "1", "Connection": "close"})
             await json_problem(problem)(scope, receive, marked)
             return
@@ -221,9 +226,10 @@ class _AnswerHeaders:
 
 
 def _head_of(scope: Scope) -> int:
-    """The octets of a request's first line and headers, without separators."""
+    """Return the length of a request's first line and headers, without separators, in octets."""
     target = len(scope["raw_path"]) + len(scope["query_string"])
     return target + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 _ALWAYS = frozenset({"/health", "/ready"})
+"""Paths that are answered however many requests are under way."""

@@ -1,4 +1,4 @@
-"""Limits on what HTTP clients can make grow or hold."""
+"""The limits of the HTTP listener."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from msgspec import Struct
 
 
 class HttpLimits(Struct, frozen=True, kw_only=True):
-    """Limits of the HTTP listener.
+    """The limits of the HTTP listener on the resources that clients can take up.
 
     Args:
-        connections: Connections at a time; a further one is closed at once.
-        requests: Requests under way at a time; a further one is answered 503.
-        logins: Passwords checked at a time; each is made costly on purpose, and the others wait.
-        body: Octets of one request's body.
-        bodies: Octets of the bodies of all requests under way.
-        head: Octets of a request's first line and headers.
-        head_ms: How long a connection may take over them, from its first octet or the end of the request before.
-        exchange_ms: How long one request may take from its head to the last octet of its answer; a slow caller loses
-            its connection.
-        answer_ms: How long the queue manager may take to answer; it is busy after that (503).
-        wait_ms: The longest that a request may wait for a message.
-        idle_ms: How long a connection without a request is kept.
-        messages: Messages in one answer.
-        answer: Octets of the bodies of messages in one answer that lists several.
-        rows: Rows in each table of the status page.
-        drain_ms: How long requests under way are waited for when the listener is drained.
+        connections: The most connections at a time; the listener closes a further connection at once.
+        requests: The most requests under way at a time; a further request is answered with 503.
+        logins: The most passwords that are checked at a time; further logins wait, because a check is costly.
+        body: The most octets of one request's body.
+        bodies: The most octets of the bodies of all requests under way together.
+        head: The most octets of a request's first line and headers.
+        head_ms: The time for a request's head, in milliseconds, from its first octet or the opening of the connection.
+        exchange_ms: The time from a request's head to the last octet of its answer, in milliseconds; after it the
+            listener closes the connection.
+        answer_ms: The time in which the queue manager must answer, in milliseconds; after it the request is answered
+            with 503.
+        wait_ms: The longest time for which a request may wait for a message, in milliseconds.
+        idle_ms: The time after which the listener closes a connection without a request, in milliseconds.
+        messages: The most messages in one answer.
+        answer: The most octets of all message bodies in an answer that lists messages.
+        rows: The most rows in each table of the status page.
+        drain_ms: The time for which a draining listener waits for the requests under way, in milliseconds.
     """
 
     connections: int = 256

@@ -1,7 +1,7 @@
-"""The HTTP listener: uvicorn on sockets of ours, in the queue manager's loop.
+"""The HTTP listener: uvicorn on our own sockets, on the queue manager's loop.
 
-uvicorn parses and frames HTTP. This module adds limits: how many clients connect, and how long a head or an exchange
-may take. It keeps uvicorn away from the process's signals.
+uvicorn parses and frames HTTP.  This module limits the number of connections and the time for a request's head and for
+an exchange.  It keeps uvicorn from handling the process's signals.
 
 """
 
@@ -28,7 +28,7 @@ _BACKLOG = 128
 _ADVICE = "; end the program that listens there, or name another address."
 
 _PEERS = logging.getLogger("assay_broker.http.peers")
-"""uvicorn's log messages for malformed requests, which are answered and not worth a log line each."""
+"""The logger of uvicorn's connections, which drops their warnings: a malformed request is answered, not logged."""
 _PEERS.setLevel(logging.ERROR)
 
 
@@ -36,20 +36,20 @@ class HttpListenError(Exception):
     """The listener cannot listen at the given address.
 
     Args:
-        why: One sentence: what is wrong, where, what to do.
+        why: A sentence that names the problem, the address and a remedy.
     """
 
 
 class HttpListener:
-    """Serves one queue manager over HTTP.
+    """The HTTP listener of one queue manager.
 
     Args:
-        queue_manager: Who is administered.
-        runner: The world's crank, on the loop that is running.
+        queue_manager: The queue manager.
+        runner: Runs the jobs on the current loop, and has the clock.
         security: Users and TLS; by default no users, for clients on this machine only.
-        views: Shows the connections of clients, for the status page.
-        limits: What callers can make grow.
-        clear_passwords: Whether passwords may come without TLS from other machines, as in a network of containers.
+        views: Returns the AMQP clients' connections, for the status page.
+        limits: The limits of the listener.
+        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """
 
     def __init__(
@@ -96,16 +96,16 @@ class HttpListener:
         """Start to listen.
 
         Args:
-            host: A name or an address.
-            port: A port; 0 for any that is free.
+            host: The name or IP address of this machine to listen on.
+            port: The port; 0 for any free port.
 
         Raises:
-            HttpListenError: The address is in use or unknown, or it is open to other machines and no users are defined.
+            HttpListenError: The address is in use or unknown, or other machines can reach it and no users are defined.
         """
         if self._security.users is None and not is_loopback(host):
             raise HttpListenError(
-                f"Without users only programs on this machine may connect, and {host} is open to other machines:"
-                " listen on 127.0.0.1, or give a users file."
+                f"Without users only programs on this machine may connect, and other machines can reach {host}:"
+                " listen on 127.0.0.1, or give a users' file."
             )
         loop = asyncio.get_running_loop()
         try:
@@ -133,7 +133,7 @@ class HttpListener:
         self._dating = loop.create_task(server.main_loop())
 
     async def _listening(self, server: Server, bound: socket.socket) -> asyncio.Server:
-        """Do what uvicorn's own start does, with a time limit for the TLS handshake."""
+        """Create the asyncio server as uvicorn's own start does, but with a time limit for the TLS handshake."""
         config, tls = self._config, self._security.tls
         handshake_s = None if tls is None else self._limits.head_ms / 1_000
         return await asyncio.get_running_loop().create_server(
@@ -142,7 +142,7 @@ class HttpListener:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The address and port on which it listens or has listened.
+        """The IP address and port on which the listener listens, also after its end.
 
         Raises:
             RuntimeError: The listener has not been started.
@@ -153,13 +153,16 @@ class HttpListener:
 
     @property
     def url(self) -> str:
-        """The URL on which it listens."""
+        """The URL on which the listener listens."""
         host, port = self.address
         scheme = "http" if self._security.tls is None else "https"
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     async def drain(self) -> None:
-        """Accept no more clients, wait for the requests under way up to the limit, and close. Idempotent."""
+        """Accept no more clients, wait for the requests under way up to ``drain_ms``, and close.
+
+        Further calls do nothing.
+        """
         self._draining = True
         server = self._server
         if server is None or self._closed:
@@ -174,7 +177,7 @@ class HttpListener:
         await self.close()
 
     async def close(self) -> None:
-        """Close at once, whatever requests are under way. Idempotent."""
+        """Close at once, and cancel the requests under way.  Further calls do nothing."""
         self._draining = True
         server = self._server
         if server is None or self._closed:
@@ -186,7 +189,7 @@ class HttpListener:
             listening.close()
         for connection in tuple(server.server_state.connections):
             connection.transport.abort()
-        await asyncio.sleep(0)  # for the lines to notice
+        await asyncio.sleep(0)  # lets the connections handle their end
         under_way = tuple(server.server_state.tasks)
         for task in under_way:
             task.cancel()
@@ -200,7 +203,7 @@ def _line_of(config: Config, server: Server) -> asyncio.Protocol:
 
 
 def _protocol(limits: HttpLimits) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol class with limits on connections and times."""
+    """Return a class for uvicorn's connections that enforces limits on their number and times."""
     open_lines: set[_Line] = set()
 
     class Line(_Line):
@@ -220,14 +223,14 @@ def _protocol(limits: HttpLimits) -> type[asyncio.Protocol]:
 
 
 class _Line(H11Protocol):
-    """One connection with a time limit, first for the request's head, then for the whole exchange."""
+    """A connection of uvicorn with a time limit, first for the request's head, then for the whole exchange."""
 
     limits: HttpLimits
     open_lines: set[_Line]
     _alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Start the time limit, or refuse the client if too many are connected."""
+        """Start the time limit for the first head, or cut the connection if too many clients are connected."""
         if len(self.open_lines) >= self.limits.connections:
             transport.abort()
             return
@@ -236,14 +239,14 @@ class _Line(H11Protocol):
         self._set_alarm(self.limits.head_ms)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Handle the end of the connection."""
+        """Stop the time limit, and count the connection no longer."""
         self._stop_alarm()
         if self in self.open_lines:
             self.open_lines.discard(self)
             super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take octets, and start the time limit of a new request's head or of its exchange."""
+        """Pass octets to uvicorn, and start the time limit of a new request's head or of its exchange."""
         if self not in self.open_lines:
             return
         before = self.cycle
@@ -254,13 +257,13 @@ class _Line(H11Protocol):
             self._set_alarm(self.limits.exchange_ms)
 
     def on_response_complete(self) -> None:
-        """Start the time limit for the next request."""
+        """Stop the time limit of the exchange, or start that of the next one if its request has arrived already."""
         before = self.cycle
         super().on_response_complete()
         if self.transport.get_write_buffer_size():
-            return  # the alarm stays: they may never be taken
+            return  # the time limit stays, because the client may never read the rest of the answer
         if self.cycle is not before:
-            self._set_alarm(self.limits.exchange_ms)  # the next one had come already
+            self._set_alarm(self.limits.exchange_ms)  # the next request has arrived already
         else:
             self._stop_alarm()
 

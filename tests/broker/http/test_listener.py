@@ -44,12 +44,12 @@ def test_a_port_in_use_is_told_in_one_sentence(served: Served) -> None:
 def test_an_address_that_is_none_is_told_too(served: Served) -> None:
     said = start(served, "no.such.host.invalid", 0, Guards(KnownUsers(mqm="x")))
     assert said.startswith("HTTP cannot listen on no.such.host.invalid:0: ")
-    assert "give a users file" in start(served, "no.such.host.invalid", 0, Guards())
+    assert "give a users' file" in start(served, "no.such.host.invalid", 0, Guards())
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104  what is refused
 def test_without_users_it_listens_for_this_machine_alone(served: Served, host: str) -> None:
-    assert "give a users file" in start(served, host, 0, Guards())
+    assert "give a users' file" in start(served, host, 0, Guards())
 
 
 def test_with_users_it_listens_for_others_too(served: Served) -> None:

@@ -1,1 +1,1 @@
-"""The table of operations, and the OpenAPI description made from it."""
+"""The table of operations, and the OpenAPI description that is made from the table."""

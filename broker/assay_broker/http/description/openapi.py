@@ -15,16 +15,16 @@ _PART = re.compile(r"\{(\w+)(?::path)?\}")
 _ABOUT = {
     "version": "The version of the interface.",
     "qmgr": "The queue manager's name.",
-    "queue": "The queue's name; / and % are encoded.",
-    "topic": "The topic string; % and ? are encoded, and / at its beginning or end.",
+    "queue": "The queue's name, with / and % encoded.",
+    "topic": "The topic string, with % and ? encoded, as well as / at its beginning or end.",
 }
 
 
 def document(operations: Iterable[Operation], *, secured: bool) -> dict[str, object]:
-    """Create the description.
+    """Create the OpenAPI description.
 
     Args:
-        operations: The table.
+        operations: The operations to describe.
         secured: Whether clients must log in.
     """
     paths: dict[str, dict[str, object]] = {}
@@ -39,7 +39,7 @@ def document(operations: Iterable[Operation], *, secured: bool) -> dict[str, obj
         "info": {
             "title": "Assay reference broker",
             "version": product_version(),
-            "summary": "IBM MQ's REST interface, as far as the reference broker has it, and pages of its own.",
+            "summary": "The parts of IBM MQ's REST interface that the reference broker has, and its own extensions.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,

@@ -1,4 +1,4 @@
-"""The type of the table of operations, from which both the routes and the OpenAPI description are created."""
+"""The types of the table of operations, from which both the routes and the OpenAPI description are created."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Parameter(Struct, frozen=True, kw_only=True):
     """A parameter of a request's query or headers.
 
     Args:
-        name: Its name.
-        place: Where it stands.
-        about: What it says.
-        schema: What it can be.
-        required: Whether it must be there.
+        name: The parameter's name.
+        place: The part of the request in which the parameter stands.
+        about: A sentence that describes the parameter.
+        schema: The JSON schema of its value.
+        required: Whether the request must have the parameter.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """A possible answer of an operation.
+    """A possible answer of an operation that succeeds.
 
     Args:
-        status: HTTP's.
-        about: When.
-        media: Schemas by media type; empty for no body.
-        headers: Headers that tell something, with what they tell.
+        status: The HTTP status.
+        about: A sentence that describes the answer.
+        media: The JSON schemas of the body by media type; empty for an answer without a body.
+        headers: Descriptions of the answer's headers, by the headers' names.
     """
 
     status: int
@@ -49,19 +49,19 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """A method of a path.
+    """An operation: one HTTP method of one path.
 
     Args:
-        name: Its name in the description.
-        method: HTTP's.
-        path: With ``{name}`` for parts that vary; ``{name:path}`` for one that may hold slashes.
-        summary: What it does.
-        handler: Does it.
-        parameters: What it takes besides.
-        body: Schemas of its body by media type; empty for none.
-        replies: How it is answered when nothing is wrong.
-        faults: HTTP's statuses when something is.
-        everybodys: Whether it needs no authentication.
+        name: The operation's name in the OpenAPI description.
+        method: The HTTP method.
+        path: The path, with ``{name}`` for variable parts, and ``{name:path}`` for a part that may contain slashes.
+        summary: A sentence that says what the operation does.
+        handler: The function that answers the request.
+        parameters: The parameters in the query and the headers.
+        body: The JSON schemas of the request's body by media type; empty for a request without a body.
+        replies: The answers of an operation that succeeds.
+        faults: The HTTP statuses of an operation that fails.
+        everybodys: Whether clients need not log in for the operation.
     """
 
     name: str

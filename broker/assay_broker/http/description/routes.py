@@ -38,10 +38,12 @@ _QUEUE = "/ibmmq/rest/{version}/messaging/qmgr/{qmgr}/queue/{queue:path}"
 _JSON = "application/json"
 _PLAIN = "text/plain"
 _OCTETS = "application/octet-stream"
-_HEX_ID = {"type": "string", "description": "48 hexadecimal digits; since v3 with ID: in front, or any text."}
+_HEX_ID = {"type": "string", "description": "48 hexadecimal digits; since v3 after ID:, or any text."}
 _STRING = {"type": "string"}
 
-_TOKEN = Parameter(name=CSRF_HEADER, place="header", about="Anything, or nothing.", schema=_STRING, required=True)
+_TOKEN = Parameter(
+    name=CSRF_HEADER, place="header", about="Any value, even an empty one.", schema=_STRING, required=True
+)
 _SELECTING = (
     Parameter(name="correlationId", place="query", about="Only a message with this correlation id.", schema=_HEX_ID),
     Parameter(name="messageId", place="query", about="Only the message with this id.", schema=_HEX_ID),
@@ -49,7 +51,7 @@ _SELECTING = (
 _DETAIL = Parameter(
     name="detail",
     place="query",
-    about="Ours: everything that is known of a message, as JSON: MQMD, headers in front of the body, properties, body.",
+    about="Ours: the answer is the whole message as JSON: MQMD, headers, properties, body.",
     schema={"type": "string", "enum": ["full"]},
 )
 _PUTTING = (
@@ -58,13 +60,13 @@ _PUTTING = (
     Parameter(
         name=EXPIRY,
         place="header",
-        about=f"Milliseconds, from 1 to {LONGEST_EXPIRY_MS}, after which it expires, or unlimited (the default).",
+        about=f"Milliseconds until the message expires, from 1 to {LONGEST_EXPIRY_MS}, or unlimited (the default).",
         schema=_STRING,
     ),
     Parameter(
         name=PERSISTENCE,
         place="header",
-        about="asDestination is ours: as the queue or topic defines.",
+        about="The persistence; asDestination, which is ours, means the default of the queue or topic.",
         schema={"type": "string", "enum": ["nonPersistent", "persistent", "asDestination"], "default": "nonPersistent"},
     ),
     Parameter(name=PRIORITY, place="header", about="Since v3: 0 to 9, or asDestination (the default).", schema=_STRING),
@@ -79,15 +81,15 @@ _PUTTING = (
 _MESSAGE_BODY = {"text/plain": TEXT, "application/json": {}, "application/xml": TEXT, _OCTETS: {}}
 _DESCRIPTOR = {
     MESSAGE_ID: "The message's id.",
-    CORRELATION_ID: "Its correlation id, where it has one.",
-    EXPIRY: "Milliseconds that are left to it, or unlimited.",
+    CORRELATION_ID: "The message's correlation id, if it has one.",
+    EXPIRY: "Milliseconds until the message expires, or unlimited.",
     PERSISTENCE: "persistent or nonPersistent.",
-    REPLY_TO: "The queue for replies, where there is one.",
-    PRIORITY: "Since v3: its priority.",
-    PROPERTIES: "Since v3: its properties, as far as they have a form there.",
-    LEFT_OUT: "How many properties are not shown, because no header can hold them or they are too long; ours.",
+    REPLY_TO: "The queue for replies, if the message names one.",
+    PRIORITY: "Since v3: the message's priority.",
+    PROPERTIES: "Since v3: the message's properties, except those that a header cannot hold.",
+    LEFT_OUT: "Ours: the number of properties that are not shown, because a header cannot hold them.",
 }
-_CREATED = Reply(status=201, about="It is there.", headers={MESSAGE_ID: "The message's id."})
+_CREATED = Reply(status=201, about="The message was sent.", headers={MESSAGE_ID: "The message's id."})
 _ONE = (
     Reply(
         status=200,
@@ -95,14 +97,14 @@ _ONE = (
         media={_PLAIN: TEXT, _OCTETS: {}, _JSON: WHOLE_MESSAGE},
         headers=_DESCRIPTOR,
     ),
-    Reply(status=204, about="There is none."),
+    Reply(status=204, about="No message matches."),
 )
 _READING = (400, 401, 403, 404, 503)
 _WRITING = (400, 401, 403, 404, 405, 413, 415, 500, 503)
 
 
 async def _health(_request: ApiRequest) -> Response:
-    """Answer that the loop runs."""
+    """Answer that the server is alive, which shows that its loop runs."""
     return json_answer({"status": "alive"})
 
 
@@ -114,9 +116,9 @@ async def _ready(request: ApiRequest) -> Response:
 
 
 def _why_not_ready(served: ApiContext) -> str | None:
-    """Return why the server takes no requests, or none that need the disk; None if it takes all.
+    """Return the reason why the server cannot serve all requests; None if it can.
 
-    The sentence names no path, because a client without a login may read it.
+    The reason names no path, because a client without a login may read it.
     """
     if not served.queue_manager.up:
         return "the queue manager is stopped"
@@ -132,7 +134,7 @@ async def _description(request: ApiRequest) -> Response:
 
 
 async def _managers(request: ApiRequest) -> Response:
-    """List the one queue manager."""
+    """Answer with a list of one entry: this queue manager and its state."""
     state = "running" if request.served.queue_manager.up else "endedNormally"
     return json_answer({"qmgr": [{"name": request.manager, "state": state}]})
 
@@ -142,9 +144,9 @@ OPERATIONS: tuple[Operation, ...] = (
         name="listQueueManagers",
         method="GET",
         path="/ibmmq/rest/{version}/admin/qmgr",
-        summary="Name the queue manager that answers here.",
+        summary="Show the name and state of the queue manager.",
         handler=_managers,
-        replies=(Reply(status=200, about="Its name and state.", media={_JSON: MANAGERS}),),
+        replies=(Reply(status=200, about="The name and state.", media={_JSON: MANAGERS}),),
         faults=(401, 403, 404, 503),
     ),
     Operation(
@@ -153,7 +155,7 @@ OPERATIONS: tuple[Operation, ...] = (
         path="/ibmmq/rest/{version}/admin/qmgr/{qmgr}",
         summary="Show the state of the queue manager.",
         handler=_managers,
-        replies=(Reply(status=200, about="Its name and state.", media={_JSON: MANAGERS}),),
+        replies=(Reply(status=200, about="The name and state.", media={_JSON: MANAGERS}),),
         faults=(401, 403, 404, 503),
     ),
     Operation(
@@ -165,7 +167,9 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(_TOKEN,),
         body={_JSON: COMMAND},
         replies=(
-            Reply(status=200, about="It was carried out, or refused: the codes say.", media={_JSON: COMMAND_ANSWER}),
+            Reply(
+                status=200, about="The result; its codes tell whether it is a refusal.", media={_JSON: COMMAND_ANSWER}
+            ),
         ),
         faults=(400, 401, 403, 404, 413, 503),
     ),
@@ -180,8 +184,8 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter(
                 name=DELAY,
                 place="header",
-                about="Ours: the delivery delay of a put by the queue manager's own interface, in milliseconds;"
-                " anything but 0 is refused (MQRC 2046), since delays are for JMS clients.",
+                about="Ours: the delivery delay, in milliseconds. A delay other than 0 is refused (MQRC 2046),"
+                " because only JMS clients can send with a delay.",
                 schema={"type": "integer", "minimum": 0},
             ),
         ),
@@ -193,7 +197,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="browseMessage",
         method="GET",
         path=f"{_QUEUE}/message",
-        summary="Look at the first message of a queue; it stays.",
+        summary="Browse the first message of a queue.",
         handler=messaging.browse,
         parameters=(*_SELECTING, _DETAIL),
         replies=_ONE,
@@ -203,7 +207,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="takeMessage",
         method="DELETE",
         path=f"{_QUEUE}/message",
-        summary="Take the first message off a queue.",
+        summary="Get the first message of a queue and remove it.",
         handler=messaging.take,
         parameters=(
             _TOKEN,
@@ -223,14 +227,14 @@ OPERATIONS: tuple[Operation, ...] = (
         name="listMessages",
         method="GET",
         path=f"{_QUEUE}/messagelist",
-        summary="List the messages of a queue; they stay.",
+        summary="List the messages of a queue without removing them.",
         handler=messaging.listing,
         parameters=(
             *_SELECTING,
             Parameter(
                 name="limit",
                 place="query",
-                about="How many at most.",
+                about="The most messages to list.",
                 schema={"type": "integer", "minimum": 0},
             ),
             _DETAIL,
@@ -253,22 +257,22 @@ OPERATIONS: tuple[Operation, ...] = (
         name="health",
         method="GET",
         path="/health",
-        summary="Whether the server is alive.",
+        summary="Show whether the server is alive.",
         handler=_health,
-        replies=(Reply(status=200, about="It is.", media={_JSON: STATE}),),
+        replies=(Reply(status=200, about="The server is alive.", media={_JSON: STATE}),),
         everybodys=True,
     ),
     Operation(
         name="ready",
         method="GET",
         path="/ready",
-        summary="Whether the server takes requests.",
+        summary="Show whether the server accepts requests.",
         handler=_ready,
         replies=(
-            Reply(status=200, about="It does.", media={_JSON: STATE}),
+            Reply(status=200, about="The server accepts requests.", media={_JSON: STATE}),
             Reply(
                 status=503,
-                about="It is being drained, its queue manager is stopped, or its data folder is gone.",
+                about="The server drains, its queue manager is stopped, or its data folder is gone.",
                 media={_JSON: STATE},
             ),
         ),
@@ -278,7 +282,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="description",
         method="GET",
         path="/openapi.json",
-        summary="This description.",
+        summary="Show this description.",
         handler=_description,
         replies=(Reply(status=200, about="The description.", media={_JSON: DESCRIPTION}),),
         everybodys=True,
@@ -287,7 +291,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="metrics",
         method="GET",
         path="/metrics",
-        summary="Figures of the queue manager for Prometheus.",
+        summary="Show metrics of the queue manager for Prometheus.",
         handler=metrics.metrics,
         replies=(Reply(status=200, about="Metrics in Prometheus' text format.", media={_PLAIN: TEXT}),),
         faults=(401, 403, 503),
@@ -296,13 +300,13 @@ OPERATIONS: tuple[Operation, ...] = (
         name="status",
         method="GET",
         path="/",
-        summary="The status page, for people.",
+        summary="Show the status page.",
         handler=status.page,
         parameters=(
             Parameter(
                 name=status.REFRESH,
                 place="query",
-                about="After how many seconds the page loads itself anew; 0 for never.",
+                about="Seconds between reloads of the page; 0 for no reload.",
                 schema={"type": "integer", "minimum": 0, "maximum": status.LONGEST_REFRESH_S},
             ),
         ),
@@ -310,4 +314,4 @@ OPERATIONS: tuple[Operation, ...] = (
         faults=(400, 401, 403, 503),
     ),
 )
-"""All methods of all paths."""
+"""All operations: every method of every path."""

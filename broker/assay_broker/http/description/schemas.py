@@ -1,4 +1,4 @@
-"""JSON schemas of requests and answers, for the OpenAPI description."""
+"""The JSON schemas of requests and answers, for the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _object(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
 
 
 def _closed(required: tuple[str, ...], **properties: Schema) -> Schema:
-    """An object without other properties, which would be refused."""
+    """Return the schema of an object that allows no other properties, because the server refuses unknown ones."""
     return {**_object(required, **properties), "additionalProperties": False}
 
 
@@ -58,7 +58,7 @@ SCHEMAS: Mapping[str, Schema] = {
         responseParameters=_list(TEXT),
         onUse={
             "type": "boolean",
-            "description": "Ours: a DISPLAY of a local queue that nobody has used yet shows it as it would be made.",
+            "description": "Ours: whether DISPLAY shows a queue that does not exist as its first use would create it.",
         },
     ),
     "CommandAnswer": _object(
@@ -74,13 +74,13 @@ SCHEMAS: Mapping[str, Schema] = {
         text=_list(TEXT),
         message=_list(TEXT),
         parameters={"type": "object"},
-        column={"type": "integer", "description": "Ours: where in the command it is wrong, from 1."},
-        syntaxError={"type": "boolean", "description": "Ours: whether it is no command at all."},
+        column={"type": "integer", "description": "Ours: the column of the mistake in the command, from 1."},
+        syntaxError={"type": "boolean", "description": "Ours: whether the command itself is not valid."},
     ),
     "Messages": _object(
         ("messages", "more"),
         messages=_list({"anyOf": [_referred("Message"), _referred("WholeMessage")]}),
-        more={"type": "boolean", "description": "Ours: whether there are more than these."},
+        more={"type": "boolean", "description": "Ours: whether the queue has more messages that match."},
     ),
     "Message": _object(("messageId", "correlationId", "format"), **_SUMMARY),
     "WholeMessage": _object(
@@ -95,7 +95,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "State": _object(
         ("status",),
         status=TEXT,
-        reason={"type": "string", "description": "Why the server is not ready."},
+        reason={"type": "string", "description": "The reason why the server is not ready."},
     ),
     "QueueManagers": _object(("qmgr",), qmgr=_list(_object(("name", "state"), name=TEXT, state=TEXT))),
     "Errors": _object(("error",), error=_list(_referred("Error"))),
@@ -110,4 +110,4 @@ SCHEMAS: Mapping[str, Schema] = {
         reasonCode=_WHOLE,
     ),
 }
-"""Schemas by name."""
+"""The schemas by name."""

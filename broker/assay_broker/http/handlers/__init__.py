@@ -1,1 +1,1 @@
-"""What the server does for a request: MQSC commands, messages, metrics, the status page."""
+"""The handlers of requests: MQSC commands, messages, metrics, the status page."""

@@ -1,4 +1,4 @@
-"""MQSC over HTTP: a command as text, or in JSON (IBM MQ, ``/admin/action/qmgr/{qmgr}/mqsc``)."""
+"""The handler of MQSC commands, as text or in JSON (IBM MQ, ``/admin/action/qmgr/{qmgr}/mqsc``)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Given = str | int | bool | list[str]
 
 
 class CommandText(Struct, frozen=True, forbid_unknown_fields=True):
-    """The field that holds a command as text."""
+    """The object with a command as text, in a request's ``parameters``."""
 
     command: str
 
 
 class RunCommand(Struct, frozen=True, forbid_unknown_fields=True, tag="runCommand", tag_field="type"):
-    """A command as text, as in runmqsc."""
+    """The body of a request with a command as text, as runmqsc takes it."""
 
     parameters: CommandText
 
@@ -52,15 +52,15 @@ class RunCommandJson(
     rename="camel",
     kw_only=True,
 ):
-    """A command in JSON.
+    """The body of a request with a command in JSON.
 
     Args:
         command: The verb.
         qualifier: The noun.
-        name: The object's name; not folded to upper case.
-        parameters: By keyword in either case.
-        response_parameters: What a DISPLAY shows: keywords, or ``all``.
-        on_use: Our extension: whether DISPLAY shows a local queue that would be created on use.
+        name: The object's name, which is not folded to upper case.
+        parameters: The parameters' values, by keyword in upper or lower case.
+        response_parameters: The keywords that a DISPLAY shows, or ``all``.
+        on_use: Our extension: whether DISPLAY shows a queue that does not exist as its first use would create it.
     """
 
     command: str
@@ -76,12 +76,12 @@ _DECODER = msgspec.json.Decoder(Body)
 
 
 async def run(request: ApiRequest) -> Response:
-    """Carry out a command."""
+    """Carry out the MQSC command in a request."""
     octets = await request.body()
     try:
         body = _DECODER.decode(octets)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise HttpProblem(Faults.BODY, f"The body is no command: {error}.") from error
+        raise HttpProblem(Faults.BODY, f"The body is not a valid command: {error}.") from error
     async with request.connected() as asker:
         host = request.served.queue_manager.settings.host
         if isinstance(body, RunCommand):
@@ -104,7 +104,17 @@ async def run(request: ApiRequest) -> Response:
 async def _run(
     text: str, asker: ManagerConnection, host: Host, *, on_use: bool = False
 ) -> tuple[Statement | None, CommandAnswer]:
-    """Carry out a command. Without a statement, the text was no command."""
+    """Carry out a command given as text.
+
+    Args:
+        text: The command.
+        asker: The connection to the queue manager.
+        host: The queue manager's platform and level.
+        on_use: Whether DISPLAY shows a queue that does not exist as its first use would create it.
+
+    Returns:
+        The command's statement, None if the text is not a valid command, and the answer.
+    """
     command = one_command(text)
     statement = understand(1, command, host)
     if isinstance(statement, CommandAnswer):
@@ -118,7 +128,7 @@ async def _run(
 
 
 def one_command(text: str) -> SourceCommand:
-    """Check a command in one string: it has no continuation and no comments."""
+    """Return a command given as one string, in which ``+``, ``-`` and ``*`` have no meaning at the edges of lines."""
     start = Position(1, 1)
     fault = None
     if len(text) > LONGEST_COMMAND:
@@ -130,7 +140,7 @@ def one_command(text: str) -> SourceCommand:
 
 
 def _texts(answer: CommandAnswer) -> Iterator[dict[str, object]]:
-    """Return an item for each object displayed; a refusal also has its position in the command."""
+    """Yield an item for each object that a DISPLAY shows; a refusal's item also has its position in the command."""
     refused = answer.refused
     if refused is not None:
         yield {
@@ -209,7 +219,7 @@ def _definition(
 
 
 def _number_or_word(value: Value, text: str) -> Value:
-    """Return a number as a number, unless a word is in its place."""
+    """Return an attribute's number as a number, but the word if DISPLAY shows a word in place of the number."""
     return value if isinstance(value, int) and text == str(value) else text
 
 
@@ -224,13 +234,13 @@ _ANSWERS: Mapping[str, bool] = {"yes": True, "no": False, "true": True, "false":
 
 
 def json_command(body: RunCommandJson) -> str:
-    """Return a JSON command as text.
+    """Translate a command in JSON to a command as text.
 
     Args:
         body: The command in JSON.
 
     Raises:
-        HttpProblem: A keyword or the value of one is not valid.
+        HttpProblem: A keyword or its value is not valid.
     """
     verb, noun = _keyword(body.command), _keyword(body.qualifier)
     parts = [verb, noun if body.name is None else f"{noun}({_quoted(body.name)})"]
@@ -241,17 +251,17 @@ def json_command(body: RunCommandJson) -> str:
 
 def _keyword(given: str) -> str:
     if _KEYWORD.fullmatch(given) is None:
-        raise HttpProblem(Faults.BODY, f"{given[:40]!a} is no keyword of MQSC.")
+        raise HttpProblem(Faults.BODY, f"{given[:40]!a} is not a keyword of MQSC.")
     return given.upper()
 
 
 def _parameter(keyword: str, value: Given) -> str:
-    """Return a parameter as text; empty for one that is left out."""
+    """Return a parameter as text; empty for an option without a value that JSON sets to no or false."""
     full = SYNONYMS.get(keyword, keyword)
     if full in _BARE or full.removeprefix("NO") in _BARE:
         said = _ANSWERS.get(str(value).lower())
         if said is None:
-            raise HttpProblem(Faults.BODY, f"{keyword} is yes or no, not {str(value)[:40]!a}.")
+            raise HttpProblem(Faults.BODY, f"{keyword} must be yes or no, not {str(value)[:40]!a}.")
         return _bare(full, said=said)
     if full == "WHERE" and isinstance(value, str):
         return f"WHERE({value})"
@@ -272,7 +282,7 @@ def _bare(keyword: str, *, said: bool) -> str:
 
 
 def _folded(value: str) -> str:
-    """Return a word in upper case, or several with commas."""
+    """Return words, separated by commas, in upper case; a text that is not a word is quoted instead."""
     words = [word.strip() for word in value.split(",")]
     return ",".join(word.upper() if _WORD.fullmatch(word) else _quoted(word) for word in words)
 

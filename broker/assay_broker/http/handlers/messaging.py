@@ -1,7 +1,7 @@
-"""Messages over HTTP: put, browse, list, take, publish.
+"""The handlers of messages: put, browse, list, take and publish.
 
-The client is an application of the queue manager's native interface, not a JMS client: it can send without a delivery
-delay only (DD-20), and its authority is an application's.
+An HTTP client counts as an application of the queue manager's native interface, not as a JMS client.  It can only send
+without a delivery delay (DD-20), and needs the authorities of such an application.
 
 """
 
@@ -29,9 +29,9 @@ _LINK = 1
 _NOTHING = 204
 _CREATED = 201
 _REST_S = 0.01
-"""Seconds between two attempts of a waiting request, however busy the queue manager is."""
+"""The least seconds between two attempts of a waiting request."""
 _LOOK_S = 0.25
-"""Seconds after which a waiting request notices that the server drains."""
+"""The most seconds until a waiting request notices that the server drains."""
 
 
 async def put(request: ApiRequest) -> Response:
@@ -73,14 +73,14 @@ def _created(request: ApiRequest, message: Message) -> Response:
 
 
 async def browse(request: ApiRequest) -> Response:
-    """Return the first message that matches."""
+    """Answer with the first message of a queue that matches, and leave it on the queue."""
     async with request.connected() as asker:
         value = await asker.must(NativeBrowse(request.path("queue"), *_ids(request), limit=1))
     return _one(request, value, in_full=_in_full(request))
 
 
 async def listing(request: ApiRequest) -> Response:
-    """List messages."""
+    """Answer with a list of the messages of a queue that match."""
     limits = request.served.limits
     limit = request.number("limit", limits.messages, limits.messages)
     async with request.connected() as asker:
@@ -99,7 +99,7 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Take the first message that matches, and wait for one if the request says so."""
+    """Remove the first message of a queue that matches and answer with it; wait for one if the request asks for it."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = _wait_ms(request)
@@ -111,10 +111,11 @@ async def take(request: ApiRequest) -> Response:
 
 
 def _wait_ms(request: ApiRequest) -> int:
-    """Return how long the request waits for a message.
+    """Return the time for which a request waits for a message, in milliseconds.
 
     Raises:
-        HttpProblem: It is longer than the server waits: an answer before its end would say that no message came.
+        HttpProblem: The time is longer than the server's limit.  An earlier answer would wrongly tell the client that
+            no message came in the whole time.
     """
     longest = request.served.limits.wait_ms
     asked = request.number("wait", 0, longest + 1)
@@ -124,10 +125,19 @@ def _wait_ms(request: ApiRequest) -> int:
 
 
 async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTake, wait_ms: int) -> Value:
-    """Try again after each turn of the queue manager; take nothing after the client has gone.
+    """Try to take a message after each turn of the queue manager, until the time is over or the client disconnects.
+
+    Args:
+        request: The request.
+        asker: The connection to the queue manager.
+        change: The command that takes a message.
+        wait_ms: The time, in milliseconds.
+
+    Returns:
+        The message; empty if none came.
 
     Raises:
-        HttpProblem: The server stops before the time is over.
+        HttpProblem: The server drains before the time is over.
     """
     gone = asyncio.create_task(_hang_up(request.http))
     clock = asyncio.get_running_loop().time
@@ -137,7 +147,7 @@ async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTa
         with turn_event(request.served.queue_manager) as rung:
             while not value and (left := until - clock()) > 0:
                 if not request.served.ready():
-                    text = f"{request.manager} stops; no message came until then."
+                    text = f"{request.manager} is stopping; no message has come."
                     raise HttpProblem(Faults.NO_CONNECTION, text, reason=int(Mqrc.CONNECTION_QUIESCING))
                 await _either(rung, gone, min(left, _LOOK_S))
                 if gone.done():
@@ -158,13 +168,13 @@ async def _either(rung: asyncio.Event, gone: asyncio.Task[None], at_most_s: floa
 
 
 async def _hang_up(request: Request) -> None:
-    """Return when the client has disconnected."""
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 def _ids(request: ApiRequest) -> tuple[bytes | None, bytes | None]:
-    """Return the CorrelId and MsgId in the query."""
+    """Return the CorrelId and the MsgId in the query; None for an id that the query does not have."""
     names = ("correlationId", "messageId")
     given = ((name, request.query(name)) for name in names)
     found = [None if value is None else given_id(request.version, value, name) for name, value in given]
@@ -172,10 +182,14 @@ def _ids(request: ApiRequest) -> tuple[bytes | None, bytes | None]:
 
 
 def _in_full(request: ApiRequest) -> bool:
-    """Whether the query asks for all fields of the message."""
+    """Tell whether the query asks for the whole message as JSON.
+
+    Raises:
+        HttpProblem: The parameter ``detail`` has another value than ``full``.
+    """
     given = request.query("detail")
     if given not in {None, "full"}:
-        raise HttpProblem(Faults.QUERY, "detail is full, or is not given.")
+        raise HttpProblem(Faults.QUERY, "The only value of detail is full.")
     return given == "full"
 
 

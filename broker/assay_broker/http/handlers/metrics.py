@@ -1,6 +1,6 @@
-"""``/metrics``: metrics of the queue manager in Prometheus' text format (exposition format 0.0.4).
+"""The handler of ``/metrics``: the queue manager's metrics in Prometheus' text format (exposition format 0.0.4).
 
-Each request fills a registry of its own, so that several servers in one process do not mix.
+Each request fills its own registry, because several servers in one process would mix their metrics in a shared one.
 
 """
 
@@ -26,12 +26,12 @@ _PER_QUEUE = {
     "assay_queue_receivers": ("Receivers that have a queue open.", "IPPROCS"),
     "assay_queue_senders": ("Senders that have a queue open.", "OPPROCS"),
 }
-"""Metrics with the queue's name as a label: their meaning, and the attribute that they show."""
+"""The metrics of each queue: their description and the attribute of the queue that they show, by name."""
 _DEFAULT_SUBSCRIPTION = "SYSTEM.DEFAULT.SUB"
 
 
 class Snapshot(Collector):
-    """The metrics of one answer.
+    """The metrics of one answer, as a collector for a registry.
 
     Args:
         families: The metrics.
@@ -41,12 +41,12 @@ class Snapshot(Collector):
         self._families = tuple(families)
 
     def collect(self) -> Iterable[Metric]:
-        """Return the metrics."""
+        """Return the metrics, for the registry."""
         return self._families
 
 
 async def metrics(request: ApiRequest) -> Response:
-    """Answer with the present metrics, to a user who may display the queue manager, as for the status page."""
+    """Answer with the current metrics, if the user has the authority to display the queue manager."""
     async with request.connected() as asker:
         await asker.must(DisplayObjects(kinds=(Kind.QMGR,), name=""))
         queues = _definitions(await asker.must(DisplayObjects(kinds=(Kind.QLOCAL,), name="*")))
@@ -79,7 +79,10 @@ def _queue_manager(request: ApiRequest) -> Iterator[Metric]:
 
 
 def _queues(queues: list[Definition], most: int) -> Iterator[Metric]:
-    """Return the metrics of the deepest queues, limited so that an answer does not grow with the queues of clients."""
+    """Yield the metrics of the deepest queues, as many as ``most``, and the metrics of all queues together.
+
+    The limit keeps an answer short when clients create many queues.
+    """
     deepest = sorted(queues, key=lambda one: (-one.number("CURDEPTH"), one.name))
     shown = [one for one in deepest if one.name != STAGING_QUEUE][:most]
     for name, (about, keyword) in _PER_QUEUE.items():

@@ -1,7 +1,7 @@
-"""The status page: objects, depths, staged messages with their due times, subscriptions, connections.
+"""The handler of the status page: queues, staged messages with their due times, subscriptions, topics, connections.
 
-The page reloads itself by a header, without a script, and shows no message bodies. All names and texts in it are
-escaped, because clients chose them.
+The page reloads itself by a ``meta`` element, without a script, and shows no message bodies.  The template escapes all
+names and texts, because clients chose them.
 
 """
 
@@ -28,27 +28,27 @@ from assay_sdk.model.reasons import Refused
 
 _DEFAULT_SUBSCRIPTION = "SYSTEM.DEFAULT.SUB"
 _LONGEST = 120
-"""Characters of a name that the page shows."""
+"""The most characters of a name that the page shows."""
 
 REFRESH = "refresh"
-"""The query parameter with the seconds between reloads; 0 for none."""
+"""The query parameter with the seconds between reloads; 0 for no reload."""
 REFRESH_S, LONGEST_REFRESH_S = 5, 3_600
 
 Cell = str | int
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """A table of the page.
+    """A table of the status page.
 
     Args:
-        anchor: Its id.
-        title: What stands above it.
-        about: A sentence below that; empty for none.
-        columns: What stands above its columns.
-        numbers: Those of them that hold numbers.
-        rows: Its rows, no more than may be.
-        left: How many rows are left out.
-        empty: What is said where there is no row.
+        anchor: The id of the table's heading.
+        title: The table's heading.
+        about: A sentence below the heading; empty for none.
+        columns: The headings of the columns.
+        numbers: The headings of the columns that hold numbers.
+        rows: The rows that the page shows.
+        left: The number of rows that the page does not show.
+        empty: A sentence that the page shows if the table has no row.
     """
 
     anchor: str
@@ -62,7 +62,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 async def page(request: ApiRequest) -> Response:
-    """Create the page."""
+    """Answer with the status page."""
     rows = request.served.limits.rows
     refresh_s = request.number(REFRESH, REFRESH_S, LONGEST_REFRESH_S)
     async with request.connected() as asker:
@@ -111,7 +111,7 @@ def _definitions(value: Value) -> list[Definition]:
 
 
 async def _staged(asker: ManagerConnection, rows: int) -> list[Described] | None:
-    """Return the staged messages; None if the user has no authority to see them."""
+    """Return the staged messages; None if the user has no authority to browse the staging queue."""
     value = await asker.administer(NativeBrowse(STAGING_QUEUE, limit=rows))
     if isinstance(value, Refused):
         return None
@@ -132,7 +132,7 @@ def _moment(moment_ms: int) -> str:
 
 
 def _left(left_ms: int) -> str:
-    """Return a time span in its two largest units."""
+    """Return a time span, given in milliseconds, as a text with its two largest units; "now" for 0 or less."""
     if left_ms <= 0:
         return "now"
     seconds = -(-left_ms // 1_000)
@@ -154,12 +154,12 @@ def _queues(queues: list[Definition], most: int) -> Table:
     return Table(
         anchor="queues",
         title="Queues",
-        about="The deepest first; those of the queue manager's own only where something stands on them.",
+        about="The deepest queues first. System queues (SYSTEM.) are shown only if they hold messages.",
         columns=("Queue", "Type", "Depth", "Most", "Receivers", "Senders", "Remarks"),
         numbers=("Depth", "Most", "Receivers", "Senders"),
         rows=rows,
         left=left,
-        empty="You may see no queue (authority DSP), or none exists: it comes with its first use, or DEFINE QLOCAL.",
+        empty="No queue exists, or you have no authority to see one (DSP). First use or DEFINE QLOCAL creates a queue.",
     )
 
 
@@ -177,15 +177,15 @@ def _queue(one: Definition) -> tuple[Cell, ...]:
 def _staging(staged: list[Described] | None, queues: list[Definition], most: int, now_ms: int) -> Table:
     every = next((one.number("CURDEPTH") for one in queues if one.name == STAGING_QUEUE), 0)
     rows = [_delayed(one, now_ms) for one in staged or () if one.headers]
-    empty = "No message waits for its delay to be over."
+    empty = "No message is staged."
     return Table(
         anchor="staged",
         title="Staged messages",
-        about="Delayed messages, the next one due first.",
+        about="Delayed messages, in the order of their due times.",
         columns=("Due", "In", "Destination", "Message id", "Persistent"),
         rows=rows[:most],
         left=max(every - len(rows), 0),
-        empty=empty if staged is not None else "To see them takes the authority to browse the staging queue.",
+        empty=empty if staged is not None else "You have no authority to browse the staging queue.",
     )
 
 
@@ -218,7 +218,7 @@ def _subscriptions(subscriptions: list[Definition], most: int) -> Table:
         columns=("Subscription", "Topic string", "Queue", "Durable", "Made by"),
         rows=rows,
         left=left,
-        empty="You may see no subscription (authority DSP), or none exists.",
+        empty="No subscription exists, or you have no authority to see one (DSP).",
     )
 
 
@@ -233,7 +233,7 @@ def _topics(topics: list[Definition], most: int) -> Table:
         columns=("Topic", "Topic string", "Publish", "Subscribe", "Persistent reach", "Other reach"),
         rows=rows,
         left=left,
-        empty="You may see no topic object (authority DSP), or none exists.",
+        empty="No topic object exists, or you have no authority to see one (DSP).",
     )
 
 
@@ -252,5 +252,5 @@ def _connections(request: ApiRequest, most: int) -> Table:
         numbers=("Links",),
         rows=rows,
         left=left,
-        empty="Nobody is connected.",
+        empty="No client is connected.",
     )

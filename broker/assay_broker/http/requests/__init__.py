@@ -1,1 +1,1 @@
-"""Requests: authentication, bodies, descriptors in headers, errors, and the connection to the queue manager."""
+"""The parts of a request: its login, body, headers and errors, and its connection to the queue manager."""

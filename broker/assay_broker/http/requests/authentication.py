@@ -1,4 +1,4 @@
-"""Authentication: HTTP basic authentication, and protection against cross-site requests."""
+"""The authentication of requests: HTTP basic authentication, and protection against cross-site requests."""
 
 from __future__ import annotations
 
@@ -30,40 +30,40 @@ _LONGEST_LOGIN = 1_024
 
 
 class Passwords(Protocol):
-    """Checks passwords."""
+    """The users of a server, as far as the HTTP listener needs them."""
 
     def check(self, user: str, password: str) -> bool:
-        """Whether this is the user's password. Costly, also for an unknown user."""
+        """Tell whether a password is the user's; slow on purpose, also for an unknown user."""
         ...
 
 
 class Security(Protocol):
-    """What the HTTP server needs of `assay_broker.security`."""
+    """The users and TLS of a server, as far as the HTTP listener needs them."""
 
     @property
     def users(self) -> Passwords | None:
-        """The users; None if the server is for programs on this machine only."""
+        """The users; None if only programs on this machine may connect, without a login."""
         ...
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context; None for no TLS."""
+        """The TLS context; None for connections without TLS."""
         ...
 
 
 class _Open(Struct, frozen=True):
-    """No users and no TLS."""
+    """The security of a server without users and TLS."""
 
     users: None = None
     tls: None = None
 
 
 OPEN: Security = _Open()
-"""Without users: programs on this machine have the administrator's authority."""
+"""The security without users and TLS, with which programs on this machine have the administrator's authority."""
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether an address or host name is this machine's loopback."""
+    """Tell whether an IP address or host name is a loopback address; False for None."""
     if host is None:
         return False
     if host.lower().rstrip(".") == "localhost":
@@ -77,15 +77,15 @@ def is_loopback(host: str | None) -> bool:
 
 
 class Authenticator:
-    """Authenticates requests.
+    """The authenticator of requests.
 
-    A password check is costly on purpose, so it runs on a thread, and only a few at a time. A successful login is
-    remembered for a while as a keyed hash, whose key stays in this process.
+    A password check is slow on purpose, so checks run on threads, a few at a time.  The authenticator remembers a
+    successful login for five minutes as a keyed hash, whose key stays in this process.
 
     Args:
-        security: Users, and TLS.
-        logins: How many passwords are checked at a time.
-        clear_passwords: Whether passwords may come without TLS from other machines, as in a network of containers.
+        security: Users and TLS.
+        logins: The most passwords that are checked at a time.
+        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """
 
     def __init__(self, security: Security, logins: int, *, clear_passwords: bool = False) -> None:
@@ -96,13 +96,13 @@ class Authenticator:
         self._right: OrderedDict[bytes, float] = OrderedDict()
 
     async def user(self, request: Request) -> str:
-        """Return the user whose authority the request has.
+        """Return the name of the user whose authority a request has.
 
-        Without users it is the administrator: only programs on this machine reach the server, and requests that a
-        browser sends for another site are refused.
+        On a server without users this is the administrator.  Such a server accepts only requests from this machine
+        with a loopback address in the header Host, so that a browser cannot send one for another site.
 
         Raises:
-            HttpProblem: The request is not let in.
+            HttpProblem: The login is missing or wrong, or the request comes from another machine.
         """
         if self._users is None:
             self._check_here(request)
@@ -110,10 +110,10 @@ class Authenticator:
         return await self._logged_in(request, self._users)
 
     def check_token(self, request: Request) -> None:
-        """Refuse a request that a form on another site could have sent (IBM MQ's CSRF header).
+        """Check that a request has IBM MQ's CSRF header, which a form on another site cannot send.
 
         Raises:
-            HttpProblem: There is no token.
+            HttpProblem: The request does not have the header.
         """
         if CSRF_HEADER not in request.headers:
             raise HttpProblem(Faults.NO_TOKEN, f"The header {CSRF_HEADER} is missing.")
@@ -123,14 +123,14 @@ class Authenticator:
         if request.client is None or not is_loopback(request.client.host) or not is_loopback(named):
             raise HttpProblem(
                 Faults.ELSEWHERE,
-                "Without users the server answers this machine's own programs by its own address only.",
+                "Without users the server answers only programs on this machine that use a loopback address.",
             )
 
     async def _logged_in(self, request: Request, users: Passwords) -> str:
         user, password = _login(request)
         remote = request.client is None or not is_loopback(request.client.host)
         if remote and request.url.scheme != "https" and not self._clear_passwords:
-            raise HttpProblem(Faults.CLEAR_PASSWORD, "A password from another machine comes by TLS only.")
+            raise HttpProblem(Faults.CLEAR_PASSWORD, "A client on another machine may send its password over TLS only.")
         known = hmac.digest(self._key, f"{len(user)}:{user}{password}".encode(errors="surrogatepass"), hashlib.sha256)
         now = asyncio.get_running_loop().time()
         if self._right.get(known, 0.0) > now:
@@ -151,11 +151,13 @@ class Authenticator:
 def _login(request: Request) -> tuple[str, str]:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic" or len(given) > _LONGEST_LOGIN:
-        raise HttpProblem(Faults.NOT_AUTHENTICATED, "The request says not who asks.", headers=_CHALLENGE)
+        raise HttpProblem(
+            Faults.NOT_AUTHENTICATED, "The request has no login by basic authentication.", headers=_CHALLENGE
+        )
     try:
         user, colon, password = b64decode(given.strip(), validate=True).decode().partition(":")
     except (Base64Error, ValueError) as error:
-        text = "The header Authorization is no basic authentication in UTF-8."
+        text = "The header Authorization is not valid basic authentication in UTF-8."
         raise HttpProblem(Faults.NOT_AUTHENTICATED, text, headers=_CHALLENGE) from error
     if not colon or not user:
         raise HttpProblem(Faults.NOT_AUTHENTICATED, "The login names no user.", headers=_CHALLENGE)

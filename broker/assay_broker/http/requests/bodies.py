@@ -1,4 +1,4 @@
-"""Message bodies: read from requests with limits, and written to answers."""
+"""The bodies of messages: read from requests within limits, and written to answers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OCTETS = "application/octet-stream"
 
 
 class Bodies:
-    """Reads the bodies of requests; all requests under way share one allowance of octets.
+    """The limit on the bodies of all requests under way together.
 
     Args:
-        limits: How much there may be.
+        limits: The limits of the listener.
     """
 
     def __init__(self, limits: HttpLimits) -> None:
@@ -35,7 +35,7 @@ class Bodies:
 
     @contextmanager
     def reading(self) -> Generator[BodyReader, None, None]:
-        """Return a reader for one request, and give its octets back afterwards."""
+        """Yield a reader for one request's body, and release its octets at the end of the ``with`` block."""
         reader = BodyReader(self, self._limits)
         try:
             yield reader
@@ -43,10 +43,10 @@ class Bodies:
             self._held -= reader.held
 
     def take(self, octets: int) -> None:
-        """Reserve octets.
+        """Reserve octets for a part of a body.
 
         Raises:
-            HttpProblem: There is no room for them.
+            HttpProblem: The bodies of all requests under way would exceed the limit.
         """
         if self._held + octets > self._limits.bodies:
             text = f"The bodies of all requests under way have more than {self._limits.bodies} octets."
@@ -55,25 +55,25 @@ class Bodies:
 
 
 class BodyReader:
-    """Reads one request's body.
+    """The reader of one request's body.
 
     Args:
-        bodies: The allowance of all.
-        limits: That of one.
+        bodies: The limit on the bodies of all requests.
+        limits: The limits of the listener, with the limit on one body.
     """
 
     def __init__(self, bodies: Bodies, limits: HttpLimits) -> None:
         self._bodies = bodies
         self._limits = limits
         self.held = 0
-        """Octets that it has reserved."""
+        """The octets that the reader has reserved."""
 
     async def read(self, request: Request) -> bytes:
-        """Read the whole body.
+        """Read the whole body of a request.
 
         Raises:
-            HttpProblem: It is too long, or comes too slowly.
-            ClientDisconnect: The caller has gone.
+            HttpProblem: The body is too long, or did not arrive in time.
+            ClientDisconnect: The client has disconnected.
         """
         announced = request.headers.get("content-length", "")
         if announced.isdecimal() and (
@@ -90,40 +90,45 @@ class BodyReader:
                         raise self._too_long()
                     parts.append(part)
         except TimeoutError:
-            text = f"The body did not come within {self._limits.exchange_ms // 2} ms."
+            text = f"The body did not arrive within {self._limits.exchange_ms // 2} ms."
             raise HttpProblem(Faults.SLOW, text, headers={"Connection": "close"}) from None
         return b"".join(parts)
 
     def _too_long(self) -> HttpProblem:
         return HttpProblem(
-            Faults.TOO_LONG, f"A body has at most {self._limits.body} octets.", headers={"Connection": "close"}
+            Faults.TOO_LONG, f"The body has more than {self._limits.body} octets.", headers={"Connection": "close"}
         )
 
 
 def message_body(request: Request, octets: bytes) -> str | bytes:
-    """Return a request's body as a message's body: text, or octets for a binary content type.
+    """Return a request's body as a message's body: octets for ``application/octet-stream``, else text.
 
     Raises:
-        HttpProblem: It is of another type, or no UTF-8.
+        HttpProblem: The content type is neither text, JSON, XML nor octets, or the text is not UTF-8.
     """
     media_type, _, rest = request.headers.get("content-type", "text/plain").partition(";")
     media_type = media_type.strip().lower()
     if media_type == _OCTETS:
         return octets
     if not media_type.startswith("text/") and media_type not in _TEXTS:
-        raise HttpProblem(Faults.MEDIA_TYPE, f"A message is text or octets, and {media_type[:60]!a} is neither.")
+        raise HttpProblem(
+            Faults.MEDIA_TYPE, f"A message is text or octets; the content type {media_type[:60]!a} is neither."
+        )
     for parameter in rest.split(";"):
         name, _, value = parameter.strip().lower().partition("=")
         if name == "charset" and value.strip('"') not in {"utf-8", "utf8", "us-ascii"}:
-            raise HttpProblem(Faults.CHARACTERS, f"Text comes in UTF-8, not {value[:40]!a}.")
+            raise HttpProblem(Faults.CHARACTERS, f"The text must be in UTF-8, not {value[:40]!a}.")
     try:
         return octets.decode()
     except UnicodeDecodeError as error:
-        raise HttpProblem(Faults.CHARACTERS, f"The body is no UTF-8 at octet {error.start}.") from error
+        raise HttpProblem(Faults.CHARACTERS, f"The body is not UTF-8 at octet {error.start}.") from error
 
 
 def content(message: Message) -> str | bytes:
-    """Return a message's body: text, octets, or its AMQP sections for any other."""
+    """Return a message's body as text or octets.
+
+    If the body is of another kind, return the message's encoded AMQP sections.
+    """
     if message.body is not None:
         return message.body
     if message.encoded is None:
@@ -136,7 +141,7 @@ def content(message: Message) -> str | bytes:
 
 
 def message_answer(version: Version, described: Described, limits: HttpLimits) -> Response:
-    """Create an answer with a message's body, and its descriptor in headers."""
+    """Create the response with a message's body, and with its descriptor in headers."""
     body = content(described.message)
     headers = answer_headers(version, described, limits.head // 2)
     if isinstance(body, bytes):
@@ -145,7 +150,7 @@ def message_answer(version: Version, described: Described, limits: HttpLimits) -
 
 
 def summary(version: Version, described: Described) -> dict[str, object]:
-    """Return a message for a list (IBM MQ, ``/messagelist``)."""
+    """Return a message's entry in a list of messages (IBM MQ, ``/messagelist``)."""
     fields = described.descriptor
     return {
         "messageId": shown_id(version, fields["MsgId"]),
@@ -155,7 +160,7 @@ def summary(version: Version, described: Described) -> dict[str, object]:
 
 
 def whole(version: Version, described: Described) -> dict[str, object]:
-    """Return a message with all fields; an extension of ours, for administrators."""
+    """Return a whole message for an answer in JSON, which is our extension for administrators."""
     body = content(described.message)
     return summary(version, described) | {
         "descriptor": described.descriptor,

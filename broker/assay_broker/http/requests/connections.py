@@ -1,7 +1,7 @@
-"""A request's connection to the queue manager, with awaitable commands.
+"""The connection of a request to the queue manager, whose commands can be awaited.
 
-The queue manager shares the server's loop and thread, so a command is a call. Its answer takes time only if something
-must be stored first.
+The queue manager runs on the server's loop, so sending a command is a call.  The answer comes later only if records
+must be durable first.
 
 """
 
@@ -23,12 +23,14 @@ _CONNECT = 0
 
 
 class ManagerConnection:
-    """One connection (`assay_broker.facility.Peer`), which `connected` opens and closes.
+    """A request's connection to the queue manager, which `connected` opens and closes.
+
+    It is the connection's `assay_broker.facility.Peer`.
 
     Args:
         queue_manager: The queue manager.
-        user: The user whose authority commands have.
-        answer_ms: How long an answer may take, in milliseconds.
+        user: The user whose authority the commands have; None for an anonymous client.
+        answer_ms: The time in which the queue manager must answer a command, in milliseconds.
     """
 
     def __init__(self, queue_manager: QueueManager, user: str | None, answer_ms: int) -> None:
@@ -40,13 +42,13 @@ class ManagerConnection:
         self._awaited: dict[int, asyncio.Future[Answer]] = {}
         self._lost: Refused | None = None
         self.number = 0
-        """The connection's number, for commands."""
+        """The connection's number, which its commands carry."""
 
     async def open(self) -> None:
-        """Connect.
+        """Connect to the queue manager.
 
         Raises:
-            HttpProblem: The queue manager does not let the user in, or is stopped.
+            HttpProblem: The queue manager refuses the user, is stopped, or does not answer in time.
         """
         waiting = self._expect(_CONNECT)
         self.number = self._queue_manager.connect(self, _CONNECT, None, self._user)
@@ -55,7 +57,7 @@ class ManagerConnection:
             raise refusal_problem(answer.refused)
 
     def close(self) -> None:
-        """Disconnect without waiting."""
+        """Disconnect, without waiting for an answer."""
         if self.number and self._lost is None:
             self._queue_manager.handle(Disconnect(self.number, None, clean=True))
         self._queue_manager.forget(self.number)
@@ -64,10 +66,10 @@ class ManagerConnection:
         """Send a command and await its answer.
 
         Args:
-            command: Creates the command for a token.
+            command: Creates the command, given its token.
 
         Raises:
-            HttpProblem: There is no answer.
+            HttpProblem: The queue manager stops, cuts the connection, or does not answer in time.
         """
         token = next(self._tokens)
         waiting = self._expect(token)
@@ -75,19 +77,22 @@ class ManagerConnection:
         return await self._answer(waiting)
 
     async def administer(self, change: Change) -> Value | Refused:
-        """Send an administrative command with the user's authority, and await its answer.
+        """Send an administrative command with the user's authority, and await its result.
+
+        Returns:
+            The value of the answer, or the refusal.
 
         Raises:
-            HttpProblem: There is no answer.
+            HttpProblem: The queue manager stops, cuts the connection, or does not answer in time.
         """
         answer = await self.send(lambda token: Administer(self.number, token, change, checked=True))
         return answer.value if answer.refused is None else answer.refused
 
     async def must(self, change: Change) -> Value:
-        """Do the same as `administer`, but raise a refusal as the request's problem.
+        """Send an administrative command as `administer` does, but raise a refusal.
 
         Raises:
-            HttpProblem: It is refused, or there is no answer.
+            HttpProblem: The queue manager refuses the command, stops, cuts the connection, or does not answer in time.
         """
         value = await self.administer(change)
         if isinstance(value, Refused):
@@ -111,7 +116,7 @@ class ManagerConnection:
     # Peer ------------------------------------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Take the answer to a command."""
+        """Pass the answer to the coroutine that awaits it, and then call `sent`, if given."""
         waiting = self._awaited.pop(answer.token, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
@@ -119,18 +124,18 @@ class ManagerConnection:
             sent()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Raise an error: the connection has no receivers.
+        """Raise an error, because the connection has no receiver for a message.
 
         Raises:
-            RuntimeError: Something is.
+            RuntimeError: Always.
         """
         raise RuntimeError(f"A message came to a request, which has no receiver {delivery.link}.")
 
     def close_link(self, closed: CloseLink) -> None:
-        """Do nothing: the link ends with the request."""
+        """Do nothing, because the link ends with the request."""
 
     def lost(self, why: Refused) -> None:
-        """Fail all awaited answers: the queue manager has stopped or cut the connection."""
+        """Let all awaited answers fail, because the queue manager has stopped or cut the connection."""
         self._lost = why
         while self._awaited:
             _, waiting = self._awaited.popitem()
@@ -142,15 +147,15 @@ class ManagerConnection:
 async def connected(
     queue_manager: QueueManager, user: str | None, answer_ms: int
 ) -> AsyncGenerator[ManagerConnection, None]:
-    """Connect to the queue manager for the length of a block.
+    """Connect to the queue manager, and disconnect at the end of the ``with`` block.
 
     Args:
         queue_manager: The queue manager.
-        user: The user whose authority commands have.
-        answer_ms: How long an answer may take, in milliseconds.
+        user: The user whose authority the commands have; None for an anonymous client.
+        answer_ms: The time in which the queue manager must answer a command, in milliseconds.
 
     Raises:
-        HttpProblem: The queue manager does not let the user in, or is stopped.
+        HttpProblem: The queue manager refuses the user, is stopped, or does not answer in time.
     """
     asker = ManagerConnection(queue_manager, user, answer_ms)
     try:
@@ -162,11 +167,7 @@ async def connected(
 
 @contextmanager
 def turn_event(queue_manager: QueueManager) -> Generator[asyncio.Event, None, None]:
-    """Return an event that is set after each turn of the queue manager.
-
-    Args:
-        queue_manager: The queue manager.
-    """
+    """Yield an event that is set after each turn of the queue manager, until the end of the ``with`` block."""
     rung = asyncio.Event()
     queue_manager.after_turn.append(rung.set)
     try:

@@ -1,7 +1,7 @@
-"""Message descriptors in HTTP headers, with IBM MQ's names and forms.
+"""The message descriptor in HTTP headers, with IBM MQ's names and forms.
 
-The forms differ by version of the interface. Before v3, ids are 48 hexadecimal digits and the priority is 4. Since
-v3, ids begin with ``ID:`` (a correlation id may be any text), and priority and properties have headers.
+The forms depend on the version of the interface.  Before v3, ids are 48 hexadecimal digits and the priority is 4.
+Since v3, ids begin with ``ID:`` (a correlation id may be any text), and priority and properties have headers.
 
 """
 
@@ -28,10 +28,10 @@ PRIORITY = "ibm-mq-md-priority"
 REPLY_TO = "ibm-mq-md-replyTo"
 PROPERTIES = "ibm-mq-usr"
 DELAY = "assay-delivery-delay"
-"""Our extension: the delay of a native put, which the queue manager refuses (DD-20)."""
+"""Our extension: the delivery delay of a native put; the queue manager refuses any delay but 0 (DD-20)."""
 
 LEFT_OUT = "assay-properties-left-out"
-"""Our extension: how many properties of a message the answer does not show."""
+"""Our extension: the number of a message's properties that the answer does not show."""
 
 _HEADERS = (MESSAGE_ID, CORRELATION_ID, EXPIRY, PERSISTENCE, PRIORITY, REPLY_TO, PROPERTIES, DELAY)
 _OURS = ("ibm-mq-md-", "ibm-mq-usr", "assay-")
@@ -49,11 +49,11 @@ _PERSISTENCE: Mapping[str, bool | None] = {"nonPersistent": False, "persistent":
 
 
 class Version(Struct, frozen=True):
-    """A version of the interface.
+    """A version of the REST interface.
 
     Args:
-        name: Its name in paths.
-        prefixed: Whether ids begin with ``ID:``, and priority and properties have headers.
+        name: The version's name in paths.
+        prefixed: Whether ids begin with ``ID:``, and priority and properties have headers, as since v3.
     """
 
     name: str
@@ -64,21 +64,21 @@ VERSIONS: Mapping[str, Version] = {name: Version(name, prefixed=name == "v3") fo
 
 
 def new_id(manager: str) -> str:
-    """Return a message id in IBM MQ's form: ``AMQ``, the queue manager's name, and eight unique bytes."""
+    """Return a new message id in IBM MQ's form: ``AMQ``, the queue manager's name, and eight random bytes."""
     octets = b"AMQ " + manager.encode(errors="replace")[:12].ljust(12) + secrets.token_bytes(8)
     return f"ID:{octets.hex().upper()}"
 
 
 def given_id(version: Version, value: str, what: str) -> bytes:
-    """Read an id from a header or query.
+    """Return the bytes of an id in a header or in the query.
 
     Args:
-        version: The interface's.
-        value: The id as it is given.
-        what: The header or parameter, for the refusal.
+        version: The version of the interface.
+        value: The id as text.
+        what: The name of the header or parameter, for the error.
 
     Raises:
-        HttpProblem: It is not an id.
+        HttpProblem: The text is not a valid id in this version.
     """
     return native_id(_id_text(version, value, what, Faults.QUERY))
 
@@ -89,24 +89,24 @@ def _id_text(version: Version, value: str, what: str, fault: Faults) -> str:
         return f"ID:{digits.upper()}"
     if version.prefixed and value and not value.startswith("ID:"):
         return value
-    raise HttpProblem(fault, f"{what} is {2 * ID_BYTES} hexadecimal digits.")
+    raise HttpProblem(fault, f"{what} must be {2 * ID_BYTES} hexadecimal digits.")
 
 
 def drafted(
     version: Version, headers: Headers, to: Address, body: str | bytes, *, manager: str, now_ms: int
 ) -> Message:
-    """Return the message that a request puts.
+    """Return the message that a request puts or publishes.
 
     Args:
-        version: The interface's.
-        headers: The request's.
-        to: Where to.
+        version: The version of the interface.
+        headers: The headers of the request.
+        to: The destination.
         body: The message's body.
         manager: The queue manager's name.
         now_ms: The time, in milliseconds since the epoch.
 
     Raises:
-        HttpProblem: A header of a message is unknown, or has a value that it cannot have.
+        HttpProblem: A header that describes the message is unknown, or its value is not valid.
     """
     _check_names(headers)
     correlation = headers.get(CORRELATION_ID)
@@ -127,25 +127,29 @@ def drafted(
 
 
 def _text_of(header: str) -> str:
-    """The text of a header that may hold UTF-8; Starlette decodes each header from ISO 8859-1."""
+    """Return a header's text, decoded from UTF-8; Starlette decodes every header from ISO 8859-1."""
     return header.encode("latin-1").decode("utf-8", "replace")
 
 
 def _check_names(headers: Headers) -> None:
-    """Refuse unknown headers of messages: a misspelt one would have no effect."""
+    """Check that every header that describes a message is known, because a misspelt one would have no effect.
+
+    Raises:
+        HttpProblem: A header is unknown.
+    """
     known = {name.lower(): name for name in _HEADERS}
     for name in headers:
         if name.startswith(_OURS) and name not in known:
             close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {known[close[0]]}?" if close else f"there are {', '.join(known.values())}."
-            raise HttpProblem(Faults.HEADER, f"There is no header {name[:60]!a}; {hint}")
+            hint = f"did you mean {known[close[0]]}?" if close else f"the headers are {', '.join(known.values())}."
+            raise HttpProblem(Faults.HEADER, f"The header {name[:60]!a} is unknown; {hint}")
 
 
 def delay_ms(headers: Headers) -> int | None:
-    """Return the delay of a native put, in milliseconds.
+    """Return the delivery delay of a native put, in milliseconds; None if the request has no such header.
 
     Raises:
-        HttpProblem: It is not a number of milliseconds, or too large.
+        HttpProblem: The header's value is not a whole number, or too large.
     """
     given = headers.get(DELAY)
     if given is None:
@@ -155,7 +159,7 @@ def delay_ms(headers: Headers) -> int | None:
 
 def _number(name: str, given: str, lowest: int, highest: int, what: str) -> int:
     if _DIGITS.fullmatch(given) is None or not lowest <= int(given) <= highest:
-        raise HttpProblem(Faults.HEADER, f"{name} is {what} from {lowest} to {highest}, not {given[:40]!a}.")
+        raise HttpProblem(Faults.HEADER, f"{name} must be {what} from {lowest} to {highest}, not {given[:40]!a}.")
     return int(given)
 
 
@@ -167,13 +171,13 @@ def _expiry(given: str) -> int | None:
 
 def _persistence(given: str) -> bool | None:
     if given not in _PERSISTENCE:
-        raise HttpProblem(Faults.HEADER, f"{PERSISTENCE} is {' or '.join(_PERSISTENCE)}, not {given[:40]!a}.")
+        raise HttpProblem(Faults.HEADER, f"{PERSISTENCE} must be {' or '.join(_PERSISTENCE)}, not {given[:40]!a}.")
     return _PERSISTENCE[given]
 
 
 def _priority(version: Version, given: str | None) -> int | None:
     if given is not None and not version.prefixed:
-        raise HttpProblem(Faults.HEADER, f"{PRIORITY} is for v3 of this interface; before it the priority is 4.")
+        raise HttpProblem(Faults.HEADER, f"{PRIORITY} needs v3 of this interface; before v3 the priority is 4.")
     if given is None or given == AS_DESTINATION:
         return None if version.prefixed else _DEFAULT_PRIORITY
     return _number(PRIORITY, given, 0, _HIGHEST_PRIORITY, f"{AS_DESTINATION}, or a number")
@@ -184,7 +188,7 @@ def _reply_to(given: str | None, manager: str) -> Address | None:
         return None
     queue, _, other = given.partition("@")
     if not queue or other not in {"", manager}:
-        raise HttpProblem(Faults.HEADER, f"{REPLY_TO} is a queue's name, with @{manager} behind it or not.")
+        raise HttpProblem(Faults.HEADER, f"{REPLY_TO} must be QUEUE or QUEUE@{manager}.")
     return Address(AddressKind.QUEUE, queue)
 
 
@@ -195,22 +199,26 @@ _PROPERTY = re.compile(
 )
 _NAME = re.compile(r"""[^;,"\s]+""")
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-"""Octets that no header's value may have (RFC 9110, 5.5)."""
+"""The octets that a header's value must not contain (RFC 9110, 5.5)."""
 _BETWEEN = ", "
 _WHOLE = {"byte": 8, "short": 16, "integer": 32, "int": 32, "long": 64, "i1": 8, "i2": 16, "i4": 32, "i8": 64}
 _REAL = frozenset({"float", "double", "r4", "r8"})
 
 
 def _properties(version: Version, headers: Headers) -> Iterator[tuple[str, Property]]:
-    """Read ``name;value;type``, several with commas."""
+    """Yield the properties in a request's headers, each written as ``name;value;type`` and separated by commas.
+
+    Raises:
+        HttpProblem: The version is older than v3, or a property is not valid.
+    """
     for line in headers.getlist(PROPERTIES):
         if not version.prefixed:
-            raise HttpProblem(Faults.HEADER, f"{PROPERTIES} is for v3 of this interface.")
+            raise HttpProblem(Faults.HEADER, f"{PROPERTIES} needs v3 of this interface.")
         text, at = _text_of(line), 0
         while at < len(text):
             found = _PROPERTY.match(text, at)
             if found is None:
-                raise HttpProblem(Faults.HEADER, f"{PROPERTIES} is name;value;type, and {text[at : at + 40]!a} is not.")
+                raise HttpProblem(Faults.HEADER, f"{PROPERTIES} must be name;value;type, not {text[at : at + 40]!a}.")
             yield found["name"], _value(found)
             at = found.end()
 
@@ -231,11 +239,11 @@ def _value(found: re.Match[str]) -> Property:
             return number
     except (KeyError, ValueError):
         pass
-    raise HttpProblem(Faults.HEADER, f"In {PROPERTIES}, {text[:40]!a} is no {kind[:20]}.")
+    raise HttpProblem(Faults.HEADER, f"In {PROPERTIES}, {text[:40]!a} is not of type {kind[:20]}.")
 
 
 def _written(name: str, value: Property) -> str | None:
-    """Write a property for the header; None for one that has no form there."""
+    """Return a property as the header holds it; None for a name or a type that the header cannot hold."""
     if _NAME.fullmatch(name) is None:
         return None
     if isinstance(value, bool):
@@ -254,18 +262,23 @@ def _written(name: str, value: Property) -> str | None:
 
 
 def shown_id(version: Version, digits: object) -> str:
-    """Return an id in the form of an answer."""
+    """Return an id as an answer of this version shows it.
+
+    Args:
+        version: The version of the interface.
+        digits: The id's hexadecimal digits.
+    """
     return f"ID:{digits}" if version.prefixed else str(digits)
 
 
 def answer_headers(version: Version, described: Described, longest: int) -> dict[str, str]:
-    """Return a message's descriptor as headers.
+    """Return a message's descriptor and properties as headers of an answer.
 
     Args:
-        version: The interface's.
+        version: The version of the interface.
         described: The message.
-        longest: How long all properties together may be, in octets. Those that are beyond it are left out, and those
-            that no header can hold; `LEFT_OUT` then has their number.
+        longest: The most octets for all properties together.  The answer omits properties beyond this limit or that a
+            header cannot hold, and gives their number in the header `LEFT_OUT`.
     """
     fields, message = described.descriptor, described.message
     expiry = int(fields["Expiry"])

@@ -1,7 +1,7 @@
-"""Errors of HTTP requests: status codes and bodies in the form of IBM MQ's REST interface.
+"""The errors of HTTP requests, with status codes and bodies in the form of IBM MQ's REST interface.
 
-Identifiers that begin with MQWB are IBM's, with IBM's meaning and our sentences. ASWB marks our own. ``docs/http.md``
-lists both.
+Identifiers that begin with MQWB are IBM's; they have IBM's meaning and our sentences.  Identifiers that begin with ASWB
+are ours.  ``docs/http.md`` lists both.
 
 """
 
@@ -23,9 +23,9 @@ class Fault(Struct, frozen=True):
     """A kind of error.
 
     Args:
-        identifier: The message's.
-        status: HTTP's.
-        action: What to do.
+        identifier: The identifier of the error's message.
+        status: The HTTP status.
+        action: A sentence that tells the client what to do.
     """
 
     identifier: str
@@ -40,14 +40,14 @@ class Faults(Enum):
     NO_TOKEN = Fault("MQWB0100E", 403, "Send the header ibm-mq-rest-csrf-token, with any value.")
     NOT_AUTHORISED = Fault("MQWB0103E", 403, "Ask an administrator for the authority (SET AUTHREC).")
     NOT_AUTHENTICATED = Fault("MQWB0104E", 401, "Send user and password by basic authentication.")
-    NO_CONNECTION = Fault("MQWB0300E", 503, "Send the request again when the queue manager runs.")
-    HEADER = Fault("MQWB0302E", 400, "Send the header with a value that it can have.")
-    REFUSED = Fault("MQWB0303E", 500, "Put right what the reason code names, and send the request again.")
+    NO_CONNECTION = Fault("MQWB0300E", 503, "Send the request again when the queue manager is running.")
+    HEADER = Fault("MQWB0302E", 400, "Send the header with a valid value.")
+    REFUSED = Fault("MQWB0303E", 500, "Remove the cause that the reason code names, and send the request again.")
     CHARACTERS = Fault("MQWB0305E", 400, "Send text in UTF-8.")
     MEDIA_TYPE = Fault("MQWB0306E", 415, "Send text, JSON or XML, or octets as application/octet-stream.")
-    PATH = Fault("ASWB0001E", 404, "See /openapi.json for the paths that there are.")
+    PATH = Fault("ASWB0001E", 404, "See /openapi.json for all paths.")
     METHOD = Fault("ASWB0002E", 405, "See /openapi.json for the methods of this path.")
-    TOO_LONG = Fault("ASWB0003E", 413, "Send less, or raise the limit in the server's options.")
+    TOO_LONG = Fault("ASWB0003E", 413, "Send a shorter body, or raise the limit in the server's options.")
     BUSY = Fault("ASWB0004E", 503, "Send the request again later.")
     BODY = Fault("ASWB0005E", 400, "See /openapi.json for the body that this request takes.")
     QUERY = Fault("ASWB0006E", 400, "See /openapi.json for the parameters that this request takes.")
@@ -59,14 +59,14 @@ class Faults(Enum):
 
 
 class HttpProblem(Exception):  # noqa: N818 - a problem is the answer to a request, not always an error
-    """A request that is answered with an error.
+    """A problem with a request, which the server answers with an error.
 
     Args:
-        fault: What kind of thing is wrong.
-        text: One sentence: what is wrong, and where.
-        status: HTTP's, where it is not the fault's own.
-        reason: MQRC; 0 where the queue manager was not request.
-        headers: Headers of the answer.
+        fault: The kind of error.
+        text: A sentence that names the problem and its place.
+        status: The HTTP status; None for the status of the kind of error.
+        reason: The MQRC of the queue manager's refusal; 0 for a problem that the server itself found.
+        headers: Further headers of the answer.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class HttpProblem(Exception):  # noqa: N818 - a problem is the answer to a reque
         self.headers = headers
 
     def body(self) -> dict[str, object]:
-        """Return the answer's body (IBM MQ, "REST API error handling")."""
+        """Return the body of the answer as an object for JSON (IBM MQ, "REST API error handling")."""
         return {
             "error": [
                 {
@@ -141,7 +141,7 @@ STATUS: Mapping[int, int] = MappingProxyType(
         Mqrc.FUNCTION_NOT_SUPPORTED: _NOT_IMPLEMENTED,
     }
 )
-"""The HTTP status for a refusal of the queue manager; 500 for any other."""
+"""The HTTP statuses for refusals of the queue manager, by reason code; all other codes have 500."""
 
 _NO_CONNECTION = frozenset({Mqrc.Q_MGR_NOT_AVAILABLE, Mqrc.CONNECTION_BROKEN, Mqrc.CONNECTION_QUIESCING})
 

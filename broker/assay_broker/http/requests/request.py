@@ -1,4 +1,4 @@
-"""What a handler gets, and how it answers."""
+"""The request that a handler gets, and the answer in JSON that it can give."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from assay_sdk.time import Runner
 
 
 class ConnectionView(Protocol):
-    """A client's connection, as the status page shows it."""
+    """An AMQP client's connection, as the status page shows it."""
 
     @property
     def container_id(self) -> str:
-        """The client's container id."""
+        """The client's AMQP container id."""
         ...
 
     @property
     def user(self) -> str | None:
-        """The user that has logged in; None for anonymous."""
+        """The user's name; None for an anonymous client."""
         ...
 
     @property
     def peer(self) -> str:
-        """The client's address."""
+        """The client's network address."""
         ...
 
     @property
@@ -45,7 +45,7 @@ class ConnectionView(Protocol):
 
     @property
     def since_ms(self) -> int:
-        """When the client connected, in milliseconds since the epoch."""
+        """The time at which the client connected, in milliseconds since the epoch."""
         ...
 
 
@@ -53,14 +53,14 @@ Views = Callable[[], Sequence[ConnectionView]]
 
 
 class ApiContext(Struct, frozen=True, kw_only=True):
-    """What all requests share.
+    """The context that all requests of a listener share.
 
     Args:
         queue_manager: The queue manager.
-        runner: Gives the time.
-        limits: Limits for clients.
-        views: Returns the clients' connections.
-        ready: Whether the server takes requests: it neither drains nor is stopped.
+        runner: Has the clock.
+        limits: The limits of the listener.
+        views: Returns the AMQP clients' connections.
+        ready: Tells whether the queue manager is running and the server does not drain.
         secured: Whether clients must log in.
     """
 
@@ -73,13 +73,13 @@ class ApiContext(Struct, frozen=True, kw_only=True):
 
 
 class ApiRequest(Struct, frozen=True, kw_only=True):
-    """One authenticated request.
+    """An authenticated request, as a handler gets it.
 
     Args:
         http: Starlette's request.
-        user: The user whose authority it has; empty for operations without authentication.
-        reader: Reads its body.
-        served: What all requests have in common.
+        user: The user whose authority the request has; empty for an operation that needs no login.
+        reader: The reader of the request's body.
+        served: The context that all requests share.
     """
 
     http: Request
@@ -89,7 +89,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def version(self) -> Version:
-        """The interface's version in the path."""
+        """The version of the interface that the path names."""
         return VERSIONS[self.path("version")]
 
     @property
@@ -103,44 +103,44 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
         return self.served.runner.clock.wall_ns() // 1_000_000
 
     def path(self, name: str) -> str:
-        """Return a parameter of the path."""
+        """Return the value of a variable part of the path."""
         return str(self.http.path_params[name])
 
     def query(self, name: str) -> str | None:
-        """Return a parameter of the query; None if it is missing."""
+        """Return the value of a query parameter; None if the query does not have it."""
         return self.http.query_params.get(name)
 
     def number(self, name: str, default: int, highest: int) -> int:
-        """Read a number from the query.
+        """Return the number in a query parameter.
 
         Args:
-            name: The parameter's.
-            default: The result if the query lacks it.
-            highest: The largest result; replaces a larger number.
+            name: The parameter's name.
+            default: The result if the query does not have the parameter.
+            highest: The highest result, which replaces a larger number.
 
         Raises:
-            HttpProblem: It is not a whole number.
+            HttpProblem: The parameter's value is not a whole number.
         """
         given = self.query(name)
         if given is None:
             return default
         if not given.isascii() or not given.isdecimal() or len(given) > 18:  # noqa: PLR2004  fits 64 bits
-            raise HttpProblem(Faults.QUERY, f"{name} is a whole number, not {given[:40]!a}.")
+            raise HttpProblem(Faults.QUERY, f"{name} must be a whole number, not {given[:40]!a}.")
         return min(int(given), highest)
 
     async def body(self) -> bytes:
         """Read the request's body.
 
         Raises:
-            HttpProblem: It is too long, or comes too slowly.
+            HttpProblem: The body is too long, or did not arrive in time.
         """
         return await self.reader.read(self.http)
 
     def connected(self) -> AbstractAsyncContextManager[ManagerConnection]:
-        """Connect to the queue manager for the length of a block."""
+        """Connect to the queue manager as the user, and disconnect at the end of the ``with`` block."""
         return connected(self.served.queue_manager, self.user, self.served.limits.answer_ms)
 
 
 def json_answer(value: object, status: int = 200) -> Response:
-    """Create an answer in JSON."""
+    """Create a response with a body in JSON."""
     return Response(msgspec.json.encode(value), status_code=status, media_type="application/json")

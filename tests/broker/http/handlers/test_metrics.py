@@ -85,13 +85,13 @@ def test_two_servers_in_one_process_do_not_mix(serve: Serve) -> None:
 def test_the_status_page_loads_itself_anew(served: Served, query: str, seconds: str) -> None:
     page = served.ask("GET", f"/{query}").text
     assert f'<meta http-equiv="refresh" content="{seconds}">' in page
-    assert '<a href="?refresh=0">Pause</a>' in page
+    assert '<a href="?refresh=0">Stop reloading</a>' in page
 
 
 def test_the_status_page_can_be_paused_and_goes_on(served: Served) -> None:
     page = served.ask("GET", "/?refresh=0").text
     assert "http-equiv" not in page
-    assert '<a href="?refresh=5">go on</a>' in page
+    assert '<a href="?refresh=5">reload every 5 s</a>' in page
     assert served.ask("GET", "/?refresh=soon").error[:1] == (400,)
 
 

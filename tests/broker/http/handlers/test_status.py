@@ -171,7 +171,7 @@ def test_a_user_sees_the_objects_that_it_may_display(serve: Serve) -> None:
     words = page(served, alice).words
     assert "HIS" in words
     assert "OTHERS" not in words
-    assert "takes the authority to browse the staging queue" in words
+    assert "You have no authority to browse the staging queue" in words
 
 
 # in a browser --------------------------------------------------------------------------------------------------------
