@@ -1,6 +1,6 @@
-"""AMQP error conditions for refusals (I-6): one table for reason codes, one for refusals without a reason code.
+"""The AMQP error conditions for refusals (I-6), by reason code, or by kind of error if a refusal has no reason code.
 
-A condition's info names the reason code and the objects at fault, if the refusal has them.
+A condition's info contains the reason code and the names of the objects that are the reason, if the refusal has them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _KINDS: Mapping[JmsErrorKind, str] = {
     JmsErrorKind.CONNECTION_LOST: FORCED,
     JmsErrorKind.STALE_DELIVERY: ILLEGAL_STATE,
 }
-"""Conditions for refusals without a reason code."""
+"""The conditions for refusals without a reason code."""
 
 _CLIENT_ID = {types.symbol(INVALID_FIELD): types.symbol(CONTAINER_ID)}
 """The info of an open that is refused because of its container id (sole-connection, 3.2)."""
@@ -62,9 +62,9 @@ class Condition(Struct, frozen=True):
     """An error condition (OASIS AMQP 1.0, 2.8.14).
 
     Args:
-        name: ``amqp:not-found``.
+        name: The condition's symbol, such as ``amqp:not-found``.
         description: A text for the user.
-        info: An encoded map with details; empty for none.
+        info: An encoded map with details; empty for no map.
     """
 
     name: str
@@ -77,7 +77,7 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
 
     Args:
         why: The refusal.
-        tag: The delivery's tag, which the anonymous relay must name; empty for none.
+        tag: The tag of the refused delivery, for the info of an error of the anonymous relay; empty for other errors.
     """
     info: dict[bytes, bytes] = {}
     name, text = _KINDS[why.kind], why.text
@@ -88,7 +88,8 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
             text = f"{reason.label}: {text}"
         info[types.symbol(MQRC_KEY)] = types.integer(why.mqrc)
     if why.kind is JmsErrorKind.INVALID_CLIENT_ID:
-        return Condition(name, _plain(text), types.mapping(info | _CLIENT_ID))  # the client knows its own id
+        # Without objects, because the client knows its own id.
+        return Condition(name, _plain(text), types.mapping(info | _CLIENT_ID))
     if why.objects:
         info[types.symbol(OBJECTS_KEY)] = types.compound(types.string(_plain(one)) for one in why.objects)
     if tag:
@@ -97,12 +98,12 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
 
 
 def _plain(text: str) -> str:
-    """Replace what UTF-8 cannot encode: a name may contain half a surrogate pair."""
+    """Return a text with lone surrogates replaced, because UTF-8 cannot encode them."""
     return text.encode(errors="replace").decode()
 
 
 def encode_error(problem: Condition) -> bytes:
-    """Encode a condition as an error, such as in a rejected outcome."""
+    """Encode a condition as an AMQP error, as it stands in a rejected outcome or a close."""
     return types.described(
         _ERROR,
         types.fields(
@@ -112,5 +113,5 @@ def encode_error(problem: Condition) -> bytes:
 
 
 def close_frame(problem: Condition) -> bytes:
-    """Encode a close with this condition."""
+    """Encode a close frame with this condition as its error."""
     return frame(types.described(_CLOSE, types.fields((encode_error(problem),))))

@@ -1,4 +1,4 @@
-"""Limits on what AMQP clients can make grow."""
+"""The limits of the AMQP listener."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from msgspec import Struct
 
 
 class AmqpLimits(Struct, frozen=True, kw_only=True):
-    """Limits of an AMQP listener.
+    """The limits of an AMQP listener on the resources that clients can take up.
 
-    A client that exceeds one is refused or its connection closed; other clients are not affected.
+    The server refuses a client that exceeds a limit, or closes its connection; other clients are not affected.
 
     Args:
-        connections: Connections at a time, including those that are logging in or in the TLS handshake.
-        login_ms: How long a connection may take to log in and open, in milliseconds.
-        logins: Passwords (PLAIN) checked at a time. A check is costly on purpose; further ones wait.
-        close_ms: How long a close waits for the client's close, in milliseconds.
-        sessions: Sessions of one connection.
-        links: Links of one connection.
-        max_frame: Octets of a frame (the default of Qpid JMS); larger messages take several frames.
-        max_performative: Octets of a performative without its message: names, filters, properties.
-        max_message: Octets of a message; the queue's own limit (MAXMSGL) holds besides.
-        credit: Messages that a sender may have sent and not had answered; topped up at half.
-        window: Messages that one receiver is given at a time, whatever its credit; the rest stays on the queue.
-        session_frames: A session's incoming window, in transfers.
-        unsent: Octets that wait for one client to read, and again for the window of each of its sessions, before its
-            receivers are given nothing more.
-        stuck: Octets that wait for one client to read before the server stops reading from it.
-        memory: Octets of messages held before senders get no new credit.
-        max_depth: How deeply values of a message may be nested.
+        connections: The most connections at a time, including those in the TLS handshake or the login.
+        login_ms: The time for the login and the open of a connection, in milliseconds.
+        logins: The most passwords (PLAIN) that are checked at a time; further logins wait, because a check is costly.
+        close_ms: The time for which the server waits for the client's close after its own, in milliseconds.
+        sessions: The most sessions of one connection.
+        links: The most links of one connection.
+        max_frame: The most octets of a frame, as in Qpid JMS; a larger message takes several frames.
+        max_performative: The most octets of a performative, with its names, filters and properties, without a payload.
+        max_message: The most octets of a message, beside the limit of its queue (MAXMSGL).
+        credit: The most messages of one sender that are not answered yet; the server renews credit at half.
+        window: The most messages that one receiver holds at a time, even if its credit is higher.
+        session_frames: The incoming window of a session, in transfers.
+        unsent: The most octets that may wait for a client to read before its receivers get no more messages.  The same
+            limit holds for the octets that wait for the window of one session.
+        stuck: The most octets that may wait for a client to read before the server stops reading from it.
+        memory: The most octets of all messages in memory before senders get no new credit.
+        max_depth: The most levels to which values in a message may be nested.
     """
 
     connections: int = 10_000

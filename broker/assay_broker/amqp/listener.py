@@ -1,4 +1,4 @@
-"""The AMQP listener: accepts sockets, and holds one `AmqpSocket` for each connection."""
+"""The AMQP listener: accepts sockets, and creates an `AmqpSocket` for each."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from assay_sdk.time import Runner
 _LOG = logging.getLogger(__name__)
 _BACKLOG = 512
 _IN_A_ROW = 16
-"""Connections that asyncio accepts in one go. Each has a file descriptor open until the listener can refuse it."""
+"""The most connections that asyncio accepts without a pause; few, because each takes a file descriptor."""
 _MS = 1000
 _NS_PER_MS = 1_000_000
 _MEASURE_NS = 50_000_000
-"""How long a measurement of memory stays valid, in nanoseconds."""
+"""The time for which a measurement of memory stays valid, in nanoseconds."""
 
 
 class AmqpListenError(Exception):
     """The listener cannot listen at the given address.
 
     Args:
-        why: One sentence: what is wrong, where, what to do.
+        why: A sentence that names the problem, the address and a remedy.
     """
 
 
 class AmqpConnectionView(Struct, frozen=True):
-    """One connection, as the status page shows it.
+    """The description of a connection for the status page.
 
     Args:
-        container_id: The client's container id; empty before the client has opened the connection.
-        user: The user that has logged in; None for anonymous.
+        container_id: The client's container id; empty before the client's open.
+        user: The user's name; None for an anonymous client.
         peer: The client's address, ``host:port``.
         links: The number of open links.
-        since_ms: When the client connected, in milliseconds since the epoch.
+        since_ms: The time at which the client logged in, in milliseconds since the epoch.
     """
 
     container_id: str
@@ -56,14 +56,15 @@ class AmqpConnectionView(Struct, frozen=True):
 
 
 class AmqpListener:
-    """Listens for AMQP 1.0 clients of one queue manager.
+    """The listener for AMQP 1.0 clients of one queue manager.
 
     Args:
         queue_manager: The queue manager.
-        runner: Runs jobs on the listener's asyncio loop.
+        runner: Runs jobs on the listener's asyncio loop, and has the clock.
         security: Users and TLS.
-        limits: Limits for each client and for all of them.
-        idle_timeout_ms: How long a client may be silent, in milliseconds; 0 for no limit.
+        limits: The limits of the listener.
+        idle_timeout_ms: The time after which the server closes the connection of a silent client, in milliseconds; 0
+            for no limit.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class AmqpListener:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and port on which it listens."""
+        """The host and port on which the listener listens."""
         return self._address
 
     @property
@@ -118,12 +119,12 @@ class AmqpListener:
         """Start to listen.
 
         Args:
-            host: A numeric address, or a name of this machine.
-            port: The port; 0 for any free one.
+            host: The name or IP address of this machine to listen on.
+            port: The port; 0 for any free port.
 
         Raises:
             AmqpListenError: The address is in use or unknown.
-            ExposedError: No users are defined and the address is open to other machines.
+            ExposedError: Other machines can reach the address, and no users are defined.
         """
         self.security.check_place(host)
         loop = asyncio.get_running_loop()
@@ -131,19 +132,19 @@ class AmqpListener:
         try:
             self._server = await loop.create_server(self._make_protocol, host, port, backlog=_IN_A_ROW)
             for one in self._server.sockets:
-                with one.dup() as same:  # asyncio has one number for the backlog and for `_IN_A_ROW`
+                with one.dup() as same:  # asyncio takes one number for both the backlog and `_IN_A_ROW`
                     same.listen(_BACKLOG)
         except OSError as error:
-            # asyncio's own text names the address once more, in Python's words
+            # The system's text for the error, because asyncio's own text repeats the address in Python's notation.
             number = None if isinstance(error, socket.gaierror) else error.errno
             why = error.strerror or error if number is None else os.strerror(number)
             raise AmqpListenError(
-                f"AMQP clients cannot be listened to at {host}:{port} ({why}): "
+                f"AMQP cannot listen on {host}:{port} ({why}): "
                 "end the program that listens there, or name another port."
             ) from error
         name = self._server.sockets[0].getsockname()
         self._address = (str(name[0]), int(name[1]))
-        _LOG.info("AMQP clients are listened to at %s:%s", *self._address)
+        _LOG.info("AMQP listens on %s:%s", *self._address)
 
     def _make_protocol(self) -> AmqpSocket | TlsHandshake:
         """Create the asyncio protocol for a new socket."""
@@ -151,7 +152,7 @@ class AmqpListener:
         return AmqpSocket(self) if tls is None else TlsHandshake(self, tls, lambda: AmqpSocket(self))
 
     async def drain(self) -> None:
-        """Accept no more clients and close every connection; cut off clients that do not answer in time."""
+        """Accept no more clients, close every connection, and cut off clients that do not close in time."""
         self._accept_no_more()
         for client in tuple(self._clients):
             if client.connection is None:
@@ -166,7 +167,7 @@ class AmqpListener:
         await self.close()
 
     async def close(self) -> None:
-        """Cut off all clients."""
+        """Accept no more clients, cut off all clients, and wait until all sockets are closed."""
         self._accept_no_more()
         for client in tuple(self._clients):
             client.drop()
@@ -186,22 +187,22 @@ class AmqpListener:
     # --- `SocketOwner`, `HandshakeOwner`
 
     def add(self, caller: AmqpSocket | TlsHandshake) -> bool:
-        """Add a new socket. Return False if the listener has no room for it or is closing."""
+        """Add a new socket; return False if the listener has too many connections or is closing."""
         self._clients[caller] = None
         if self._empty is not None:
             self._empty.clear()
         return not self._draining and len(self._clients) <= self.limits.connections
 
     def remove(self, caller: AmqpSocket | TlsHandshake) -> None:
-        """Remove a socket that has closed, or a handshake that has ended."""
+        """Remove a socket that has closed, or a TLS handshake that has ended."""
         self._clients.pop(caller, None)
         if not self._clients and self._empty is not None:
             self._empty.set()
 
     def memory_is_short(self) -> bool:
-        """Whether messages take more memory than allowed.
+        """Tell whether messages take more memory than the limit.
 
-        Senders then get no credit until `AmqpConnection.freed` is called.
+        If so, senders get no credit until enough memory is free; the listener then calls `AmqpConnection.freed`.
         """
         now_ns = self.runner.clock.monotonic_ns()
         if now_ns >= self._measured_ns + _MEASURE_NS:
@@ -214,7 +215,7 @@ class AmqpListener:
         return self._short
 
     def _look_again(self) -> None:
-        """Measure again until memory is free."""
+        """Measure the memory again, and either resume all connections or repeat this later."""
         if self.memory_is_short():
             self.runner.call_at(self.runner.clock.monotonic_ns() + _MEASURE_NS, self._look_again)
             return

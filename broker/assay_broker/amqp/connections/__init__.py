@@ -1,1 +1,1 @@
-"""Sockets, logins, connections and their sessions."""
+"""The AMQP connections of clients: their sockets, logins, states and sessions."""

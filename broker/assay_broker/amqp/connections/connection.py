@@ -1,8 +1,8 @@
-"""One AMQP connection, between the queue manager and proton's engine.
+"""An AMQP connection, which connects proton's engine with the queue manager.
 
-`assay_broker.amqp.connections.states.TABLE` decides what happens in each state.  Everything runs on the runner's loop.
-The client's events arrive from the engine after the socket has fed it.  The queue manager answers at any time, perhaps
-from within the command.  Everything that the engine then has to send leaves in one write.
+`assay_broker.amqp.connections.states.TABLE` is the connection's state machine.  All code runs on the runner's loop.
+The socket passes input to the engine, which then calls the connection with events.  The queue manager may answer a
+command at any time, even during the call that sends it.  The socket then writes all output of the engine at once.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class ConnectionOwner(Protocol):
     """The open connections by container id."""
 
     def memory_is_short(self) -> bool:
-        """Return whether senders get no new credit for lack of memory."""
+        """Tell whether messages take so much memory that senders get no new credit."""
         ...
 
 
 class SocketPort(Protocol):
-    """The socket, as its connection uses it."""
+    """The client's socket, as its connection uses it."""
 
     peer: str
     user: str | None
@@ -64,15 +64,15 @@ class SocketPort(Protocol):
         ...
 
     def ending(self) -> None:
-        """Start the time limit for the client's close, after the server has closed."""
+        """Start the time limit for the client's close, because the server has sent its close."""
         ...
 
 
 class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]):
-    """One connection.
+    """An AMQP connection of one client.
 
     Args:
-        socket: The socket.
+        socket: The client's socket.
         owner: The listener.
     """
 
@@ -95,7 +95,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         """The open connections of the same container, this one among them."""
         self._sent: list[Callable[[], None]] = []
         self._feeding = False
-        """Whether the socket is passing input on; it flushes afterwards."""
+        """Whether the engine is handling input; the socket flushes the output afterwards."""
         self._why: Condition | None = None
         self._opened = False
         self._heard = False
@@ -104,14 +104,14 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     # --- for the socket
 
     def receive(self, octets: bytes) -> None:
-        """Take octets of the client."""
+        """Check octets from the client, and pass their frames to the engine."""
         validator = self._validator
         if validator.may_exceed_windows(octets):
             validator.limit(self._sessions.windows(self.engine))
         try:
             frames = validator.feed(octets)
         except ProtocolError as error:
-            self.broken(Condition(error.condition, f"The connection cannot go on: {error.text}."))
+            self.broken(Condition(error.condition, f"The connection is closed: {error.text}."))
             return
         if frames:
             self.engine.push(frames)
@@ -124,7 +124,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self.engine.tell_session(session)
 
     def fed(self) -> None:
-        """Handle what the engine has received, or that time has passed for it."""
+        """Let the engine report its events, after new input or the end of a time limit."""
         if self.state is ConnectionState.ASKING:
             return
         self.context.instant_ms = self.context.now_ms()
@@ -146,17 +146,17 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             more = self.engine.pull()
             octets += more
             if more and self.context.starved:
-                self._wake()  # they may write more
+                self._wake()  # resumed links may have more to write
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:
-                self._runner.call_soon(told)  # some loops write only after all other due jobs
+                self._runner.call_soon(told)  # later, because some loops write only after all due jobs
         return octets
 
     def _resume(self) -> None:
-        """Resume links that had no room for their output.
+        """Resume the links that waited because too much output was unsent.
 
-        A drain that had to wait thus ends with the last message, not after the client's next one.
+        A drain that had to wait then ends with its last message, without waiting for further input.
         """
         starved, self.context.starved = self.context.starved, {}
         try:
@@ -166,45 +166,54 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             self.failed("a link")
 
     def freed(self) -> None:
-        """Resume all links, because the client has read or memory is free again."""
+        """Resume all links, because the client has read its output or memory is free again."""
         for end in tuple(self.context.links.values()):
             end.resume()
         self._wake()
 
     def expel(self, why: Condition) -> None:
-        """Close the connection with an error, because of the client's fault or because the server stops."""
+        """Close the connection with an error, because the client made a mistake or the server stops."""
         self._why = self._why or why
         self._step(ConnectionInput.EXPELLED)
         self._wake()
 
     @property
     def is_open(self) -> bool:
-        """Whether both sides have opened and neither has closed."""
+        """Whether client and server have opened the connection and neither has closed it."""
         return self.state is ConnectionState.OPEN
 
     @property
     def ended(self) -> bool:
-        """Whether the socket is to be closed after the remaining output."""
+        """Whether the socket must close after it has written the remaining output."""
         return self.state in _OVER
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link that a connection of the same container has attached."""
+        """Detach a link whose name a connection of the same container has attached again.
+
+        Args:
+            name: The link's name.
+            receives: Whether the client is the link's receiver.
+        """
         self._sessions.lose(name, receives=receives)
         self._wake()
 
     def gone(self) -> None:
-        """Handle the loss of the socket."""
+        """Handle the end of the socket."""
         self._step(ConnectionInput.LOST)
 
     def failed(self, doing: str) -> None:
-        """Log an error of the server and close the connection, so that other connections are not affected."""
+        """Log the current exception, which is a bug of the server, and close this connection only.
+
+        Args:
+            doing: A noun phrase for the failed work, for the log.
+        """
         _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._socket.peer)
         self.expel(Condition(INTERNAL_ERROR, "The server has made a mistake; its log says which."))
 
     # --- `facility.Peer`, for the queue manager
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Take the answer to a command."""
+        """Pass the answer to a command on, and call `sent`, if given, once the client's socket has the output."""
         answered = self.context.expected.pop(answer.token, None)
         if answered is None:
             return
@@ -212,12 +221,12 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             self._sent.append(sent)
         try:
             answered(answer)
-        except Exception:  # noqa: BLE001  the caller may be another connection's command, which must not fail
+        except Exception:  # noqa: BLE001  another connection's command may have caused this call, and must not fail
             self.failed("an answer")
         self._wake()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Take a message for one of the receivers."""
+        """Send a message on the link of its receiver."""
         end = self.context.links.get(delivery.link)
         if end is None:
             return
@@ -235,7 +244,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             self._wake()
 
     def lost(self, why: Refused) -> None:
-        """Close the connection, because the queue manager has ended it."""
+        """Close the connection, because the queue manager has cut it or has stopped."""
         self.context.number = 0
         self.expel(Condition(FORCED, why.text))
 
@@ -264,7 +273,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._step(ConnectionInput.CLOSED)
 
     def broken(self, why: Condition) -> None:
-        """Close the connection because the client's input cannot be read any more, as the engine or we have found."""
+        """Close the connection, because the client's input breaks the protocol and cannot be read any further."""
         self._why = self._why or why
         self._step(ConnectionInput.BROKEN)
         self._wake()
@@ -276,7 +285,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             self._sessions.begun(self.engine, session)
 
     def session_closed(self, session: EngineSession) -> None:
-        """Handle the client's end of a session."""
+        """Handle the client's end, which ends a session."""
         self._sessions.ended(session)
         session.close()
         self.engine.free_session(session)
@@ -316,11 +325,11 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         else:
             self._why = condition(answer.refused)
             self._step(ConnectionInput.REFUSED)
-        if not self._feeding:  # otherwise `fed` handles what arrived with the open
+        if not self._feeding:  # if it is feeding, `fed` handles the rest of the input itself
             self._runner.call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """Handle what the client sent while the queue manager was asked."""
+        """Handle the input that the client sent before the queue manager answered."""
         self.fed()
         self._flush()
 
@@ -334,7 +343,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         _LOG.debug("%s has connected as %s", self._socket.peer, self.container[:80])
 
     def _refuse(self) -> None:
-        """Open and close with the reason: AMQP allows no close before an open."""
+        """Send an open and a close with the reason, because AMQP allows no close before an open."""
         self._let_go()
         self.engine.open(
             self._queue_manager.name,
@@ -349,7 +358,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self.context.ask(self._left, commands.Disconnect, clean=True)
 
     def _left(self, answer: Answer) -> None:
-        """Finish the client's close: the queue manager has ended the connection, or did not know it."""
+        """Answer the client's close, because the queue manager has ended the connection or did not know it."""
         del answer
         self._queue_manager.forget(self.context.number)
         self.context.number = 0
@@ -378,7 +387,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self._owner.containers.pop(self.container, None)
 
     def _let_go(self) -> None:
-        """Tell the queue manager, once, that the connection is over."""
+        """End all links, and tell the queue manager, once, that the connection has ended."""
         self.context.pass_on()
         self._sessions.cut()
         number, self.context.number = self.context.number, 0
@@ -396,4 +405,4 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         ConnectionAction.EXPEL: _expel,
         ConnectionAction.FORGET: _forget,
     }
-    """What each action does."""
+    """The methods that carry out the actions."""

@@ -1,7 +1,7 @@
-"""Jobs that all have the same time limit, such as the time to log in.
+"""Deadlines that all have the same time limit, such as the time for the login.
 
-Every client gets a deadline and hardly any misses it. Since the limit is the same, the jobs are due in the order they
-were set, and one job of the runner serves them all without sorting.
+Every client gets a deadline, and nearly every client meets it, so setting and cancelling must be cheap.  With one time
+limit, deadlines are due in the order in which they were set.  One job of the runner serves them all without sorting.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 _PORTION = 64
-"""Jobs that run in a row before other work of the loop."""
+"""The most jobs that run before the loop can do other work."""
 
 
 class Deadline:
-    """A job that waits for its time. Calling it cancels the job (`assay_sdk.time.Cancel`)."""
+    """A job that runs at a certain time, unless the deadline is called before, which cancels the job."""
 
     __slots__ = ("_row", "due_ns", "job")
 
     def __init__(self, row: dict[Deadline, None], due_ns: int, job: Callable[[], None]) -> None:
         self._row = row
         self.due_ns = due_ns
-        """When it is due, on the monotonic clock, in nanoseconds."""
+        """The time at which the job runs, on the monotonic clock, in nanoseconds."""
         self.job = job
 
     def __call__(self) -> None:
-        """Cancel the job; without effect after it has run."""
+        """Cancel the job; do nothing if the job has run already."""
         self._row.pop(self, None)
 
 
 class Deadlines:
-    """Jobs that run the same time after they were set.
+    """The deadlines with one time limit.
 
     Args:
         runner: Runs the jobs.
-        limit_ms: The time limit, in milliseconds.
+        limit_ms: The time from setting a deadline to its job, in milliseconds.
     """
 
     def __init__(self, runner: Runner, limit_ms: int) -> None:
@@ -46,7 +46,7 @@ class Deadlines:
         self._alarm: CancelJob | None = None
 
     def set(self, job: Callable[[], None]) -> Deadline:
-        """Run a job when the time is over, unless it is cancelled."""
+        """Run a job after the time limit, unless the returned deadline is called before."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ns
         deadline = Deadline(self._row, due_ns, job)
         self._row[deadline] = None
@@ -55,7 +55,7 @@ class Deadlines:
         return deadline
 
     def _ring(self) -> None:
-        """Run up to `_PORTION` due jobs and set the alarm for the next, even if a job fails."""
+        """Run up to `_PORTION` due jobs, and schedule this method for the next deadline even if a job raises."""
         now_ns = self._runner.clock.monotonic_ns()
         try:
             for _ in range(_PORTION):

@@ -1,7 +1,7 @@
 """A TLS socket before its handshake is over.
 
-It counts against the connection limit from the first byte, because asyncio reports a TLS connection only after the
-handshake.
+asyncio reports a TLS connection only after the handshake.  This module does the handshake itself, so that the socket
+counts against the connection limit from the start.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _MS = 1000
 
 
 class HandshakeOwner(Protocol):
-    """What a handshake needs of the listener."""
+    """The listener, as a TLS handshake uses it."""
 
     limits: AmqpLimits
 
     def add(self, caller: AmqpSocket | TlsHandshake, /) -> bool:
-        """Add a new socket. Return False if the listener has no room for it."""
+        """Add a new socket; return False if the listener has too many connections."""
         ...
 
     def remove(self, caller: AmqpSocket | TlsHandshake, /) -> None:
-        """Remove a handshake that has ended: the socket closed, or an `AmqpSocket` has taken it over."""
+        """Remove a handshake that has ended, because the socket closed or an `AmqpSocket` has taken it over."""
         ...
 
 
 class TlsHandshake(asyncio.Protocol):
-    """One socket during the TLS handshake.
+    """The protocol of a client's socket during the TLS handshake.
 
     Args:
         owner: The listener.
         context: The TLS context.
-        make_socket: Makes the protocol that takes over after the handshake.
+        make_socket: Makes the protocol that takes over the socket after the handshake.
     """
 
     connection = None
-    """No AMQP connection exists before the handshake is over."""
+    """The AMQP connection: None, because it begins after the handshake."""
 
     def __init__(self, owner: HandshakeOwner, context: ssl.SSLContext, make_socket: Callable[[], AmqpSocket]) -> None:
         self._owner = owner
@@ -54,7 +54,7 @@ class TlsHandshake(asyncio.Protocol):
         self._early = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the handshake, or refuse the client if the listener is full."""
+        """Begin the handshake, or cut off the client if the listener has too many connections."""
         self._transport = cast("asyncio.Transport", transport)
         if self._owner.add(self):
             self._task = asyncio.get_running_loop().create_task(self._handshake(self._transport))
@@ -63,16 +63,16 @@ class TlsHandshake(asyncio.Protocol):
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Handle the end of the socket, before or right after the handshake."""
+        """Handle the end of the socket before the handshake was over."""
         del exc
         self._owner.remove(self)
 
     def data_received(self, data: bytes) -> None:
-        """Keep data that arrived together with the end of the handshake."""
+        """Keep data that arrived together with the end of the handshake, for the next protocol."""
         self._early += data
 
     def drop(self) -> None:
-        """Cut the client off."""
+        """Cut off the client."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -87,8 +87,8 @@ class TlsHandshake(asyncio.Protocol):
                 ssl_handshake_timeout=limits.login_ms / _MS,
                 ssl_shutdown_timeout=limits.close_ms / _MS,
             )
-        except OSError as error:  # TLS errors are OSErrors too
-            _LOG.info("a client did not get through the TLS handshake: %s", error)
+        except OSError as error:  # ssl.SSLError is an OSError
+            _LOG.info("the TLS handshake of a client failed: %s", error)
             transport.abort()
             secure = None
         self._owner.remove(self)

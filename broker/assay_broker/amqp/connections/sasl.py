@@ -1,22 +1,23 @@
-"""The server's side of SASL (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
+"""The server's side of SASL (OASIS AMQP 1.0, 5.3), which runs before the engine starts.
 
-ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  The functions
-take octets and return octets; `Security` says whether clients must log in.  A password check takes long, so the caller
-runs it on a thread (`SaslServer.asked`).  `assay_sdk.drivers.amqp.transport.sasl` is the client's side.
+The mechanisms are ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  The functions take
+and return octets; `Security` says whether clients must log in.  A password check takes long, so the socket runs it on a
+thread (`SaslServer.asked`).  `assay_sdk.drivers.amqp.transport.sasl` is the client's side.
 
-Input by phase, and what follows it:
+The reaction to input, by phase:
 
 ========= ====================== =============================================
 HEADER    SASL's header          the same and the mechanisms; MECHANISM
 HEADER    AMQP's header          DONE if no login is needed, else REFUSED
 MECHANISM sasl-init              the mechanism's first step
 CHALLENGE sasl-response          the mechanism's next step
-CHECKING  input of a client that does not wait for the outcome: kept
+CHECKING  any octets             kept until the outcome
 any       anything else          REFUSED
 ========= ====================== =============================================
 
-A step ends in another challenge (CHALLENGE), in a password for the caller to check (CHECKING), or in an outcome (DONE,
-REFUSED), after which nothing is read.  The client does not learn why a login failed, nor whether the user exists.
+A step ends with another challenge (CHALLENGE), with a password that the socket must check (CHECKING), or with an
+outcome (DONE, REFUSED), after which the negotiation reads no more.  The server tells the client neither the reason of a
+failed login nor whether the user exists.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from assay_sdk.amqp.types import DecodeError, Described
 
 _MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x44
 _OK, _AUTH = 0, 1
-"""Codes of a sasl-outcome (5.3.3.6)."""
+"""The codes of a sasl-outcome (5.3.3.6)."""
 
 MAX_FRAME = 4_096
-"""Octets of a SASL frame.  The specification's 512 (5.3.1) are too few for some tokens that clients send."""
+"""The most octets of a SASL frame.  The specification's 512 (5.3.1) are too few for some clients' tokens."""
 
 MAX_ROUNDS = 8
-"""Responses that one client may send. SCRAM needs two, or three with an empty first one."""
+"""The most responses that one client may send.  SCRAM needs two, or three if the first one is empty."""
 
 MAX_AHEAD = 32_768
-"""Octets that a client may send before it has the outcome, while its password is checked."""
+"""The most octets that a client may send while the server checks its password."""
 
 
 class Phase(StrEnum):
@@ -57,7 +58,7 @@ class Phase(StrEnum):
     MECHANISM = "mechanism"
     CHALLENGE = "challenge"
     CHECKING = "checking"
-    """The caller must check the password in `SaslServer.asked` and pass the result to `SaslServer.checked`."""
+    """The socket must check the password in `SaslServer.asked` and pass the result to `SaslServer.checked`."""
     DONE = "done"
     REFUSED = "refused"
 
@@ -67,14 +68,14 @@ _NOT_READING = _OVER | {Phase.CHECKING}
 
 
 class _RefusedError(Exception):
-    """The login has failed."""
+    """The login has failed; the text gives the reason for the log."""
 
 
 class Credentials(Struct, frozen=True):
-    """A password that a client has sent.
+    """The user's name and the password that a client has sent.
 
     Args:
-        user: Whose it is said to be.
+        user: The name.
         password: The password.
     """
 
@@ -87,16 +88,18 @@ class Credentials(Struct, frozen=True):
 
 
 _Steps = Generator[bytes, bytes, tuple[str | None, bytes | None] | Credentials]
-"""A mechanism: takes responses, gives challenges, and returns the user and what goes with the outcome, or a password
-that decides."""
+"""The generator of a mechanism: it receives the client's responses and yields challenges.
+
+It returns either the user and the data of the outcome, or credentials whose check decides the login.
+"""
 
 
 class SaslServer:
-    """The negotiation with one client.
+    """The SASL negotiation with one client.
 
     Args:
-        security: The users, and the mechanisms that they may use.
-        private: Whether a clear-text password is safe: the client is on this machine, or the socket uses TLS.
+        security: The users, and the mechanisms to offer.
+        private: Whether the client may send its password in clear text (see `Security.is_private`).
     """
 
     def __init__(self, security: Security, *, private: bool) -> None:
@@ -109,31 +112,31 @@ class SaslServer:
         """The credentials to check, in phase CHECKING."""
         self.phase = Phase.HEADER
         self.user: str | None = None
-        """The user, in phase DONE; None for anonymous."""
+        """The user's name, in phase DONE; None for an anonymous client."""
         self.refusal: str | None = None
-        """The reason, in phase REFUSED; for the log, not for the client."""
+        """The reason for the log, in phase REFUSED; the client does not get it."""
         self.rest = b""
-        """The octets after the negotiation, in phase DONE."""
+        """The client's octets after the negotiation, in phase DONE."""
 
     def receive(self, octets: bytes) -> bytes:
-        """Take octets of the client.
+        """Handle octets from the client.
 
-        Call it until `phase` is DONE or REFUSED; then send what it returned, and go on with `rest` or close.  In phase
-        CHECKING have `asked` checked, and call `checked`.
+        Send the client the octets that this method returns, and then look at `phase`.  In phase DONE pass `rest` to the
+        engine.  In phase REFUSED close the socket.  In phase CHECKING check `asked` and call `checked`.
 
         Returns:
-            What to answer.
+            The octets to send; empty for none.
         """
         return self._go_on(octets, None)
 
     def checked(self, right: bool) -> bytes:
-        """Take the result of a password check; ignored outside phase CHECKING.
+        """Handle the result of a password check; outside phase CHECKING do nothing.
 
         Args:
             right: Whether the password is the user's.
 
         Returns:
-            What to answer.
+            The octets to send to the client; empty for none.
         """
         return self._go_on(b"", right)
 
@@ -150,7 +153,7 @@ class SaslServer:
                 answer += self._take(part)
             self._check_ahead()
         except DecodeError as error:
-            # Octets other than SASL get no outcome frame: before the header only our header, later nothing.
+            # A client that does not speak SASL gets no outcome frame: only our header if its header was wrong.
             answer += SASL_HEADER if self.phase is Phase.HEADER else b""
             self._refuse(str(error))
         except _RefusedError as error:
@@ -167,12 +170,12 @@ class SaslServer:
             raise DecodeError(f"more than {MAX_AHEAD} octets before the login's outcome")
 
     def _part(self) -> bytes | None:
-        """Return the next header or frame once it is complete."""
+        """Remove and return the next header or frame of the input; None if it is not complete yet."""
         received = self._received
         if self.phase is Phase.HEADER:
             size = HEADER_SIZE
-            if not SASL_HEADER.startswith(bytes(received[:4])):  # no header begins like this
-                raise DecodeError("the client speaks no AMQP")
+            if not SASL_HEADER.startswith(bytes(received[:4])):  # refused before all octets of a header came
+                raise DecodeError("the client does not speak AMQP")
         elif len(received) < HEADER_SIZE:
             return None
         else:
@@ -200,7 +203,7 @@ class SaslServer:
             self.phase = Phase.DONE
             return b""
         if part != SASL_HEADER:
-            raise DecodeError(f"the client begins with {part!r} where SASL is asked for")
+            raise DecodeError(f"the client begins with {part!r} instead of SASL's header")
         self.phase = Phase.MECHANISM
         return _offer(self._offered)
 
@@ -269,12 +272,12 @@ _LET_IN = _outcome(_OK)
 
 @lru_cache(maxsize=8)
 def _offer(mechanisms: tuple[str, ...]) -> bytes:
-    """Encode our header and mechanisms; cached, since all clients get the same."""
+    """Encode our header and mechanisms; the result is cached, because all clients get the same octets."""
     offer = types.described(_MECHANISMS, types.fields((types.symbols(mechanisms),)))
     return SASL_HEADER + frame(offer, sasl=True)
 
 
-# --- mechanisms: each is started, and then sent the client's responses
+# --- mechanisms, as generators that receive the client's responses
 
 
 def _steps(mechanism: str, users: Users | None) -> _Steps:
@@ -284,20 +287,20 @@ def _steps(mechanism: str, users: Users | None) -> _Steps:
 
 
 def _anonymous() -> _Steps:
-    """ANONYMOUS (RFC 4505): accept any client and ignore its trace information."""
+    """Run ANONYMOUS (RFC 4505): accept any client, and ignore its trace information."""
     yield from ()
     return None, None
 
 
 def _plain() -> _Steps:
-    """PLAIN (RFC 4616): authorization identity, user and password, separated by NUL."""
+    """Run PLAIN (RFC 4616): read the authorization identity, the user and the password, separated by NUL."""
     response = yield b""
     try:
         parts = response.decode().split("\0")
     except UnicodeDecodeError:
-        raise _RefusedError("PLAIN without text") from None
+        raise _RefusedError("a PLAIN response that is not UTF-8") from None
     if len(parts) != 3:  # noqa: PLR2004  as said above
-        raise _RefusedError("PLAIN without two zeros")
+        raise _RefusedError("PLAIN without two NUL octets")
     act_for, user, password = parts
     if act_for not in {"", user}:
         raise _RefusedError(f"{user[:40]!r} may not act for {act_for[:40]!r}")
@@ -305,7 +308,7 @@ def _plain() -> _Steps:
 
 
 def _scram(users: Users) -> _Steps:
-    """SCRAM-SHA-256 (RFC 7677): the client's nonce, the server's with salt and iterations, and both proofs."""
+    """Run SCRAM-SHA-256 (RFC 7677): exchange nonces, salt and iterations, and then the proofs of both sides."""
     who: list[str] = []
 
     def keys(user: str) -> tuple[bytes, bytes, bytes, int]:
@@ -330,25 +333,33 @@ def _text(response: bytes) -> str:
     try:
         return response.decode()
     except UnicodeDecodeError:
-        raise _RefusedError("SCRAM without text") from None
+        raise _RefusedError("a SCRAM response that is not UTF-8") from None
 
 
 # --- frames
 
 
 def _performative(part: bytes, wanted: int) -> list[object]:
-    """Return the fields of a SASL performative."""
+    """Return the fields of a SASL performative.
+
+    Args:
+        part: The frame.
+        wanted: The descriptor's code of the expected performative.
+
+    Raises:
+        DecodeError: The frame holds another performative, or is not a SASL frame.
+    """
     start = part[4] * 4
     if part[5] != SASL_FRAME or not HEADER_SIZE <= start <= len(part):
-        raise DecodeError("no SASL frame")
+        raise DecodeError("a frame that is not a SASL frame")
     value = types.decode(part[start:])
     if not isinstance(value, Described) or value.descriptor != wanted or not isinstance(value.value, list):
-        raise DecodeError(f"no frame 0x{wanted:02x} where one must come")
+        raise DecodeError(f"another frame instead of 0x{wanted:02x}")
     return cast("list[object]", value.value)
 
 
 def _octets(fields: list[object], position: int) -> bytes | None:
     value = fields[position] if position < len(fields) else None
     if value is not None and not isinstance(value, bytes):
-        raise DecodeError("a response that is no octets")
+        raise DecodeError("a response that is not binary")
     return value

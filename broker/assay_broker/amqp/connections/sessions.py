@@ -1,4 +1,4 @@
-"""The sessions of one connection, and their links."""
+"""The sessions and links of one connection."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ _SHOWN = 80
 
 
 class Sessions:
-    """All sessions of a connection.
+    """The sessions of one connection.
 
-    It does not refer to the connection: without cycles, memory is freed at once.
+    This object does not refer to the connection, because a cycle would delay the freeing of memory.
 
     Args:
-        context: What the links share.
+        context: The context that the connection's links share.
     """
 
     def __init__(self, context: LinkContext) -> None:
         self._context = context
         self._links = context.links
         self._sessions: dict[int, EngineSession] = {}
-        """The sessions by the client's channels."""
+        """The sessions, by the client's channel."""
 
     # --- sessions
 
     def begun(self, engine: Engine, session: EngineSession) -> None:
-        """Begin a session that the client has begun."""
+        """Answer the client's begin with the server's begin."""
         session.number = self._context.next_number()
         self._sessions[session.channel] = session
         limits = self._context.limits
         engine.begin(session, limits.session_frames * limits.max_frame)
 
     def ended(self, session: EngineSession) -> None:
-        """Handle the client's end of a session."""
+        """Handle the client's end, which ends a session and its links."""
         self._sessions.pop(session.channel, None)
         self._cut(session)
 
     def fault(self, channel: int, why: Condition) -> None:
-        """End the session on a channel, which has broken the protocol; the others go on."""
+        """End the session on a client's channel, because the client broke the protocol there."""
         session = self._sessions.get(channel)
         if session is not None:
             self._cut(session)
             session.close(why)
 
     def windows(self, engine: Engine) -> dict[int, int]:
-        """Open the window of each session fully, and return their sizes in transfers, by the client's channel."""
+        """Open the incoming window of each session fully, and return the windows, in transfers, by client's channel."""
         return {channel: engine.open_window(session) for channel, session in self._sessions.items()}
 
     def on(self, channel: int) -> EngineSession | None:
-        """Return the session on one of the client's channels; None if there is none."""
+        """Return the session on a client's channel; None if the channel has no session."""
         return self._sessions.get(channel)
 
     def cut(self) -> None:
-        """End all sessions with their connection."""
+        """End all links, because the connection ends."""
         for end in tuple(self._links.values()):
             end.cut(alone=False)
             end.forget()
@@ -86,7 +86,7 @@ class Sessions:
             attach: The fields of the attach.
 
         Returns:
-            Why the connection must be closed; None if it need not.
+            The error with which the connection must be closed; None if it stays open.
         """
         if link.session.channel not in self._sessions:
             return None
@@ -98,18 +98,23 @@ class Sessions:
         self._links[end.number] = link.end = end
         most = self._context.limits.links
         if len(self._links) > 2 * most:
-            return Condition(RESOURCE_LIMIT, f"The connection goes on attaching links beyond its {most}.")
+            return Condition(RESOURCE_LIMIT, f"The connection attaches too many links beyond its limit of {most}.")
         if len(self._links) > most:
-            end.refuse(refused(Mqrc.RESOURCE_PROBLEM, f"The connection has {most} links; close one first."))
+            end.refuse(refused(Mqrc.RESOURCE_PROBLEM, f"The connection has {most} links already; close one first."))
         else:
             end.begin()
         return None
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link whose name was attached again on this or another connection of the container (2.6.1)."""
+        """Detach a link, because a connection of the same container has attached a link of this name (2.6.1).
+
+        Args:
+            name: The link's name.
+            receives: Whether the client is the link's receiver.
+        """
         for end in tuple(self._links.values()):
             if end.attach.name == name and end.attach.receives is receives:
-                end.expel(Condition(STOLEN, f"The link {name[:_SHOWN]!r} is attached anew."))
+                end.expel(Condition(STOLEN, f"The link {name[:_SHOWN]!r} was attached again."))
 
 
 def _end_for(context: LinkContext, link: EngineLink, attach: Attach) -> LinkEnd:
@@ -130,14 +135,14 @@ def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
 
 
 class _RefusedEnd(LinkEnd):
-    """A link whose source means nothing the server knows."""
+    """A link that the server refuses, because its source is not valid."""
 
     def __init__(self, context: LinkContext, link: EngineLink, attach: Attach, why: Refused) -> None:
         super().__init__(context, link, attach)
         self._refused = why
 
     def begin(self) -> None:
-        """Refuse it."""
+        """Refuse the link."""
         self.refuse(self._refused)
 
     def end(self, answer: Answer) -> AttachReply:

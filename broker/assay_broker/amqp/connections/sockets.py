@@ -1,6 +1,6 @@
-"""One client's socket: first the login, then octets between the socket and the engine.
+"""A client's socket: handles the login, and then passes octets between the client and the engine.
 
-It knows no links and no messages; `AmqpConnection` does.
+`AmqpConnection` handles sessions, links and messages.
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 
 READ = 32_768
-"""Octets read from one client before the others have their turn: about a hundred short messages, a few milliseconds."""
+"""The most octets read from one client before others are served: a hundred messages, a few milliseconds."""
 
 
 class SocketOwner(ConnectionOwner, Protocol):
-    """What a socket needs of the listener."""
+    """The listener, as a socket uses it."""
 
     security: Security
     passwords: PasswordChecks | None
-    """Checks passwords; None if no login is needed."""
+    """Checks passwords; None if clients need not log in."""
     login: Deadlines
-    """Time limits for the client's open."""
+    """The deadlines for the clients' opens."""
     closing: Deadlines
-    """Time limits for the client's close."""
+    """The deadlines for the clients' closes."""
     buffer: memoryview
-    """The buffer that all sockets of the loop read into, one after the other. A memoryview, because asyncio's TLS fills
-    it piece by piece, and slices of anything else would be copies."""
+    """The buffer into which all sockets of the loop read, one after the other.
+
+    It is a memoryview, because asyncio's TLS fills it through slices, and slices of other types are copies.
+    """
 
     def add(self, line: AmqpSocket, /) -> bool:
-        """Add a new socket. Return False if the listener has no room for it."""
+        """Add a new socket; return False if the listener has too many connections."""
         ...
 
     def remove(self, line: AmqpSocket, /) -> None:
@@ -49,7 +51,7 @@ class SocketOwner(ConnectionOwner, Protocol):
 
 
 class AmqpSocket(asyncio.BufferedProtocol):
-    """One client's socket.
+    """The asyncio protocol of a client's socket.
 
     Args:
         owner: The listener.
@@ -71,12 +73,12 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self._checking: CancelJob | None = None
         self._finished = False
         self._answer = b""
-        """Output of the login that goes with the next write."""
+        """The login's last output, which the socket writes together with the engine's first."""
 
     # --- `SocketPort`, for the connection
 
     def flush(self) -> None:
-        """Write the engine's output. Close the socket once everything is written and the connection has ended."""
+        """Write the engine's output, and close the socket if the connection has ended."""
         transport, connection = self._transport, self.connection
         if transport is None or connection is None:
             return
@@ -86,22 +88,23 @@ class AmqpSocket(asyncio.BufferedProtocol):
             transport.write(octets)
             self._pause_if_stuck(transport)
         if connection.engine.mute and connection.is_open:
-            _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
+            _LOG.error("the engine of the connection of %s has failed; the connection is cut off", self.peer)
             transport.abort()
         elif connection.ended and not self._finished:
             self._finish(transport, parted=connection.state is ConnectionState.PARTED)
 
     def drop(self) -> None:
-        """Close the client's connection at once, without a reason."""
+        """Cut off the client at once, without a reason."""
         if self._transport is not None:
             self._transport.abort()
 
     def _finish(self, transport: asyncio.Transport, *, parted: bool) -> None:
-        """Write nothing more. Cut off a client that does not close or read, but leave it time to read the reason.
+        """Close the socket so that the client can still read the reason, and cut off the client after a time limit.
 
         Args:
-            transport: The transport.
-            parted: Whether the client sends nothing more. Closing with unread input would reset the TCP connection.
+            transport: The socket's transport.
+            parted: Whether the client sends no more.  If it may send, only the server's side is closed, because a close
+                with unread input would reset the TCP connection.
         """
         self._finished = True
         if transport.is_closing():
@@ -113,7 +116,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             return
         try:
             transport.write_eof()
-        except OSError:  # the client has reset the connection, and asyncio has not noticed yet
+        except OSError:  # the client has reset the connection, which asyncio has not noticed yet
             transport.abort()
         else:
             self._limit_to(self._owner.closing, self.drop)
@@ -121,7 +124,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
     # --- asyncio's protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the login, or refuse the client if the listener is full."""
+        """Begin the login, or cut off the client if the listener has too many connections."""
         stream = cast("asyncio.Transport", transport)
         self._transport = stream
         place = cast("tuple[object, ...] | str | None", stream.get_extra_info("peername"))
@@ -147,21 +150,21 @@ class AmqpSocket(asyncio.BufferedProtocol):
                 job()
         self._tick = self._limit = None
         self._forget_check()
-        connection, self.connection = self.connection, None  # without the cycle, memory is freed at once
+        connection, self.connection = self.connection, None  # breaks a cycle, so that memory is freed at once
         if connection is not None:
             connection.gone()
 
     def eof_received(self) -> bool:
-        """Close the socket when the client closes its side."""
+        """Return False, so that asyncio closes the socket when the client has closed its side."""
         return False
 
     def pause_writing(self) -> None:
-        """Note that too much output waits for the client to read."""
+        """Let the links pause, because too much output waits for the client to read."""
         if self.connection is not None:
             self.connection.context.congested = True
 
     def resume_writing(self) -> None:
-        """Note that the client has read."""
+        """Resume reading and all links, because the client has read enough output."""
         if self._paused:
             self._paused = False
             self._read_on()
@@ -170,16 +173,16 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self.connection.freed()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer to read into, of `READ` octets."""
+        """Return the buffer of `READ` octets into which asyncio reads."""
         del sizehint
         return self._owner.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take the octets that asyncio has read into the buffer."""
+        """Handle the octets that asyncio has read into the buffer."""
         self.received(bytes(self._owner.buffer[:nbytes]))
         transport = self._transport
         if nbytes == READ and transport is not None and not self._paused and not transport.is_closing():
-            transport.pause_reading()  # uvloop would go on reading and starve other connections
+            transport.pause_reading()  # uvloop would read on and starve other connections
             self._runner.call_soon(self._read_on)
 
     def _read_on(self) -> None:
@@ -188,7 +191,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             transport.resume_reading()
 
     def received(self, data: bytes) -> None:
-        """Take octets of the client."""
+        """Pass octets from the client to the login or, after it, to the connection."""
         sasl = self._sasl
         if self._finished or sasl is None:
             return
@@ -198,9 +201,14 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._log_in(sasl, sasl.receive(data))
 
     def _log_in(self, sasl: SaslServer, answer: bytes) -> None:
-        """Act on the phase of the login."""
+        """Act on the phase that the login has reached.
+
+        Args:
+            sasl: The negotiation.
+            answer: The negotiation's octets for the client.
+        """
         if sasl.phase is Phase.DONE:
-            self._answer = answer  # written with our protocol header
+            self._answer = answer  # written together with our protocol header
             self.user = sasl.user
             self.connection = AmqpConnection(self, self._owner)
             self._feed(self.connection, sasl.rest)
@@ -216,7 +224,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._checking = self._owner.passwords.start(sasl.asked.user, sasl.asked.password, self._checked)
 
     def _checked(self, right: bool) -> None:
-        """Take the result of the password check."""
+        """Pass the result of the password check to the login."""
         self._checking = None
         if self._sasl is not None and self._transport is not None and not self._transport.is_closing():
             self._log_in(self._sasl, self._sasl.checked(right))
@@ -231,12 +239,15 @@ class AmqpSocket(asyncio.BufferedProtocol):
     def _feed(self, connection: AmqpConnection, data: bytes) -> None:
         connection.receive(data)
         if not self._beats and connection.is_open:
-            self._beats = True  # the client's idle time-out is known only now; the login's limit holds until then
+            self._beats = True  # from the open on, because the client's idle time-out is not known before
             self._beat()
         self.flush()
 
     def _beat(self) -> None:
-        """Let the engine send heartbeats and notice a silent client, now and whenever the engine asks for it."""
+        """Let the engine send heartbeats and detect a silent client, and schedule the next call.
+
+        The login's deadline also calls this.  If the engine's next time is later than that, no job is scheduled yet.
+        """
         if self._tick is not None:
             self._tick()
             self._tick = None
@@ -247,7 +258,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
         due_ns = connection.engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
         if self._limit is not None and connection.is_open:
             if not 0 < due_ns < self._limit.due_ns:
-                return  # the login's limit is earlier and calls again: most connections reach neither
+                return  # the login's deadline comes first; most connections end before both
             self._forget_limit()
         if due_ns:
             self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)
@@ -259,7 +270,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self.flush()
 
     def _pause_if_stuck(self, transport: asyncio.Transport) -> None:
-        """Stop reading from a client that lets too much output wait."""
+        """Stop reading from the client if too much output waits for it to read."""
         if not self._paused and transport.get_write_buffer_size() > self._limits.stuck:
             self._paused = True
             transport.pause_reading()
@@ -285,5 +296,5 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._limit = None
 
     def ending(self) -> None:
-        """Start the time limit for the client's close, after the server has closed."""
+        """Start the time limit for the client's close, because the server has sent its close."""
         self._limit_to(self._owner.closing, self.drop)

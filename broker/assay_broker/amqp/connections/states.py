@@ -1,8 +1,8 @@
-"""The states of a connection: opening, refused, closing, expelled (OASIS AMQP 1.0, 2.4).
+"""The state machine of a connection (OASIS AMQP 1.0, 2.4).
 
-The client opens first; the queue manager admits or refuses it.  Either side closes, the other one answers, and the
-socket ends once both have closed, or when it is lost.  The table holds every pair: inputs that change nothing have rows
-too (`_IGNORED`).
+The client opens first, and the queue manager admits or refuses it.  Client or server closes, and the other side answers
+with its close.  The socket closes after both closes, or when it is lost.  `TABLE` has a row for every pair of state and
+input; inputs that change nothing are listed in `_IGNORED`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ class ConnectionState(StrEnum):
     """The state of a connection."""
 
     WAITING = "waiting"
-    """The client has not opened yet."""
+    """The client has not sent its open yet."""
     ASKING = "asking"
-    """The queue manager was asked; the client's input waits."""
+    """The client has sent its open, and the queue manager has not answered yet; further input waits."""
     OPEN = "open"
     LEAVING = "leaving"
-    """The client has closed, and the queue manager was told."""
+    """The client has sent its close, and the queue manager has not confirmed the end of the connection yet."""
     ENDING = "ending"
-    """The server has closed and waits for the client's close."""
+    """The server has sent its close and waits for the client's close."""
     ENDED = "ended"
-    """The server has closed and cannot read the client's input: the socket closes after the reason is sent."""
+    """The server has sent its close and cannot read the client's input; the socket closes after the output is sent."""
     PARTED = "parted"
-    """Both have closed; the socket closes."""
+    """Client and server have sent their closes; the socket closes after the output is sent."""
     GONE = "gone"
 
 
 class ConnectionInput(StrEnum):
-    """What can happen to a connection."""
+    """The inputs of the state machine: calls of the client, the queue manager, the server and the socket."""
 
     OPENED = "opened"
     ADMITTED = "admitted"
@@ -44,7 +44,7 @@ class ConnectionInput(StrEnum):
 
 
 class ConnectionAction(StrEnum):
-    """What the connection then does."""
+    """The actions of a connection after an input."""
 
     NOTHING = "nothing"
     ASK = "ask"
@@ -68,7 +68,7 @@ _IGNORED: Mapping[ConnectionState, tuple[ConnectionInput, ...]] = {
     _S.PARTED: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.CLOSED, _I.RELEASED, _I.EXPELLED, _I.BROKEN),
     _S.GONE: tuple(_I),
 }
-"""Inputs that change nothing: the queue manager's answer may arrive after the client has gone."""
+"""The inputs that change nothing; for example, the queue manager may answer after the client has disconnected."""
 
 TABLE: Mapping[tuple[ConnectionState, ConnectionInput], tuple[ConnectionState, ConnectionAction]] = {
     (_S.WAITING, _I.OPENED): (_S.ASKING, _A.ASK),

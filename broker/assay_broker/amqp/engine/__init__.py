@@ -1,13 +1,13 @@
-"""Proton's engine, as the AMQP server uses it.
+"""The AMQP server's interface to proton's engine.
 
-The only package that calls proton.  It calls the C engine through its cffi functions, because proton's Python classes
-cost twenty times as much for each message.
+Only this package calls proton.  It calls the cffi functions of the C engine, because proton's Python classes take
+twenty times as long for each message.
 
-The engine does not know a link's desired and offered capabilities, nor a source's default outcome (OASIS AMQP 1.0,
-2.7.3, 3.5.3).  So the client's attach is read from its frame (`assay_broker.amqp.frames.validation`), and ours is
-written by hand (`EngineLink.open`).
+The engine does not report or write a link's desired and offered capabilities and a source's default outcome (OASIS AMQP
+1.0, 2.7.3, 3.5.3).  Therefore `assay_broker.amqp.frames.validation` reads the client's attach from its frame, and
+`assay_broker.amqp.frames.completion` adds the fields to the server's attach.
 
-Nothing here raises for what a client sends.  A freed object stays a Python object whose calls do nothing.
+Input from a client makes no call raise.  The methods of a session or link that was freed do nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine of one connection: octets, events, and the connection itself."""
+"""The engine of one connection: its input, output, events and frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_sdk.amqp.frames import Splitter, whole
 
 
 class Events(Protocol):
-    """The receiver of the client's events; those of a link go to its `EngineLink.end`."""
+    """The receiver of events about a connection and its sessions; events about a link go to its `EngineLink.end`."""
 
     def connection_opened(self) -> None:
         """Handle the client's open."""
@@ -35,7 +35,7 @@ class Events(Protocol):
         ...
 
     def session_closed(self, session: EngineSession) -> None:
-        """Handle the client's end of a session."""
+        """Handle the client's end, which ends a session."""
         ...
 
     def link_opened(self, link: EngineLink) -> None:
@@ -48,17 +48,20 @@ class Events(Protocol):
 
 
 _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_ALLOWED}
-"""Conditions of the engine that the specification does not know (2.8.15 to 2.8.18), and the ones it has instead."""
+"""The specification's conditions (2.8.15 to 2.8.18) for the engine's conditions that are not in the specification."""
 
 _ANY_FRAME = 1 << 32
-"""The longest frame of a client that names no limit."""
+"""The length of a frame, in octets, for a client that names no limit."""
 _LOG = logging.getLogger(__name__)
 _delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, lib.pn_event_type
 """Cached at import: this runs for every message."""
 
 
 def _hear(_transport: object, said: object) -> None:
-    """Log what the engine would write to standard error at debug level: a client could fill a log with it."""
+    """Log a message of the engine at debug level.
+
+    Without this callback the engine writes to standard error, and a client could fill the log.
+    """
     _LOG.debug("the engine says: %s", text(said))
 
 
@@ -66,13 +69,14 @@ _TRACER: object = ffi.callback("void(pn_transport_t *, const char *)", _hear)
 
 
 class Engine:
-    """The server's side of one connection.
+    """The engine of one connection, on the server's side.
 
     Args:
-        events: The receiver of the client's events.
-        max_frame: Octets of a frame that we take.
-        channels: Sessions at a time.
-        idle_timeout_ms: How long the client may be silent, in milliseconds; 0 for no limit.
+        events: The receiver of events about the connection and its sessions.
+        max_frame: The most octets of a frame from the client.
+        channels: The most sessions at a time.
+        idle_timeout_ms: The time after which the engine closes the connection of a silent client, in milliseconds; 0
+            for no limit.
     """
 
     def __init__(self, events: Events, *, max_frame: int, channels: int, idle_timeout_ms: int) -> None:
@@ -92,23 +96,26 @@ class Engine:
         self._flowed: dict[EngineLink, None] = {}
         self._cut_out = bytearray()
         self._incomplete = NOTHING
-        """The frames to be completed in the engine's next output."""
+        """The frames in the engine's next output to which fields must be added."""
         self._beginning: EngineSession | None = None
         self._attaching: EngineLink | None = None
-        """The session and link whose begin and attach these are."""
+        """The session and the link whose begin and attach are among these frames."""
         self.mute = False
-        """Whether the engine gives no more output."""
+        """Whether the engine gives no more output, because it has closed its side or has failed."""
         self.alive = True
 
     @property
     def max_frame(self) -> int:
-        """Octets of a frame that the client takes."""
+        """The most octets of a frame to the client."""
         return int(lib.pn_transport_get_remote_max_frame(self._transport)) or _ANY_FRAME
 
     # --- octets
 
     def push(self, octets: bytes) -> None:
-        """Take octets from the client, unless the engine has ended its side; their events wait for `dispatch`."""
+        """Pass octets from the client to the engine; `dispatch` then reports their events.
+
+        After the engine has closed its side, it ignores input.
+        """
         at, size = 0, len(octets)
         buffer = ffi.from_buffer(octets)
         while self.alive and at < size:
@@ -139,7 +146,7 @@ class Engine:
         self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
-        """Take the engine's output so far, because the engine would write later frames before some of it."""
+        """Keep the engine's output so far, because the engine could write later frames before it."""
         self._cut_out += self._pull()
 
     def _written(self) -> bytes:
@@ -156,10 +163,13 @@ class Engine:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def tick(self, now_ms: int) -> int:
-        """Let the engine send a heartbeat and notice a silent client.
+        """Let the engine send a heartbeat and detect a silent client.
+
+        Args:
+            now_ms: The time, on the monotonic clock, in milliseconds.
 
         Returns:
-            When it wants to be asked again, in milliseconds; 0 for never.
+            The time of the next call, in milliseconds; 0 if none is needed.
         """
         return int(lib.pn_transport_tick(self._transport, now_ms)) if self.alive else 0
 
@@ -168,8 +178,8 @@ class Engine:
     def dispatch(self) -> None:
         """Report all events, including those that their handlers cause.
 
-        Credit comes last, because the engine reports its present value: deliveries that the client released before it
-        gave credit are then available again.
+        Flows are reported last, because the engine knows only the latest credit.  The messages that the client released
+        before it gave the credit are then available again.
         """
         self._tell()
         while self.alive and self._flowed:
@@ -183,7 +193,7 @@ class Engine:
         collector, peek, pop = self._collector, lib.pn_collector_peek, lib.pn_collector_pop
         while self.alive and (event := peek(collector)):
             handler = _HANDLERS.get(_kind_of(event))
-            if handler is None:  # two events of three
+            if handler is None:  # two thirds of the events are of no use
                 pop(collector)
                 continue
             try:
@@ -232,9 +242,9 @@ class Engine:
             self._events.session_closed(session)
 
     def on_error(self, _event: object) -> None:
-        """Note that the engine closes the connection.
+        """Report a protocol error, for which the engine closes the connection.
 
-        Its close waits to be pulled, and frames to be completed are dropped.
+        The next `pull` returns the engine's close.  No more fields are added to frames.
         """
         self._nothing_begins()
         condition = lib.pn_transport_condition(self._transport)
@@ -253,12 +263,12 @@ class Engine:
         return text(lib.pn_connection_remote_container(self._connection)) if self.alive else ""
 
     def open(self, container: str, *, offered: bytes, properties: bytes) -> None:
-        """Open our side.
+        """Send the server's open.
 
         Args:
-            container: Our container id.
-            offered: Offered capabilities, an encoded array of symbols; empty for none.
-            properties: An encoded map; empty for none.
+            container: The server's container id.
+            offered: The offered capabilities, as an encoded array of symbols; empty for none.
+            properties: The properties, as an encoded map; empty for none.
         """
         if self.alive:
             lib.pn_connection_set_container(self._connection, container.encode())
@@ -266,24 +276,24 @@ class Engine:
             self._incomplete = Incomplete(OpenReply(offered, properties))
 
     def close(self, problem: Condition | None = None) -> None:
-        """Close our side."""
+        """Send the server's close, with an error if one is given."""
         if self.alive:
             set_condition(lib.pn_connection_condition(self._connection), problem)
             lib.pn_connection_close(self._connection)
 
     def end(self, frame: bytes) -> None:
-        """Append a last frame, a close: the engine closes nothing that the client has not opened."""
+        """Append a close frame to the output, because the engine sends no close before the client's open."""
         if self.alive:
             self._cut_out += self._pull() + frame
 
     # --- sessions, and `LinkOwner` for links
 
     def begin(self, session: EngineSession, capacity: int) -> None:
-        """Begin a session on our side; the first may be written with our open.
+        """Send the server's begin for a session; the first begin may leave together with the server's open.
 
         Args:
             session: The session.
-            capacity: Octets of unread deliveries that it takes: its incoming window, in frames.
+            capacity: The most octets of unread deliveries, from which the engine computes the incoming window.
         """
         if not session.alive:
             return
@@ -298,7 +308,10 @@ class Engine:
             self._take_out()
 
     def attach(self, link: EngineLink, end: AttachReply) -> None:
-        """Attach a link; the first may be written with our open, unless messages may follow at once."""
+        """Send the server's attach; the first of a session may leave together with the session's begin.
+
+        The attach of a sender leaves alone, because messages may follow at once.
+        """
         joins = self._beginning is link.session and self._attaching is None and not link.is_sender
         if not joins:
             self._take_out()
@@ -309,7 +322,7 @@ class Engine:
             self._take_out()
 
     def tell(self, link: EngineLink) -> None:
-        """Write a flow frame for a link, even if nothing has changed."""
+        """Write a flow for a link, even if its state has not changed."""
         self._take_out()
         if link.is_sender:
             self._cut_out += flows.of_link(
@@ -325,13 +338,13 @@ class Engine:
         lib.pn_link_set_drain(link.pointer, 0)
 
     def tell_session(self, session: EngineSession) -> None:
-        """Write a flow for a session."""
+        """Write a flow for a session, without a link."""
         if session.alive:
             self._take_out()
             self._cut_out += flows.of_session(self._session_flow(session))
 
     def open_window(self, session: EngineSession) -> int:
-        """Open a session's incoming window fully and write a flow. Return its size in transfers."""
+        """Open a session's incoming window fully, write a flow, and return the window in transfers."""
         if not session.alive:
             return 0
         self._take_out()
@@ -340,19 +353,19 @@ class Engine:
         return flows.window(frames)
 
     def _session_flow(self, session: EngineSession) -> list[bytes]:
-        """Return the engine's output after the window of a session may have changed."""
+        """Make the engine write a flow for a session; return the frames of its output."""
         capacity = lib.pn_session_get_incoming_capacity(session.pointer)
         lib.pn_session_set_incoming_capacity(session.pointer, capacity)
         return list(whole(self._pull()))
 
     def forget_link(self, link: EngineLink) -> None:
-        """Forget a link that is detached on both sides."""
+        """Forget a link that client and server have detached."""
         if link is self._attaching:
-            self._take_out()  # frames of a freed link would not be written
+            self._take_out()  # because the engine drops frames of a freed link
         self._links.pop(link.pointer, None)
 
     def free_session(self, session: EngineSession) -> None:
-        """Free a session that has ended on both sides, with its links."""
+        """Free a session that client and server have ended, and its links."""
         if session.alive:
             if session is self._beginning:
                 self._take_out()  # as in `forget_link`
@@ -364,7 +377,7 @@ class Engine:
             lib.pn_session_free(session.pointer)
 
     def free(self) -> None:
-        """Free the engine."""
+        """Free the C engine's memory; further calls do nothing."""
         if not self.alive:
             return
         self.alive = False
@@ -379,10 +392,10 @@ class Engine:
         lib.pn_transport_unbind(self._transport)
         lib.pn_collector_release(self._collector)
         lib.pn_connection_release(self._connection)
-        lib.pn_decref(self._connection)  # the reference of its creation, which a release does not drop
+        lib.pn_decref(self._connection)  # drops the first reference, which pn_connection_release does not
         lib.pn_collector_free(self._collector)
         lib.pn_decref(self._transport)
-        del self._events  # without the cycle, memory is freed at once
+        del self._events  # breaks a cycle, so that memory is freed at once
 
 
 _HANDLERS: Mapping[int, Callable[[Engine, object], None]] = {
@@ -397,4 +410,4 @@ _HANDLERS: Mapping[int, Callable[[Engine, object], None]] = {
     int(lib.PN_CONNECTION_REMOTE_CLOSE): Engine.on_close,
     int(lib.PN_TRANSPORT_ERROR): Engine.on_error,
 }
-"""The handlers by event type; other events are ignored."""
+"""The handlers by type of event; events of other types are ignored."""

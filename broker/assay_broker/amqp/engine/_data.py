@@ -1,4 +1,4 @@
-"""Values in and out of proton: encoded AMQP values, error conditions, text."""
+"""The exchange of values with proton: encoded AMQP values, error conditions, text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cproton import ffi, lib
 from assay_broker.amqp.conditions import Condition
 
 fresh: Callable[[int], Any] = partial(ffi.new_allocator(should_clear_after_alloc=False), ffi.typeof("char[]"))
-"""Allocates octets without clearing them."""
+"""A function that allocates so many octets without clearing them."""
 
 
 def set_data(data: object, encoded: bytes) -> None:
@@ -40,5 +40,5 @@ def set_condition(condition: object, problem: Condition | None) -> None:
 
 
 def text(pointer: object) -> str:
-    """Read a C string of the client's; octets that are no UTF-8 are replaced."""
+    """Return a C string as text, with octets that are not UTF-8 replaced; empty for a null pointer."""
     return "" if pointer == ffi.NULL else cast("bytes", ffi.string(pointer)).decode(errors="replace")

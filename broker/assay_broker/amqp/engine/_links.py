@@ -1,4 +1,4 @@
-"""Sessions and links."""
+"""The sessions and links of the engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
 
 
 class SettleMode(IntEnum):
-    """Settlement modes of a sender (2.8.2)."""
+    """The settlement modes of a sender (2.8.2)."""
 
     UNSETTLED = 0
     SETTLED = 1
@@ -27,14 +27,14 @@ class SettleMode(IntEnum):
 
 
 SHORT = 16_384
-"""Octets of a message that is given to the engine at once.
+"""The most octets of a message that is passed to the engine at once.
 
-The engine moves all that the client's window has no room for with each frame, which is too slow for a long message.
+The engine copies its unsent octets with each frame, which is too slow for a long message.
 """
 _BUFFER = 2_048
-"""Octets of the longest message that is read into memory of its link's."""
+"""The most octets of a message that is read into the buffer of its link."""
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
-"""Octets of a long message given at a time if frames may be longer, and octets that a frame has besides."""
+"""The most octets of a long message that the engine gets at a time, and the octets of a frame besides."""
 
 
 class LinkOwner(Protocol):
@@ -42,45 +42,49 @@ class LinkOwner(Protocol):
 
     @property
     def max_frame(self) -> int:
-        """Octets of a frame that the client takes."""
+        """The most octets of a frame to the client."""
         ...
 
     def attach(self, link: EngineLink, end: AttachReply) -> None:
-        """Attach a link."""
+        """Send the server's attach for a link."""
         ...
 
     def tell(self, link: EngineLink) -> None:
-        """Write a flow for a link, whether its state has changed or not."""
+        """Write a flow for a link, even if its state has not changed."""
         ...
 
     def forget_link(self, link: EngineLink) -> None:
-        """Forget a link that is detached on both sides."""
+        """Forget a link that client and server have detached."""
         ...
 
 
 class LinkEvents(Protocol):
-    """The receiver of what the client does to a link: `assay_broker.amqp.links.link.LinkEnd`."""
+    """The receiver of events about a link, which is a `assay_broker.amqp.links.link.LinkEnd`."""
 
     def changed(self, delivery: Delivery) -> None:
-        """Handle a new delivery, a further part of one, or its new state."""
+        """Handle a new delivery, a further part of a delivery, or a delivery's new state."""
         ...
 
     def flowed(self) -> None:
-        """Handle a flow: credit was given, taken or is to be drained."""
+        """Handle the client's flow, which may change credit or ask to drain it."""
         ...
 
     def detached(self, *, closed: bool) -> None:
-        """Handle the client's detach, which is a close or not."""
+        """Handle the client's detach.
+
+        Args:
+            closed: Whether the client closes the link, and does not only detach it.
+        """
         ...
 
 
 class _Sending(Struct):
-    """A long message that is being sent.
+    """A long message that the server is sending.
 
     Args:
-        delivery: Its delivery, which is not over.
-        rest: Octets that the engine was not given yet.
-        settled: Whether it is settled with its end.
+        delivery: The message's delivery, which is not complete.
+        rest: The octets that the engine has not got yet.
+        settled: Whether the server settles the delivery with its last octet.
     """
 
     delivery: Delivery
@@ -89,28 +93,28 @@ class _Sending(Struct):
 
 
 class Tag:
-    """A tag of four octets, overwritten for each delivery, because the engine copies it."""
+    """A delivery tag of four octets in C memory, which is reused for each delivery, because the engine copies it."""
 
     __slots__ = ("_octets", "_owner", "_place", "_shown")
 
     def __init__(self) -> None:
-        self._place: object = ffi.new("char[4]")  # owns the memory of the others
+        self._place: object = ffi.new("char[4]")  # owns the memory to which the other objects point
         self._octets: Any = ffi.buffer(self._place)
         self._owner: Any = ffi.new("pn_bytes_t *", (4, self._place))
         self._shown: object = self._owner[0]
 
     def of(self, number: int) -> object:
-        """Return the tag for a delivery's number."""
+        """Return the tag for a delivery's number, valid until the next call."""
         self._octets[:] = number.to_bytes(4)
         return self._shown
 
 
 _NO_TAG = Tag()
-"""The tag of receivers' links, which send no deliveries."""
+"""The tag of links on which the server receives, and which therefore need no tags."""
 
 
 class EngineSession:
-    """One session, which `Engine.begin` begins on our side.
+    """A session that the client has begun; `Engine.begin` sends the server's begin.
 
     Args:
         pointer: Proton's pointer.
@@ -120,29 +124,31 @@ class EngineSession:
         self.pointer = pointer
         self.alive = True
         self.number = 0
-        """Its number on the connection, for the queue manager."""
+        """The session's number on the connection, for the queue manager."""
         self.channel = 0
-        """Its channel on the client's side."""
+        """The client's channel."""
 
     def close(self, problem: Condition | None = None) -> None:
-        """End the session on our side."""
+        """Send the server's end, with an error if one is given."""
         if self.alive:
             set_condition(lib.pn_session_condition(self.pointer), problem)
             lib.pn_session_close(self.pointer)
 
     @property
     def unsent(self) -> int:
-        """Octets that wait for the client's window."""
+        """The number of octets that wait for the client's window."""
         return int(lib.pn_session_outgoing_bytes(self.pointer)) if self.alive else 0
 
 
 class EngineLink:
-    """One link.
+    """A link of the engine.
+
+    *Sender* and *receiver* here mean the server's role on the link.
 
     Args:
-        engine: The engine of its connection.
+        engine: The engine of the connection.
         pointer: Proton's pointer.
-        session: The session it belongs to.
+        session: The link's session.
     """
 
     __slots__ = (
@@ -167,26 +173,26 @@ class EngineLink:
         self.pointer = pointer
         self.session = session
         self.end: LinkEvents | None = None
-        """The receiver of its events; None for none."""
+        """The receiver of the link's events; None for no receiver."""
         self.alive = True
         self.opened = False
         self.handle = 0
-        """Our handle in its session, once it is attached."""
+        """The server's handle, once the link is attached."""
         self.sent = 0
-        """Of a sender: the number of deliveries given to the engine."""
+        """For a sender: the number of deliveries passed to the engine."""
         self.given_back = 0
-        """Of a sender: credit that drains have used up."""
+        """For a sender: the credit that drains have used up."""
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
         self.tag = Tag() if self.is_sender else _NO_TAG
         self._buffer: Any = None
-        """The memory into which its short messages are read, one after the other."""
+        """The buffer into which short messages are read, one after the other."""
         self._sending: _Sending | None = None
 
     # --- attaching
 
     def open(self, end: AttachReply) -> None:
-        """Attach the link on our side.
+        """Send the server's attach.
 
         Args:
             end: The fields of the attach.
@@ -200,24 +206,24 @@ class EngineLink:
             self.engine.attach(self, end)
 
     def takes(self, end: AttachReply) -> bool:
-        """Whether our attach fits into the client's max-frame-size."""
+        """Tell whether the server's attach fits into the client's max-frame-size."""
         return end.longest <= self.engine.max_frame
 
     def close(self, problem: Condition | None = None) -> None:
-        """Detach the link with a close."""
+        """Send the server's detach as a close, with an error if one is given."""
         self._sending = None
         if self.alive:
             set_condition(lib.pn_link_condition(self.pointer), problem)
             lib.pn_link_close(self.pointer)
 
     def detach(self) -> None:
-        """Detach the link; the client may attach it again."""
+        """Send the server's detach, after which the client may attach the link again."""
         self._sending = None
         if self.alive:
             lib.pn_link_detach(self.pointer)
 
     def free(self) -> None:
-        """Free a link that is detached on both sides."""
+        """Free the link, after client and server have detached it."""
         if self.alive:
             self.alive = False
             self.engine.forget_link(self)
@@ -227,38 +233,41 @@ class EngineLink:
 
     @property
     def credit(self) -> int:
-        """Of a sender: deliveries that the client still takes. Of a receiver: those that the client may still send."""
+        """The number of deliveries that the link's sender, server or client, may still send."""
         return int(lib.pn_link_credit(self.pointer)) if self.alive else 0
 
     @property
     def draining(self) -> bool:
-        """Of a sender: whether the client drains its credit."""
+        """For a sender: whether the client drains its credit."""
         return self.alive and bool(lib.pn_link_get_drain(self.pointer))
 
     @property
     def overdrawn(self) -> bool:
-        """Of a receiver: whether the client has sent more than its credit, or says so in a flow."""
+        """For a receiver: whether the client has sent more than its credit, or its flow claims so."""
         return self.alive and int(lib.pn_link_credit(self.pointer)) < int(lib.pn_link_queued(self.pointer))
 
     @property
     def queued(self) -> int:
-        """Of a sender: deliveries that wait for the session's window."""
+        """For a sender: the number of deliveries that wait for the session's window."""
         return int(lib.pn_link_queued(self.pointer)) if self.alive else 0
 
     def drained(self) -> None:
-        """Of a sender: give the remaining credit back and write a flow, even if none remains. Nothing may be queued."""
+        """For a sender: end a drain by giving back the remaining credit, and write a flow.
+
+        Call this only when no delivery waits for the window.
+        """
         if self.alive and self.credit > 0:
             self.given_back += int(lib.pn_link_drained(self.pointer))
         elif self.alive:
             self.tell()
 
     def tell(self) -> None:
-        """Write a flow, unless the engine will do so at the end of a drain, after the queued deliveries."""
+        """Write a flow, unless the engine will write one anyway at the end of a drain, after the queued deliveries."""
         if self.alive and not (self.is_sender and self.draining and self.queued):
             self.engine.tell(self)
 
     def flow(self, credit: int) -> None:
-        """Of a receiver: give credit for this many more deliveries."""
+        """For a receiver: give the client credit for so many more deliveries."""
         if self.alive and credit > 0:
             lib.pn_link_flow(self.pointer, credit)
 
@@ -268,13 +277,13 @@ class EngineLink:
         """Send a message of up to `SHORT` octets.
 
         Args:
-            number: The number from which its tag is made.
+            number: The delivery's number, from which its tag is made.
             octets: The message, of no more than `SHORT` octets.
-            settled: Whether it is sent settled.
-            state: The fields of its transactional state, an encoded list; empty for no state.
+            settled: Whether the delivery is sent settled.
+            state: The fields of its transactional state, as an encoded list; empty for no state.
 
         Returns:
-            The delivery; None when it is settled with that, or the link is gone.
+            The delivery; None if it was sent settled or the link was freed.
         """
         if not self.alive:
             return None
@@ -293,17 +302,19 @@ class EngineLink:
     def send_long(
         self, number: int, head: bytes, rest: memoryview, *, settled: bool, state: bytes = b""
     ) -> Delivery | None:
-        """Send the beginning of a message, or all of it. While `unfinished`, `send_on` continues it.
+        """Start to send a long message.
+
+        While `unfinished` is True, call `send_on` to continue the message.
 
         Args:
-            number: The number from which its tag is made.
-            head: Its first octets: sections before the bare message.
-            rest: All others.
-            settled: Whether it is sent settled.
-            state: The fields of its transactional state, an encoded list; empty for no state.
+            number: The delivery's number, from which its tag is made.
+            head: The message's first octets, up to the bare message.
+            rest: The message's other octets.
+            settled: Whether the delivery is sent settled.
+            state: The fields of its transactional state, as an encoded list; empty for no state.
 
         Returns:
-            The delivery; None when the link is gone.
+            The delivery; None if the link was freed.
         """
         if not self.alive:
             return None
@@ -317,25 +328,29 @@ class EngineLink:
 
     @property
     def unfinished(self) -> bool:
-        """Of a sender: whether a message was sent in part."""
+        """For a sender: whether a message was sent only in part so far."""
         return self._sending is not None
 
     def send_on(self) -> bool:
-        """Continue a message if the client has taken the part sent. Return whether it is complete."""
+        """Send the next part of a message if the last one has left; return True if the message is complete."""
         sending = self._sending
         if sending is not None and self.alive and not _pending(sending.delivery):
             self._give(sending)
         return self._sending is None
 
     def give_up(self, delivery: Delivery) -> bool:
-        """Abort a delivery if it was sent in part, which settles it. Return whether it was."""
+        """Abort a delivery if it was sent only in part; return True if it was.  Aborting settles the delivery."""
         if self._sending is None or self._sending.delivery != delivery:
             return False
         self.abort()
         return True
 
     def abort(self) -> Delivery | None:
-        """Abort the delivery that was sent in part, which settles it. Return it, to be forgotten; None for none."""
+        """Abort the delivery that was sent only in part, if any, which settles it.
+
+        Returns:
+            The aborted delivery, which must no longer be used; None if none was sent in part.
+        """
         sending, self._sending = self._sending, None
         if sending is None:
             return None
@@ -358,7 +373,7 @@ class EngineLink:
     # --- receiving
 
     def read(self, delivery: Delivery) -> bytes:
-        """Return the octets of a delivery that have arrived and were not read."""
+        """Return the octets of a delivery that have arrived since the last call."""
         size = _pending(delivery)
         if not self.alive or size <= 0:
             return b""
@@ -370,11 +385,11 @@ class EngineLink:
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:
-        """Whether this delivery is being received."""
+        """Tell whether this delivery is the one that the link is receiving."""
         return self.alive and bool(lib.pn_link_current(self.pointer) == delivery)
 
     def drop(self, delivery: Delivery) -> None:
-        """Discard a delivery."""
+        """Discard the octets of the current delivery, and settle it if it is complete."""
         if self.is_current(delivery):
             self.read(delivery)
             if not lib.pn_delivery_partial(delivery):
@@ -382,6 +397,6 @@ class EngineLink:
                 lib.pn_delivery_settle(delivery)
 
     def advance(self) -> None:
-        """Advance to the next delivery."""
+        """Continue with the next delivery."""
         if self.alive:
             _advance(self.pointer)

@@ -1,4 +1,4 @@
-"""Frames: performatives read, checked, completed and written.
+"""The frames of AMQP: read, check, complete and write performatives.
 
-Pure functions and values, apart from the engine and from any socket.
+The modules contain only functions and values, and use neither the engine nor a socket.
 """

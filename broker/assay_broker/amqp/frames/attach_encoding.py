@@ -1,6 +1,6 @@
-"""Encoded sources, targets and coordinators of our attaches (OASIS AMQP 1.0, 2.7.3, 3.5).
+"""The encoding of sources, targets and coordinators in the server's attaches (OASIS AMQP 1.0, 2.7.3, 3.5).
 
-They are put into the engine's frames in `assay_broker.amqp.frames.completion`.
+`assay_broker.amqp.frames.completion` puts them into the engine's frames.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described, Symbol
 
 _SHORT, _REMEMBERED = 512, 1_024
-"""The longest value that is cached, in octets, and how many values of each kind are."""
+"""The most octets of a value that is cached, and the most cached values of each kind."""
 _NULL = types.null()
 
 
 def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is the table
-    """Encode a decoded value, for the parts of the client's attach that ours repeats.
+    """Encode a decoded value, for the fields that the server's attach copies from the client's.
 
     Raises:
-        TypeError: It is of a type that none of those parts has.
+        TypeError: The value's type does not occur in those fields.
     """
     match value:
         case None:
@@ -62,9 +62,9 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
     """Encode a source or target.
 
     Args:
-        terminus: Its fields.
+        terminus: The fields.
         code: `SOURCE` or `TARGET`.
-        outcomes: Of a source: the outcomes that it takes, encoded.
+        outcomes: For a source, the outcomes that it supports, encoded; empty for null.
     """
     address, capabilities, known = terminus.address, terminus.capabilities, terminus.outcomes
     is_short = len(address or "") + sum(map(len, capabilities)) <= _SHORT
@@ -75,7 +75,7 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
 
 @lru_cache(_REMEMBERED)
 def _plain_terminus(address: str | None, capabilities: tuple[str, ...], code: int, outcomes: bytes) -> bytes:
-    """Encode a terminus that has an address and capabilities only. Cached, since most links have one of a few."""
+    """Encode a terminus with only an address and capabilities; cached, because most links share a few of them."""
     return _encode_terminus(Terminus(address=address, capabilities=capabilities), code, outcomes)
 
 
@@ -100,7 +100,7 @@ def _encode_terminus(terminus: Terminus, code: int, outcomes: bytes) -> bytes:
 
 
 def _encode_names(names: Mapping[str, object]) -> bytes:
-    """Encode a map with symbols as its keys; null if it is empty."""
+    """Encode a map with symbols as keys; return null for an empty map."""
     if not names:
         return _NULL
     return types.mapping({types.symbol(name): encode(value) for name, value in names.items()})

@@ -1,6 +1,6 @@
-"""Attaches (OASIS AMQP 1.0, 2.7.3, 3.5): the client's, read with all its fields, and ours.
+"""The attaches of client and server (OASIS AMQP 1.0, 2.7.3, 3.5), and the reading of the client's.
 
-How ours is written is `assay_broker.amqp.frames.attach_encoding`.
+`assay_broker.amqp.frames.attach_encoding` encodes the server's.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _ENDS: Mapping[object, int] = {
 
 NAME, HANDLE, ROLE, SND_MODE, RCV_MODE, SOURCE_AT, TARGET_AT = range(7)
 OFFERED_AT, DESIRED_AT, PROPERTIES_AT = 11, 12, 13
-"""Positions of the fields of an attach that the server uses."""
+"""The positions of the fields of an attach that the server uses."""
 
 _MOST_OF_END = 11
-"""Fields of a source, the most that an end of a link has."""
+"""The number of fields of a source, which has more than a target."""
 DEFAULT_EXPIRY = "session-end"
 _MIXED = 2
 
@@ -41,17 +41,18 @@ class Terminus(Struct, frozen=True, kw_only=True):
     """A source or target of an attach.
 
     Args:
-        address: The node; None for none.
-        durable: 0 not, 1 its configuration, 2 what is unsettled too.
-        expiry: When its time begins to run: ``link-detach``, ``session-end``, ``connection-close`` or ``never``.
-        timeout_s: How long it then lasts, in seconds.
-        dynamic: Whether a node is to be made for it.
-        node_properties: Of the node to be made.
-        mode: Distribution mode, ``move`` or ``copy``; None for either.
-        filters: By key: what they are and what they hold.
-        default_outcome: The outcome of unsettled deliveries at the link's end; None for none.
-        outcomes: Those that a source knows; empty for nothing said.
-        capabilities: Its capabilities.
+        address: The node's address; None for no address.
+        durable: The terminus's durability: 0 none, 1 configuration, 2 unsettled state.
+        expiry: The event at which its timeout begins: ``link-detach``, ``session-end``, ``connection-close`` or
+            ``never``.
+        timeout_s: The time for which the terminus lasts after this event, in seconds.
+        dynamic: Whether the server shall create a node.
+        node_properties: The properties of the node to create.
+        mode: The distribution mode, ``move`` or ``copy``; None if the client has no wish.
+        filters: The filters by key, as described values.
+        default_outcome: The outcome of deliveries that are unsettled at the link's end; None for no such outcome.
+        outcomes: The outcomes of a source; empty if the attach names none.
+        capabilities: The terminus's capabilities.
     """
 
     address: str | None = None
@@ -74,36 +75,40 @@ class Coordinator(Struct, frozen=True):
 
 
 class UnreportedFields:
-    """Fields of the client's frames on a link that the engine does not report, kept until they are acted on.
+    """The fields of the client's flows and transfers on a link that the engine does not report.
 
-    It drops ``echo`` and the properties of a flow (2.7.4), tells of ``drain`` for as long as it stands, and takes a
-    transfer with ``resume`` for any other; and it tells nothing of a message format or a tag left out (2.7.5).
+    They are kept until the link acts on them:
+
+    - ``echo``, the properties, and each new ``drain`` of a flow (2.7.4)
+    - ``resume``, and a missing message-format or delivery-tag, of a transfer (2.7.5)
     """
 
     __slots__ = ("acquires", "begun", "drain", "echo", "flawed", "marked")
 
     def __init__(self) -> None:
         self.acquires: Acquires | None = None
-        """In which transaction deliveries are to be acquired from now on (4.4.3); None if the client has not said."""
+        """The transaction in which the client acquires deliveries from now on (4.4.3); None if it names none."""
         self.begun: DeliveryStart | None = None
-        """The delivery of which the client sends more transfers."""
+        """The delivery that the client has sent only in part so far; None for no such delivery."""
         self.marked: dict[bytes, str | None] = {}
-        """Deliveries that are not accepted, by their tags: a sentence says what is wrong with their transfers; None
-        marks those that began before the link was attached."""
+        """The deliveries that the server does not accept, by their tags.
+
+        The value is a sentence about a mistake in their transfers, or None if they began before the link was attached.
+        """
         self.flawed = False
-        """Whether one of them has a sentence."""
+        """Whether one of these deliveries has a mistake."""
         self.drain = False
-        """Whether the client has asked to drain the credit and was not answered."""
+        """Whether the client has asked for a drain that the server has not answered yet."""
         self.echo = False
-        """Whether the client has asked for a flow and was not answered."""
+        """Whether the client has asked for a flow that the server has not sent yet."""
 
     def mark(self, delivery: DeliveryStart, flaw: str) -> None:
-        """Mark a delivery for which the link is to be detached. Only the first is kept.
+        """Mark a delivery for whose mistake the link must be detached; only the first one is kept.
 
         Args:
-            delivery: The delivery.  An earlier one with the same tag, of which the engine has not told yet, ends the
-                link in its place.
-            flaw: What is wrong with it.
+            delivery: The delivery.  If the engine has not reported an earlier delivery with the same tag yet, that one
+                detaches the link.
+            flaw: A sentence that describes the mistake.
         """
         if not self.flawed:
             self.flawed = True
@@ -115,16 +120,16 @@ class Attach(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The link's name.
-        engine_name: Its name in the engine.
-        handle: The client's handle in this session.
-        receives: Whether the client is the receiver.
-        snd_settle_mode: 0 unsettled, 1 settled, 2 mixed.
-        rcv_settle_mode: 0 first, 1 second.
-        source: The source; None for none.
-        target: The target; None for none.
-        desired: Desired capabilities of the link.
-        properties: Of the link.
-        unreported: Fields of later frames that the engine does not report.
+        engine_name: The link's name in the engine, which differs if the engine would not accept the name.
+        handle: The client's handle.
+        receives: Whether the client is the link's receiver.
+        snd_settle_mode: The sender's settlement mode: 0 unsettled, 1 settled, 2 mixed.
+        rcv_settle_mode: The receiver's settlement mode: 0 first, 1 second.
+        source: The source; None for null.
+        target: The target; None for null.
+        desired: The desired capabilities of the link.
+        properties: The properties of the link.
+        unreported: The fields of later frames that the engine does not report.
     """
 
     name: str
@@ -141,15 +146,15 @@ class Attach(Struct, frozen=True, kw_only=True):
 
 
 _LONGEST_REST = 52
-"""Octets that the frame of our attach has besides, at most."""
+"""The most octets of the server's attach besides its fields of variable length."""
 
 
 class AttachReply(Struct, frozen=True, kw_only=True):
-    """The fields of our attach; source, target and others as encoded values, empty for null.
+    """The fields of the server's attach; those of type bytes are encoded, and empty for null.
 
     Args:
         name: The link's name.
-        max_message_size: Octets of a message that we take; 0 for no limit.
+        max_message_size: The most octets of a message that the server accepts; 0 for no limit.
     """
 
     name: str
@@ -163,25 +168,25 @@ class AttachReply(Struct, frozen=True, kw_only=True):
 
     @property
     def varying(self) -> int:
-        """Octets of the fields that depend on the client."""
+        """The length of the fields that depend on the client, in octets."""
         return len(self.name) + len(self.source) + len(self.target) + len(self.properties)
 
     @property
     def longest(self) -> int:
-        """The most octets that the frame can have; the engine chooses the width of its numbers."""
+        """The highest length of the attach's frame, in octets; the engine chooses the width of its numbers."""
         return (
             _LONGEST_REST + len(self.name.encode(errors="replace")) + self.varying - len(self.name) + len(self.offered)
         )
 
 
 def read(fields: Sequence[Any]) -> Attach:
-    """Read the client's attach.
+    """Return the client's attach from its decoded fields.
 
     Args:
-        fields: All fields of the attach, decoded and of the right types (`assay_broker.amqp.frames.performatives`).
+        fields: All fields of the attach, whose types `assay_broker.amqp.frames.performatives` has checked.
 
     Raises:
-        DecodeError: Something within them is of a wrong type.
+        DecodeError: A value inside a field, such as a capability, is of a wrong type.
     """
     return Attach(
         name=fields[NAME],
@@ -218,7 +223,11 @@ def _target(value: Described | None) -> Terminus | Coordinator | None:
 
 
 def _end(value: Described, *codes: int) -> tuple[int, Sequence[Any]]:
-    """Return the code of a source or target, and its fields with None for those left out."""
+    """Return the descriptor's code of a source or target, and its fields, with None for missing ones.
+
+    Raises:
+        DecodeError: The value is of none of the types in ``codes``.
+    """
     code = _ENDS.get(value.descriptor)
     if code not in codes:
         raise DecodeError("an attach whose source or target is of another type")
@@ -226,7 +235,7 @@ def _end(value: Described, *codes: int) -> tuple[int, Sequence[Any]]:
 
 
 def _terminus(fields: Sequence[Any], *, capabilities: object) -> Terminus:
-    """Read the fields that sources and targets have in common."""
+    """Return a terminus with the fields that sources and targets have in common."""
     address, durable, expiry, timeout_s, dynamic, node = fields[:6]
     return Terminus(
         address=address,
@@ -242,28 +251,32 @@ def _terminus(fields: Sequence[Any], *, capabilities: object) -> Terminus:
 _LIFETIMES = frozenset((0x2B, 0x2C, 0x2D, 0x2E)) | {
     f"amqp:delete-on-{when}:list" for when in ("close", "no-links", "no-messages", "no-links-or-messages")
 }
-"""Lifetime policies by their descriptors (3.5.10 to 3.5.13)."""
+"""The descriptors of the lifetime policies (3.5.10 to 3.5.13)."""
 
 
 def _of_node(properties: dict[str, object]) -> dict[str, object]:
-    """Check the types of the properties of a node to be made (3.5.9)."""
+    """Return the properties of a node to create (3.5.9), if their types are right.
+
+    Raises:
+        DecodeError: A property is of a wrong type.
+    """
     policy, modes = properties.get("lifetime-policy"), properties.get("supported-dist-modes")
     if policy is not None and not (isinstance(policy, Described) and policy.descriptor in _LIFETIMES):
         raise DecodeError("an unknown lifetime policy")
     if modes is not None and not all(isinstance(one, str) for one in (modes if isinstance(modes, list) else [modes])):
-        raise DecodeError("supported distribution modes that are no symbols")
+        raise DecodeError("supported distribution modes that are not symbols")
     return properties
 
 
 def _symbols(value: object) -> tuple[str, ...]:
     found = symbols(value)
     if value is not None and len(found) != (len(cast("list[object]", value)) if isinstance(value, list) else 1):
-        raise DecodeError("an attach with a capability or an outcome that is no symbol")
+        raise DecodeError("an attach with a capability or an outcome that is not a symbol")
     return found
 
 
 def _names(value: dict[object, object] | None) -> dict[str, object]:
     names = value or {}
     if not all(isinstance(name, str) and name.isascii() for name in names):
-        raise DecodeError("an attach with a key that is no symbol")
+        raise DecodeError("an attach with a key that is not a symbol")
     return {str(name): one for name, one in names.items()}

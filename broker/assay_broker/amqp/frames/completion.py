@@ -1,6 +1,6 @@
-"""Complete the engine's open, begin and attach frames (OASIS AMQP 1.0, 2.7.1 to 2.7.3).
+"""The completion of the engine's open, begin and attach frames (OASIS AMQP 1.0, 2.7.1 to 2.7.3).
 
-The engine does not know the capabilities and properties that we offer, nor the fields of sources and targets.
+The engine cannot write the server's capabilities and properties, nor all fields of sources and targets.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from assay_sdk.amqp.values import simple
 
 _OPEN, _BEGIN, _ATTACH, _FLOW = (bytes((code,)) for code in range(0x10, 0x14))
 _CODE, _CHANNEL = slice(HEADER_SIZE + 2, HEADER_SIZE + 3), slice(6, 8)
-"""Where an engine's frame has its performative's code and its channel."""
+"""The places of the performative's code and of the channel in a frame of the engine."""
 _OFFERED_OF_OPEN, _PROPERTIES_OF_OPEN = 7, 9
-"""Positions of these fields in an open."""
+"""The positions of the offered capabilities and the properties in an open."""
 _NULL = types.null()
 _SHORT, _REMEMBERED = 512, 1_024
-"""Results for up to so many octets are cached, since clients of one kind get the same; and how many are."""
+"""The most octets of output whose result is cached, because similar clients get the same, and the most such results."""
 
 
 class OpenReply(Struct, frozen=True):
-    """The fields of our open.
+    """The fields of the server's open that the engine cannot write.
 
     Args:
-        offered: Offered capabilities, an encoded array of symbols; empty for none.
-        properties: An encoded map; empty for none.
+        offered: The offered capabilities, as an encoded array of symbols; empty for none.
+        properties: The properties, as an encoded map; empty for none.
     """
 
     offered: bytes
@@ -40,12 +40,12 @@ class OpenReply(Struct, frozen=True):
 
 
 class Incomplete(Struct, frozen=True):
-    """The frames to be completed in the engine's next output.
+    """The frames in the engine's next output to which fields must be added.
 
     Args:
-        open: The fields of the open; None for no open.
-        begins: Whether there is a begin.
-        attach: The fields of the attach; None for no attach.
+        open: The fields of the open; None if the output has no open.
+        begins: Whether the output has a begin.
+        attach: The fields of the attach; None if the output has no attach.
     """
 
     open: OpenReply | None = None
@@ -57,14 +57,14 @@ NOTHING = Incomplete()
 
 
 def completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
-    """Complete the engine's output.
+    """Add fields to frames of the engine's output.
 
     Args:
-        octets: Whole frames, and perhaps the protocol header before them.
-        what: The frames to be completed.
+        octets: The output: whole frames, after the protocol header at the connection's start.
+        what: The frames and the fields to add.
 
     Returns:
-        What is to be said, and the handle that the attach has.
+        The output with the fields, and the handle of the attach, 0 without an attach.
     """
     varying = 0 if what.attach is None else what.attach.varying
     return (_completed_again if len(octets) + varying <= _SHORT else _completed)(octets, what)
@@ -81,7 +81,7 @@ def _completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
             frames.append(changed_frame(frame, _fields_of_attach(what.attach)))
             handle = cast("int", simple(fields_of(frame)[HANDLE], 0)[0])
         elif code == _FLOW and frame[_CHANNEL] == begun and flows.is_of_session(frame):
-            pass  # how the session stands has been said in its begin
+            pass  # dropped, because the session's begin has the same state
         else:
             frames.append(frame)
             if code == _BEGIN and what.begins:

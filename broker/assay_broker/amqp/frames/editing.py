@@ -1,4 +1,4 @@
-"""Change fields of frames and performatives without decoding the others."""
+"""The replacing of fields in frames and performatives, without decoding the other fields."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from assay_sdk.amqp.values import skip
 
 
 def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
-    """Return a performative with other values for some fields.
+    """Return a performative in which some fields have new values.
 
     Args:
-        octets: The performative, well-formed.
-        fields: Encoded values by position.
+        octets: The performative, which must be well-formed.
+        fields: The new values, encoded, by the fields' positions.
     """
-    at = skip(octets, 1)  # behind the descriptor
+    at = skip(octets, 1)  # after the descriptor
     items = parts(octets[: skip(octets, at)], at)
     items += [types.null()] * (max(fields) + 1 - len(items))
     for position, value in fields.items():
@@ -27,10 +27,10 @@ def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
 
 
 def changed_frame(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
-    """Return an engine's frame with other values for some fields of its performative."""
+    """Return a frame of the engine in which some fields of the performative have new values."""
     return frame(changed(octets[HEADER_SIZE:], fields), channel=int.from_bytes(octets[6:8]))
 
 
 def fields_of(octets: bytes) -> list[bytes]:
-    """Return the encoded fields of the performative in an engine's frame."""
+    """Return the encoded fields of the performative in a frame of the engine."""
     return parts(octets, HEADER_SIZE + HEAD_SIZE)

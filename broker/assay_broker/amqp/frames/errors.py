@@ -1,14 +1,14 @@
-"""Protocol errors of a client, found before the engine sees them."""
+"""Protocol errors of a client, which the server finds before the engine gets the input."""
 
 from __future__ import annotations
 
 
 class ProtocolError(Exception):
-    """A protocol error for which the connection is closed.
+    """A protocol error for which the server closes the connection.
 
     Args:
-        condition: The error condition that says so.
-        text: What is wrong.
+        condition: The symbol of the error condition.
+        text: A phrase that describes the mistake, without a full stop.
     """
 
     def __init__(self, condition: str, text: str) -> None:

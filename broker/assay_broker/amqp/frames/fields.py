@@ -1,6 +1,6 @@
-"""Read single fields of performatives, encoded or decoded.
+"""The reading of single fields of performatives, encoded or decoded.
 
-Of flows and dispositions only the first fields are read, without decoding the rest: a handle, a range, credit.
+For most flows and dispositions the first fields (a handle, a range, credit) suffice, so the rest is not decoded.
 """
 
 from __future__ import annotations
@@ -11,36 +11,36 @@ from typing import cast
 from msgspec import Struct
 
 HEAD_SIZE = 3
-"""Octets before the fields: a small numeric descriptor, as all clients write it."""
+"""The octets before a performative's fields: a small numeric descriptor, which all clients write."""
 SHORT = 160
-"""Octets of a performative that cannot be nested too deeply."""
+"""The most octets of a performative that is certainly not nested too deeply for the engine."""
 _LIST8, _LIST32 = 0xC0, 0xD0
 _WIDTHS = {0x40: 0, 0x41: 0, 0x42: 0, 0x43: 0, 0x52: 1, 0x56: 1, 0x70: 4}
-"""Widths of the values at the beginning of frequent performatives, by their format codes."""
+"""The widths, in octets, of the values at the beginning of frequent performatives, by format code."""
 _VALUES = {0x40: None, 0x41: True, 0x42: False, 0x43: 0}
-"""Values that are encoded in their format code."""
+"""The values that are encoded in the format code itself."""
 _MOST = 10
 _PROPERTIES_OF_FLOW = 10
 
 
 class Acquires(Struct, frozen=True):
-    """A flow's wish that deliveries belong to a transaction from now on (OASIS AMQP 1.0, 4.4.3).
+    """A flow's request to acquire deliveries in a transaction from now on (OASIS AMQP 1.0, 4.4.3).
 
     Args:
-        txn_id: The transaction's id, or whatever stands in its place; None for no transaction.
+        txn_id: The transaction's id, not checked yet; None for no transaction.
     """
 
     txn_id: object
 
 
 def symbols(value: object) -> tuple[str, ...]:
-    """Return the symbols of a field that may hold one or several."""
+    """Return the symbols of a decoded field that may hold one symbol or an array of symbols."""
     values = cast("list[object]", value) if isinstance(value, list) else [value]
     return tuple(str(one) for one in values if isinstance(one, str))
 
 
 def acquires(fields: Sequence[object]) -> Acquires | None:
-    """Return what a flow's properties say of a transaction (4.4.3); None if they say nothing of one."""
+    """Return the request for a transaction in a flow's properties (4.4.3); None if they contain no ``txn-id``."""
     properties = fields[_PROPERTIES_OF_FLOW]
     if not isinstance(properties, dict) or "txn-id" not in properties:
         return None
@@ -48,15 +48,19 @@ def acquires(fields: Sequence[object]) -> Acquires | None:
 
 
 def is_short(data: bytes, at: int) -> bool:
-    """Whether the list of a transfer's fields is short; the message after it does not count."""
+    """Tell whether the list of a transfer's fields is short; the message after the list does not count."""
     return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
 
 
 def leading(data: bytes, body: int) -> tuple[list[int | None], bool]:
-    """Return the first fields of a performative, up to ten and as far as they are nulls, numbers and booleans.
+    """Return the first fields of a performative, up to the first that is not a null, a number or a boolean.
+
+    Args:
+        data: Octets that contain the performative.
+        body: The offset of the performative.
 
     Returns:
-        The fields, with None for all others, and whether there are no others.
+        Ten fields, with None for the ones not read, and True if the performative has no further fields.
     """
     at, many = body + HEAD_SIZE, -1
     found: list[int | None] = []

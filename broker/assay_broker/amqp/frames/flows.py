@@ -1,8 +1,7 @@
-"""Flow frames that the engine does not write (OASIS AMQP 1.0, 2.7.4).
+"""The flow frames that the engine does not write itself (OASIS AMQP 1.0, 2.7.4).
 
-The engine writes a flow when a link's state has changed, and not because the client asks. It leaves ``echo``
-unanswered, and a drain for which all credit is used up. It writes a session's flow on request, which is completed
-here.
+The engine writes a flow only when a link's state has changed.  It does not answer ``echo``, nor a drain without
+remaining credit.  The functions here make these answers from a session's flow, which the engine writes on request.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ _WRAP = 1 << 32
 
 
 def body_of(octets: bytes, code: int) -> bytes:
-    """Return the encoded fields of a frame with this performative; empty for another."""
+    """Return the encoded fields of a frame's performative; empty if the performative has another code."""
     begin = octets[4] * 4
     return octets[begin + 3 :] if octets[begin : begin + 3] == bytes((0, 0x53, code)) else b""
 
 
 def of_link(frames: Iterable[bytes], *, handle: int, count: int, credit: int, drain: bool) -> bytes:
-    """Return a flow with the state of a sender's link.
+    """Return a flow with the state of a link on which the server sends.
 
     Args:
-        frames: The engine's frames for the session.
-        handle: The link's.
-        count: Its delivery-count.
-        credit: Its credit.
-        drain: Whether the receiver drains it.
+        frames: The engine's frames, with a flow of the session.
+        handle: The link's handle.
+        count: The link's delivery-count.
+        credit: The link's credit.
+        drain: Whether the client drains the credit.
     """
     available = types.uint(0) if drain else types.null()
     link = types.uint(handle), types.uint(count % _WRAP), types.uint(credit), available, types.boolean(drain)
@@ -44,18 +43,24 @@ def of_session(frames: Iterable[bytes]) -> bytes:
     """Return a flow with the state of a session, without a link.
 
     Args:
-        frames: The engine's frames for it, and perhaps for a link.
+        frames: The engine's frames, with a flow of the session or of one of its links.
     """
     return _first(frames, _OF_SESSION)
 
 
 def of_receiver(frames: Iterable[bytes]) -> bytes:
-    """Return a flow of a receiver's link without ``drain``, which the engine was made to write."""
+    """Return a flow of a link on which the server receives, without the ``drain`` that made the engine write it."""
     return _first(frames, _DRAIN)
 
 
 def _first(frames: Iterable[bytes], kept: int, *more: bytes) -> bytes:
-    """Return the first flow among frames with other fields behind the first ones; empty if there is none."""
+    """Return the first flow among frames, with its last fields replaced; empty if no frame is a flow.
+
+    Args:
+        frames: The frames.
+        kept: The number of fields at the flow's beginning that are kept.
+        more: The encoded fields after these.
+    """
     for octets in frames:
         fields = body_of(octets, _FLOW)
         if fields:
@@ -65,7 +70,7 @@ def _first(frames: Iterable[bytes], kept: int, *more: bytes) -> bytes:
 
 
 def window(frames: Iterable[bytes]) -> int:
-    """Return the incoming window in the last flow among the engine's frames, in transfers; 0 if there is none."""
+    """Return the incoming window in the last flow among the engine's frames, in transfers; 0 if none is a flow."""
     found = 0
     for octets in frames:
         if body_of(octets, _FLOW):
@@ -74,5 +79,5 @@ def window(frames: Iterable[bytes]) -> int:
 
 
 def is_of_session(octets: bytes) -> bool:
-    """Whether an engine's flow has the state of the session and no link."""
+    """Tell whether a flow of the engine has only the state of a session, without a link."""
     return leading(octets, HEADER_SIZE)[0][_OF_SESSION] is None

@@ -1,4 +1,4 @@
-"""Capabilities and properties that the server offers in its open (OASIS AMQP 1.0, 2.7.1)."""
+"""The capabilities and properties in the server's open (OASIS AMQP 1.0, 2.7.1)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from assay_sdk.amqp.terms import (
 from assay_sdk.driver import PeerProperties
 
 _Plain = tuple[tuple[str, str | bool], ...]
-"""Names and values."""
+"""The properties' names and values."""
 
 _FAILED: _Plain = ((OPEN_FAILED, True),)
 _OFFERED = (DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY)
 _IF_DESIRED = (SOLE_CONNECTION, OWN_UNCOMMITTED, CANCEL_DELAYED)
-"""Capabilities that hold only for clients that desire them."""
+"""The capabilities that the server offers only to clients that desire them."""
 
 
 def offered(desired: tuple[str, ...]) -> bytes:
-    """Return the offered capabilities: those for all clients, and the desired ones of the others."""
+    """Return the encoded offered capabilities: those for all clients, and the optional ones that are desired."""
     return _symbols(tuple([one for one in _IF_DESIRED if one in desired]))
 
 
@@ -37,11 +37,11 @@ def _symbols(granted: tuple[str, ...]) -> bytes:
 
 
 def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
-    """Return the encoded properties of the open.
+    """Return the encoded properties of the server's open.
 
     Args:
         told: The queue manager's properties.
-        failed: Whether a close follows at once, with the reason.
+        failed: Whether a close with an error follows at once.
     """
     return _encoded((*_ours(), *_plain(told), *_FAILED) if failed else (*_ours(), *_plain(told)))
 
@@ -52,7 +52,7 @@ def _ours() -> _Plain:
 
 
 def properties(told: PeerProperties) -> bytes:
-    """Return properties as an encoded map; empty for none."""
+    """Return properties as an encoded map; empty for no properties."""
     return _encoded(_plain(told)) if told else b""
 
 
@@ -62,7 +62,7 @@ def _plain(told: PeerProperties) -> _Plain:
 
 @lru_cache(maxsize=64)
 def _encoded(told: _Plain) -> bytes:
-    """Encode properties; cached, since all clients get the same few."""
+    """Encode properties as a map; cached, because all clients get the same ones."""
     return types.mapping(
         {
             types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(value)

@@ -1,7 +1,7 @@
-"""The types of the fields of performatives and of their values, and which fields are mandatory.
+"""The table of the fields of performatives, with their types, and the check of a client's fields against it.
 
-One table (OASIS AMQP 1.0, 2.7, 2.8.14, 3.5, 4.5.1). The engine takes a field of a wrong type for a missing one, and a
-missing one for zero, so the fields are checked before it sees them.
+The table follows OASIS AMQP 1.0, 2.7, 2.8.14, 3.5 and 4.5.1.  The check is needed because the engine treats a field of
+a wrong type as missing, and a missing field as zero.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _OTHER: _Codes = frozenset((_DESCRIBED,))
 
 
 class _Field(Struct, frozen=True):
-    """One field.
+    """A field of a composite type.
 
     Args:
-        name: The specification's.
-        codes: The format codes that it may have; null's among them where it may be left out.
-        needed: Whether it must not be null.
+        name: The field's name in the specification.
+        codes: The format codes of its valid encodings, including null's for an optional field.
+        needed: Whether the field is mandatory.
     """
 
     name: str
@@ -161,7 +161,7 @@ _INNER: Mapping[object, int] = {
     "amqp:target:list": _TARGET,
     "amqp:coordinator:list": _COORDINATOR,
 }
-"""Types of described fields in the table, by their descriptors; delivery states are checked by their readers."""
+"""The composite types that occur as fields, by descriptor; delivery states are checked where they are read."""
 _LISTS = frozenset((0x45, 0xC0, 0xD0))
 
 
@@ -169,16 +169,16 @@ def check(code: int, octets: bytes, at: int) -> None:
     """Check the fields of a composite value.
 
     Args:
-        code: Its descriptor.
-        octets: Octets that contain it; all are well-formed.
-        at: Where its list begins.
+        code: The code of the value's descriptor.
+        octets: Octets that contain the value, which must be well-formed.
+        at: The offset of the list of fields.
 
     Raises:
-        DecodeError: A field is missing, of a wrong type, or one too many.
+        DecodeError: A mandatory field is missing, a field is of a wrong type, or the value has too many fields.
     """
     known = FIELDS[code]
     if octets[at] not in _LISTS:
-        raise DecodeError(f"the fields of 0x{code:02x} are no list")
+        raise DecodeError(f"the fields of 0x{code:02x} are not a list")
     at, count = inside(octets, at, skip(octets, at))
     if count > len(known):
         raise DecodeError(f"0x{code:02x} has {len(known)} fields and not {count}")

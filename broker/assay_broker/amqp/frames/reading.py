@@ -1,4 +1,4 @@
-"""Read a performative of the client: its code, its checked fields, and the attach if it is one."""
+"""The reading of a client's performative: its code, its checked fields, and the attach if it is one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_sdk.amqp.types import DecodeError, Described, Reader
 from assay_sdk.amqp.values import skip
 
 _LONGEST, _REMEMBERED = 512, 256
-"""Octets of the longest performative that is cached, and how many are: some megabytes at most."""
+"""The most octets of a performative that is cached, and the most cached performatives: a few megabytes together."""
 _REPEATED = frozenset(
     bytes((0x00, 0x53, code))
     for code in (
@@ -23,19 +23,21 @@ _REPEATED = frozenset(
         performatives.CLOSE,
     )
 )
-"""Performatives that clients repeat, so that the cache helps. Opens differ by their container id, and the other
-performatives are so frequent that they have their own fast path."""
+"""The heads of the performatives that are cached, because clients repeat them.
+
+Opens differ by their container id.  Transfers, flows and dispositions have their own fast paths.
+"""
 
 
 Read = tuple[int, Sequence[Any], Attach | None]
-"""A performative's code, its fields with None for those left out, and the attach if it is one."""
+"""A performative's code, its fields with None for missing ones, and the attach if it is one, else None."""
 
 
 def performative(octets: bytes) -> Read:
-    """Read a performative.
+    """Decode a performative and check its fields.
 
     Raises:
-        DecodeError: It is not a performative, or one of its fields is missing or of a wrong type.
+        DecodeError: The octets are not a performative, a mandatory field is missing, or a field is of a wrong type.
     """
     return (_cached if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _read)(octets)
 

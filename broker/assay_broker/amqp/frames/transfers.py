@@ -1,7 +1,7 @@
-"""Read the delivery fields of a transfer, and check them (OASIS AMQP 1.0, 2.7.5).
+"""The reading and checking of a transfer's delivery fields (OASIS AMQP 1.0, 2.7.5).
 
-The engine reports neither a delivery's message format nor whether its sender left a field out. Nearly every transfer
-is a whole delivery with a number, a tag and message format 0, which one compiled pattern recognizes.
+The engine reports neither the message-format of a delivery nor a missing field.  Nearly every transfer is *plain*: a
+whole delivery with a delivery-id, a delivery-tag and message-format 0.  One compiled pattern recognises these.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.amqp.values import skip
 
 LONGEST_TAG = 32
-"""Octets of a delivery-tag (2.8.7)."""
+"""The most octets of a delivery-tag (2.8.7)."""
 
 _LIST8 = 0xC0
 _HANDLE, _ID, _TAG, _FORMAT, _SETTLED, _, _RCV_MODE, _STATE, _, _, _BATCHABLE = range(11)
 _NOTHING = (None,) * (_BATCHABLE + 1)
 _NUMBERS = frozenset((_HANDLE, _ID, _FORMAT))
 _WIDTHS: Mapping[int, int] = {0x43: 0, 0x52: 1, 0x70: 4}
-"""Octets of an unsigned number after its format code."""
+"""The octets of an unsigned number after its format code, by format code."""
 _FALSE, _TRUE = frozenset((b"\x40", b"\x42", b"\x56\x00")), frozenset((b"\x41", b"\x56\x01"))
 _FIRST_MODE, _SECOND_MODE = frozenset((b"\x40", b"\x50\x00")), frozenset((b"\x50\x01",))
 _NULL, _BINARY8, _BINARY32 = 0x40, 0xA0, 0xB0
@@ -40,16 +40,16 @@ _PLAIN = tuple(
 _PLAIN_HANDLE = re.compile(rb"\x00\x53\x14\xc0.([\x04-\x06])(\x43|\x52.|\x70.{4})", re.DOTALL).match
 
 Match = Callable[[bytes, int, int], object]
-"""Whether octets between two positions begin with the fields of a plain transfer after its handle."""
+"""A function that matches the fields after the handle of a plain transfer between two offsets; None for no match."""
 
 
 class DeliveryStart(Struct, frozen=True):
-    """A delivery whose last transfer has not arrived.
+    """The delivery fields of a transfer.
 
     Args:
-        number: Its delivery-id.
-        tag: Its delivery-tag.
-        form: Its message-format.
+        number: The delivery-id; None if the transfer does not have it.
+        tag: The delivery-tag; None if the transfer does not have it.
+        form: The message-format; None if the transfer does not have it.
     """
 
     number: int | None
@@ -61,12 +61,12 @@ class Transfer(Struct, frozen=True):
     """The fields of a transfer, without its message.
 
     Args:
-        handle: The link's; None where it is left out.
-        delivery: Its delivery fields.
+        handle: The link's handle; None if the transfer does not have it.
+        delivery: The delivery fields.
         more: Whether another transfer of the same delivery follows.
-        aborted: Whether the sender gives the delivery up.
-        second: Whether the receiver is to settle it second.
-        resume: Whether the delivery began before the link was attached.
+        aborted: Whether the sender aborts the delivery.
+        second: Whether the receiver shall settle second.
+        resume: Whether the sender resumes a delivery that began before the link was attached.
     """
 
     handle: int | None
@@ -78,20 +78,20 @@ class Transfer(Struct, frozen=True):
 
 
 def plain(count: int) -> Match:
-    """Return a match for the fields after the handle of a plain transfer of 4, 5 or 6 fields."""
+    """Return the matching function for plain transfers with this number of fields (4, 5 or 6)."""
     return _PLAIN[count - _SETTLED]
 
 
 def handle_of_plain(data: bytes, body: int, end: int) -> int | None:
-    """Return the handle of a transfer that is a whole delivery with number, tag and message format 0.
+    """Return the handle of a plain transfer.
 
     Args:
         data: Octets that contain the frame.
-        body: Where its performative begins.
-        end: Where the frame ends.
+        body: The offset of the performative.
+        end: The offset of the frame's end.
 
     Returns:
-        The handle; None for any other transfer.
+        The handle; None if the transfer is not plain.
     """
     found = _PLAIN_HANDLE(data, body, end)
     if found is None or _PLAIN[data[body + HEAD_SIZE + 2] - _SETTLED](data, found.end(), end) is None:
@@ -104,11 +104,11 @@ def scan(data: bytes, body: int, end: int) -> Transfer | None:
 
     Args:
         data: Octets that contain the frame.
-        body: Where its performative begins.
-        end: Where the frame ends.
+        body: The offset of the performative.
+        end: The offset of the frame's end.
 
     Returns:
-        What it says; None where it must be decoded, because it is long, malformed, or has a field of a wrong type.
+        The transfer; None if it must be decoded, because it is long, malformed, or has a field of a wrong type.
     """
     at = body + HEAD_SIZE
     if end - at < HEAD_SIZE or not is_short(data, at):
@@ -129,7 +129,7 @@ def scan(data: bytes, body: int, end: int) -> Transfer | None:
 
 
 def of(fields: Sequence[Any]) -> Transfer:
-    """Read a transfer from its decoded fields, whose types were checked."""
+    """Return a transfer from its decoded fields, whose types were checked before."""
     values: list[Any] = [*fields, *_NOTHING]
     handle, number, tag, form, _, more, second, _, resume, aborted, *_ = values
     return Transfer(
@@ -143,14 +143,14 @@ def of(fields: Sequence[Any]) -> Transfer:
 
 
 def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
-    """Return what a transfer leaves out or contradicts of its delivery's fields (2.7.5).
+    """Return the mistake in a transfer's delivery fields: a missing field or a contradiction (2.7.5).
 
     Args:
         said: The transfer's delivery fields.
-        begun: Those of the delivery's first transfer; None if this is the first.
+        begun: The delivery fields of the delivery's first transfer; None if this transfer is the first.
 
     Returns:
-        A sentence; None where nothing is wrong.
+        A sentence that describes the mistake; None if the fields are right.
     """
     return _missing(said) if begun is None else _contradiction(said, begun)
 
@@ -174,10 +174,10 @@ def _contradiction(said: DeliveryStart, begun: DeliveryStart) -> str | None:
 
 
 def _value(position: int, encoded: bytes) -> object:
-    """Read one encoded field.
+    """Decode the field at a position of a transfer; None for null and for the state, which is not decoded.
 
     Raises:
-        KeyError: It is of a wrong type.
+        KeyError: The field is of a wrong type.
     """
     code = encoded[0]
     if position == _STATE or code == _NULL:

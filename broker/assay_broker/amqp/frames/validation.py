@@ -1,11 +1,11 @@
-"""Check a client's frames before the engine sees them.
+"""The check of a client's frames before the engine gets them.
 
-Frames are cut from the stream, so that the engine gets whole ones only. Attaches are read with all their fields,
-because the engine does not know some of them.
+The validator passes only whole frames to the engine, and reads all fields of attaches, because the engine does not
+report some of them.
 
-Two kinds of input would stop the engine: deep nesting (its decoder recurses) and ranges of billions of deliveries (it
-counts through them). Other errors it accepts although the specification demands an error: a second open, a channel or
-handle in use, a handle without a link.
+Two kinds of input would stop the engine: deep nesting, because its decoder recurses, and ranges of billions of
+deliveries, because it loops over them.  The engine also accepts some input for which the specification demands an
+error: a second open, a channel or handle in use, a handle without a link.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from assay_sdk.amqp.types import DecodeError
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
 _MIN_OFFSET = 2
 _RANGE = 1 << 20
-"""Deliveries that one disposition may be about."""
+"""The most deliveries of one disposition."""
 _LONGEST_FOR_SEVERAL = 4_096
-"""Octets of a disposition of several deliveries: the engine keeps its state for each of them."""
+"""The most octets of a disposition of several deliveries, because the engine copies its state for each of them."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
-"""The head of a performative with a small numeric descriptor, as all clients write it."""
+"""The first octets of a performative with a small numeric descriptor, which all clients write."""
 _PLAIN_TRANSFER = bytes((*_HEAD, _TRANSFER, 0xC0))
-"""The head of a transfer whose list of fields is short."""
+"""The first octets of a transfer whose list of fields is short."""
 _BEHIND_HANDLE = {0x43: 15, 0x52: 16}
-"""Where a transfer's second field is in its frame, by the format of a handle of at most one octet."""
+"""The offset of a transfer's second field in its frame, by the format code of a handle of at most one octet."""
 _USUAL_END = 16
 _NOTHING_USUAL = b"", b""
 _LENGTH = struct.Struct(">I").unpack_from
@@ -65,75 +65,76 @@ _CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
 _LEAST_FRAME = 512
 _MOST_RESUMED = 1_024
 _LEAST_IDLE_MS = 100
-"""Shortest idle time-out that is accepted: shorter ones would keep the server busy with heartbeats (2.4.5)."""
+"""The shortest idle time-out of a client; a shorter one would keep the server busy with heartbeats (2.4.5)."""
 
 
 _Handles = dict[int, Attach]
-"""Attached links by handle."""
+"""The attached links of a session, by the client's handle."""
 
 
 class FrameValidator:
-    """The checks of one connection's input.
+    """The validator of the frames that one client sends.
 
     Args:
-        limits: Limits for the client.
+        limits: The limits of the listener.
     """
 
     def __init__(self, limits: AmqpLimits) -> None:
         self.attaches: deque[Attach] = deque()
-        """The fields of attaches, in order; the receiver of the engine's events takes the first for each link opened.
-        """
+        """The attaches in order; at each link that the engine reports, the first one is removed."""
         self.begins: deque[int] = deque()
-        """The channels of begins, in order; the receiver of the engine's events takes the first for each session."""
+        """The channels of begins in order; at each session that the engine reports, the first one is removed."""
         self._most_handles: dict[int, int] = {}
-        """The highest handle that the client takes, by channel (2.7.2)."""
+        """The highest handle that the client accepts, by channel (2.7.2)."""
         self.faults: deque[tuple[int, Condition]] = deque()
-        """The channels of sessions to be ended, and why."""
+        """The channels of the sessions that the connection must end, with the errors."""
         self.echoes: deque[int] = deque()
-        """The channels of sessions whose client has asked for a flow."""
+        """The channels of the sessions for which the client has asked for a flow."""
         self._windows = IncomingWindows(limits.session_frames)
         self.desired: tuple[str, ...] = ()
-        """Desired capabilities of the client's open."""
+        """The desired capabilities in the client's open."""
         self._max_frame = limits.max_frame
         self._most_channels = limits.sessions
         self._max_performative = limits.max_performative
-        """All of a performative is decoded while others wait, and much of it is kept while a link is attached."""
+        """The most octets of a performative, because other clients wait while the server decodes it."""
         self._rest = b""
         self._header_due = True
         self._opened = False
         self._closing = False
         self._instead = b""
-        """What the engine gets instead of the frame."""
+        """The frame that the engine gets instead of the current one; empty for no frame."""
         self._renamed = 0
         self._usual = _NOTHING_USUAL
-        """Where the last plain transfer has its kind and its link.
+        """The octets of the last plain transfer that hold its channel, performative and handle.
 
-        As long as no link comes or goes, a frame with the same octets there passes, if it is a whole delivery.
+        While no link is attached or detached, a plain transfer with the same octets needs no other check.
         """
         self._is_plain = transfers.plain(4)
+        """Matches the fields after the handle of a transfer like the last plain one."""
         self._behind_handle = 0
-        """With `_is_plain`: where the other fields of such a transfer begin, and whether they are plain."""
+        """The offset of these fields in the frame."""
         self._handles: dict[int, _Handles | None] = {}
-        """Handles in use, by channel; None for a session that has broken the protocol and must be ended."""
+        """The handles in use, by channel; None for a session that must end, because the client broke the protocol."""
 
     def may_exceed_windows(self, octets: bytes) -> bool:
-        """Whether the next octets may hold more transfers than a session's window has room for."""
+        """Tell whether the next octets may hold more transfers than the window of a session."""
         return self._windows.may_be_exceeded(self._rest, octets, HEADER_SIZE if self._header_due else 0)
 
     def limit(self, windows: dict[int, int]) -> None:
-        """Count the transfers among the octets that come next.
+        """Let the next `feed` count transfers against the sessions' windows.
 
         Args:
-            windows: How many of them the engine takes, by channel.
+            windows: The incoming windows of the sessions, in transfers, by the client's channel.
         """
         self._windows.left = windows
         self._usual = _NOTHING_USUAL
 
     def feed(self, octets: bytes) -> bytes:
-        """Take octets. Return whole frames for the engine.
+        """Check octets from the client, and return the whole frames for the engine.
 
         Raises:
-            ProtocolError: A frame is not to be had; nothing of this call is given back, and the stream is over.
+            ProtocolError: A frame breaks the protocol so that the connection must be closed.  All octets of this call
+                are dropped, and no further call is allowed.
         """
         data = self._rest + octets if self._rest else octets
         size, at, kept_from = len(data), 0, 0
@@ -151,9 +152,7 @@ class FrameValidator:
         while size - at >= HEADER_SIZE:
             (length,) = _LENGTH(data, at)
             if not HEADER_SIZE <= length <= self._max_frame:
-                raise ProtocolError(
-                    FRAMING_ERROR, f"a frame of {length} octets, and {self._max_frame} are taken at most"
-                )
+                raise ProtocolError(FRAMING_ERROR, f"a frame of {length} octets, and the limit is {self._max_frame}")
             if size - at < length:
                 break
             if (
@@ -161,7 +160,7 @@ class FrameValidator:
                 and (data[at + 4 : at + 12], data[at + 13 : at + 16]) == self._usual
                 and self._is_plain(data, at + self._behind_handle, at + length)
             ):
-                pass  # one more message
+                pass  # another plain transfer on the same link, which the engine gets
             elif length > HEADER_SIZE and not look(data, at, at + length):
                 kept += (data[kept_from:at], self._instead)
                 self._instead = b""
@@ -174,18 +173,31 @@ class FrameValidator:
         return data[:at] if self._rest else data
 
     def await_close(self) -> None:
-        """Ignore everything but the client's close, because the server has closed the connection (2.4.6)."""
+        """Ignore all input except the client's close, because the server has sent its close (2.4.6)."""
         self._closing = True
         self._usual = _NOTHING_USUAL
 
     def _look_for_close(self, data: bytes, begin: int, end: int) -> bool:
-        """Check a frame after our close. Before the client's open, its open counts too."""
+        """Check a frame after the server's close: only an open or a close may pass.
+
+        Returns:
+            True if the engine gets the frame unchanged.
+        """
         body = begin + data[begin + 4] * 4
         is_plain = end - body > HEAD_SIZE and data.startswith(_HEAD, body, end)
         return (not is_plain or data[body + 2] in {_OPEN, _CLOSE}) and self._look(data, begin, end)
 
     def _look(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
-        """Check a frame. Return whether the engine gets it unchanged."""
+        """Check a frame.
+
+        Args:
+            data: Octets that contain the frame.
+            begin: The offset of the frame.
+            end: The offset of the frame's end.
+
+        Returns:
+            True if the engine gets the frame unchanged.
+        """
         offset, kind = data[begin + 4], data[begin + 5]
         body = begin + offset * 4
         if offset < _MIN_OFFSET or body > end or kind != AMQP_FRAME:
@@ -194,7 +206,7 @@ class FrameValidator:
             return True  # a heartbeat
         channel = data[begin + 6] << 8 | data[begin + 7]
         if channel >= self._most_channels:
-            raise ProtocolError(FRAMING_ERROR, f"channel {channel}, and {self._most_channels - 1} is the highest")
+            raise ProtocolError(FRAMING_ERROR, f"channel {channel}, and the highest is {self._most_channels - 1}")
         code = data[body + 2] if data.startswith(_HEAD, body, end) and end - body > HEAD_SIZE else 0
         if code == _TRANSFER:
             handle = transfers.handle_of_plain(data, body, end)
@@ -217,28 +229,37 @@ class FrameValidator:
         if code not in {_TRANSFER, 0} and end - body > self._max_performative:
             raise ProtocolError(
                 RESOURCE_LIMIT,
-                f"a frame of {end - begin} octets that is no transfer, and {self._max_performative} are taken",
+                f"a frame of {end - begin} octets without a message, and the limit is {self._max_performative}",
             )
         return self._read(channel, data[body : min(end, body + self._max_performative)])
 
-    # --- frequent frames: only their first fields are read
+    # --- frequent frames, of which only the first fields are read
 
     def _has(self, channel: int, handle: int | None) -> bool:
-        """Whether the handle of a transfer or flow is attached; a flow may have none."""
+        """Tell whether a link is attached to the handle of a frame; if not, end the session.
+
+        Args:
+            channel: The client's channel.
+            handle: The handle; None for a flow of a session, for which the answer is True.
+        """
         handles = self._handles.get(channel, _NONE)
         if handles is None:
             return False
         if handle is None or handle in handles or handles is _NONE:
-            return True  # without a session the engine reports the error
-        return self._fault(channel, UNATTACHED_HANDLE, f"Nothing is attached to handle {handle}.")
+            return True  # if the channel has no session, the engine reports the error
+        return self._fault(channel, UNATTACHED_HANDLE, f"No link is attached to handle {handle}.")
 
     def _takes_plain(self, channel: int, handle: int) -> bool:
-        """Whether a whole delivery may arrive on a link: the client sends, and no other delivery is incomplete."""
+        """Tell whether the client is the sender of a link and no delivery on the link is incomplete."""
         attach = (self._handles.get(channel) or _NONE).get(handle)
         return attach is not None and not attach.receives and attach.unreported.begun is None
 
     def _remember(self, data: bytes, begin: int) -> bool:
-        """Remember the beginning of a plain transfer, if it identifies the link."""
+        """Remember the beginning of a plain transfer for `_usual`, if its octets identify the link.
+
+        Returns:
+            True: the engine gets the transfer.
+        """
         head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
         behind = _BEHIND_HANDLE.get(fields[1]) if self._windows.left is None else None
         if behind is not None and head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER):
@@ -246,40 +267,50 @@ class FrameValidator:
         return True
 
     def _sending(self, channel: int, handle: int | None) -> Attach | None:
-        """Return the link of a transfer; None if its session ends for an error."""
+        """Return the link of a transfer; None if the session ends, because the client may not send on this handle."""
         handles = self._handles[channel]
         attach = None if handles is None or handle is None else handles.get(handle)
         if attach is None:
             self._has(channel, handle)
             return None
         if attach.receives:
-            self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
+            self._fault(
+                channel,
+                NOT_ALLOWED,
+                f"The client is the receiver of the link at handle {handle}, and cannot send on it.",
+            )
             return None
         return attach
 
     def _has_room(self, channel: int) -> bool:
-        """Whether a session's window has room for one more transfer (2.5.6)."""
+        """Tell whether a session's window allows one more transfer (2.5.6); if not, end the session."""
         return self._windows.has_room(channel) or self._fault(
-            channel, WINDOW_VIOLATION, "More was sent than the session's window had room for."
+            channel, WINDOW_VIOLATION, "The client has sent more transfers than the session's window allowed."
         )
 
     def _transfer(self, channel: int, said: transfers.Transfer) -> bool:
-        """Check a transfer that is not plain, or belongs to a delivery of several transfers."""
+        """Check a transfer that is not plain, or that belongs to a delivery of several transfers.
+
+        Returns:
+            True if the engine gets the transfer.
+        """
         self._usual = _NOTHING_USUAL
         attach = self._sending(channel, said.handle)
         if attach is None or not self._has_room(channel):
             return False
         if said.second:
-            return self._fault(channel, BAD_FIELD, "A transfer is to be settled second on a link that settles first.")
+            return self._fault(
+                channel, BAD_FIELD, "A transfer asks to be settled second on a link whose receiver settles first."
+            )
         unreported, delivery = attach.unreported, said.delivery
         if unreported.begun is None and delivery.number is None:
             return self._fault(channel, BAD_FIELD, "The first transfer of a delivery has no delivery-id (2.7.5).")
         if said.resume and delivery.tag is not None:
             if len(delivery.tag) > transfers.LONGEST_TAG or len(unreported.marked) >= _MOST_RESUMED:
                 return self._fault(
-                    channel, BAD_FIELD, "Deliveries are resumed with too long tags, or too many at a time."
+                    channel, BAD_FIELD, "A resumed delivery has too long a tag, or too many deliveries are resumed."
                 )
-            # The server keeps no unsettled deliveries of a link that has gone, so it does not know this one (2.6.13).
+            # The server does not know this delivery, because it keeps no deliveries of detached links (2.6.13).
             unreported.marked.setdefault(delivery.tag, None)
         flaw = transfers.flaw(delivery, unreported.begun)
         if flaw is not None:
@@ -288,7 +319,14 @@ class FrameValidator:
         return True
 
     def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
-        """Keep what a flow asks for besides credit."""
+        """Keep the requests of a flow that the engine does not report, for its link or session.
+
+        Args:
+            channel: The client's channel.
+            handle: The link's handle; None for a flow of a session.
+            drain: Whether the flow asks to drain the credit.
+            echo: Whether the flow asks for a flow of the server.
+        """
         handles = self._handles.get(channel)
         if handles is None:
             return
@@ -318,14 +356,14 @@ class FrameValidator:
         except DecodeError as error:
             raise ProtocolError(DECODE_ERROR, str(error)) from error
         if self._opened is (code == _OPEN):
-            raise ProtocolError(ILLEGAL_STATE, "a connection is opened once, and before anything else")
+            raise ProtocolError(ILLEGAL_STATE, "the first frame must be an open, and no other frame may be one")
         if code == _OPEN:
             self._take_open(channel, fields)
         elif code == _BEGIN:
             if fields[_REMOTE_CHANNEL] is not None:
-                raise ProtocolError(NOT_ALLOWED, "an answer to a session that was not begun")
+                raise ProtocolError(NOT_ALLOWED, "a begin that answers a session which the server did not begin")
             if channel in self._handles:
-                raise ProtocolError(NOT_ALLOWED, f"a session on channel {channel}, which has one")
+                raise ProtocolError(NOT_ALLOWED, f"a second session on channel {channel}")
             self._handles[channel] = {}
             self._windows.fresh.add(channel)
             most = fields[_HANDLE_MAX]
@@ -336,17 +374,17 @@ class FrameValidator:
         elif code != _CLOSE and channel in self._handles:
             handles = self._handles[channel]
             return handles is not None and self._within(channel, handles, code, fields, attach, octets)
-        return True  # without a session the engine reports the error
+        return True  # if the channel has no session, the engine reports the error
 
     def _take_open(self, channel: int, fields: Sequence[Any]) -> None:
         if channel:
-            raise ProtocolError(FRAMING_ERROR, f"an open on channel {channel}, and not on 0")
+            raise ProtocolError(FRAMING_ERROR, f"an open on channel {channel} instead of 0")
         most = fields[_MAX_FRAME_SIZE]
         if most is not None and most < _LEAST_FRAME:
-            raise ProtocolError(FRAMING_ERROR, f"a max-frame-size of {most} octets, and {_LEAST_FRAME} is the lowest")
+            raise ProtocolError(FRAMING_ERROR, f"a max-frame-size of {most} octets, and the lowest is {_LEAST_FRAME}")
         container = fields[_CONTAINER]
         if "\0" in container:
-            # The engine has C strings, and would take two clients for one.
+            # The engine uses C strings, so two clients could seem to have the same container id.
             at = container.index("\0") + 1
             raise ProtocolError(BAD_FIELD, f"a container id whose character {at} is U+0000; leave it out")
         self._opened = True
@@ -357,14 +395,18 @@ class FrameValidator:
     def _within(  # noqa: PLR0917  a frame, and where it belongs
         self, channel: int, handles: _Handles, code: int, fields: Sequence[Any], attach: Attach | None, octets: bytes
     ) -> bool:
-        """Check a frame of a session."""
+        """Check a frame of a session after its fields were decoded.
+
+        Returns:
+            True if the engine gets the frame unchanged.
+        """
         if attach is not None:
             return self._attach(channel, handles, attach, octets)
         if code == _DISPOSITION:
             first, last = fields[_FIRST], fields[_LAST]
             if last not in {None, first} and len(octets) > _LONGEST_FOR_SEVERAL:
                 raise ProtocolError(
-                    RESOURCE_LIMIT, f"{len(octets)} octets said of each delivery from {first} to {last}"
+                    RESOURCE_LIMIT, f"a disposition of {len(octets)} octets for the deliveries from {first} to {last}"
                 )
             return self._disposes(channel, first, last)
         if code == _TRANSFER:
@@ -377,7 +419,7 @@ class FrameValidator:
             if handle is not None and (wish := acquires(fields)) is not None:
                 handles[handle].unreported.acquires = wish
         if code == _FLOW and (fields[_CREDIT] or 0) > _MOST_CREDIT:
-            # The engine counts credit as a signed number, so a very large one would become negative.
+            # The engine stores credit as a signed number, so a very high credit would become negative.
             self._instead = frame(editing.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)
             return False
         if code == _DETACH and handle is not None:
@@ -389,17 +431,17 @@ class FrameValidator:
             return self._fault(channel, HANDLE_IN_USE, f"Another link is attached to handle {attach.handle}.")
         most = self._most_handles[channel]
         if len(handles) > most:
-            return self._fault(channel, RESOURCE_LIMIT, f"There is no handle for another link: {most} is the highest.")
+            return self._fault(channel, RESOURCE_LIMIT, f"No handle is free for another link: the highest is {most}.")
         engine_name = attach.name
         if "\0" in engine_name or any(
             one.engine_name == engine_name and one.receives is attach.receives for one in handles.values()
         ):
-            # The link is stolen (2.6.1), which the engine does not know, so it gets the new link under another name.
-            # So it does for a name with a NUL, which would end a C string.
+            # The engine does not know that a second attach steals a link (2.6.1), so it gets another name for it.
+            # It also gets another name in place of one with a NUL, which would end a C string.
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
             self._instead = frame(editing.changed(octets, {NAME: types.string(engine_name)}), channel=channel)
-        # The other fields are cached and shared.
+        # A copy, because attaches are cached and shared.
         attach = replace(attach, engine_name=engine_name, unreported=UnreportedFields())
         handles[attach.handle] = attach
         self.attaches.append(attach)

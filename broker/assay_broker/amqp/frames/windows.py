@@ -1,4 +1,4 @@
-"""The windows of a connection's sessions: how many transfers the client may send (OASIS AMQP 1.0, 2.5.6)."""
+"""The incoming windows of a connection's sessions, in transfers (OASIS AMQP 1.0, 2.5.6)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ import struct
 from assay_sdk.amqp.frames import HEADER_SIZE
 
 _SHORTEST_TRANSFER = 15
-"""Octets of a transfer that has a handle only."""
+"""The octets of the shortest transfer, which has only a handle."""
 _LENGTH = struct.Struct(">I").unpack_from
 
 
 class IncomingWindows:
-    """How many transfers the engine takes of the client's next octets.
+    """The counter of a client's transfers against the incoming windows of its sessions.
 
     Args:
-        session_frames: The window of a session that has just been opened fully, in transfers.
+        session_frames: The window of a session that is fully open, in transfers.
     """
 
     def __init__(self, session_frames: int) -> None:
         self._surely_taken = session_frames // 2
-        """How many transfers the engine takes of any session at least: it opens the window before fewer are left."""
+        """The transfers that every window allows, because the engine opens a window again before fewer are left."""
         self.left: dict[int, int] | None = None
-        """How many transfers it takes, by channel; None if the next octets cannot exceed a window."""
+        """The transfers that each window still allows, by channel; None if the next octets cannot exceed a window."""
         self.fresh: set[int] = set()
-        """Channels of sessions that began within the present octets: their clients know of no window yet."""
+        """The channels of sessions that began in the current octets, so that the client knows no window yet."""
 
     def may_be_exceeded(self, rest: bytes, octets: bytes, at: int) -> bool:
-        """Whether octets may hold more transfers than a session's window has room for.
+        """Tell whether octets may hold more transfers than the window of a session.
 
         Args:
-            rest: Octets before them, of a frame that is not complete.
+            rest: The octets before, of a frame that is not complete.
             octets: The octets.
-            at: Where the first frame begins.
+            at: The offset of the first frame in ``rest + octets``.
         """
         if len(rest) + len(octets) <= self._surely_taken * _SHORTEST_TRANSFER:
             return False
@@ -44,7 +44,7 @@ class IncomingWindows:
         return frames > self._surely_taken
 
     def has_room(self, channel: int) -> bool:
-        """Whether the window of a session has room for one more transfer, which is then counted."""
+        """Count one more transfer, and tell whether the session's window allows it."""
         if channel in self.fresh:
             return False
         if self.left is None:

@@ -1,1 +1,1 @@
-"""Messages and their outcomes on the wire."""
+"""The encoding of messages, addresses and outcomes on the wire."""

@@ -1,4 +1,4 @@
-"""Addresses as AMQP clients write them in targets, sources, "to" and "reply-to"."""
+"""The addresses that AMQP clients write in targets, sources, "to" and "reply-to"."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from assay_broker.core.objects.names import TEMPORARY_PREFIXES
 from assay_sdk.model.message import Address, AddressKind
 
 SCHEMES: Mapping[AddressKind, str] = {AddressKind.QUEUE: "queue://", AddressKind.TOPIC: "topic://"}
-"""Prefixes that say what kind of destination a name means."""
+"""The prefixes of names, by the kind of destination that they mean."""
 
 
 def written(name: str, kind: AddressKind | None) -> Address | None:
-    """Read an address that says which kind of destination it means; None for any other.
+    """Return the destination that an address means.
 
     Args:
-        name: The address: a name, or a name behind ``queue://`` or ``topic://``.
-        kind: The kind that a capability or an annotation says; None where nothing does.
+        name: The address: a name, or a name after ``queue://`` or ``topic://``.
+        kind: The kind of destination in a capability or an annotation; None if the client gave none.
 
     Returns:
-        None where neither the name nor anything else says what kind of destination it is.
+        The destination; None if neither the name nor ``kind`` tells its kind.
     """
     for temporary, prefix in TEMPORARY_PREFIXES.items():
         if name.startswith(prefix):

@@ -1,4 +1,4 @@
-"""A receiver's outcome for a delivery, on its own or in a transaction (OASIS AMQP 1.0, 3.4 and 4.4.2)."""
+"""The outcomes that a client gives deliveries, outside or inside a transaction (OASIS AMQP 1.0, 3.4 and 4.4.2)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from assay_sdk.driver import Outcome
 
 
 class Disposition(Struct, frozen=True, gc=False):
-    """An outcome with the further fields of *modified* (3.4.5).
+    """An outcome, with the further fields of *modified* (3.4.5).
 
     Args:
-        outcome: The outcome; *modified* without delivery-failed gives it back as *released* does.
-        leave_out: Whether it is not to come to this link again (undeliverable-here).
-        annotations: An encoded map, whose entries the message's annotations are to have; empty for none.
+        outcome: The outcome; *modified* without delivery-failed counts as *released*.
+        leave_out: Whether the message must not be sent on this link again (undeliverable-here).
+        annotations: The entries to add to the message's annotations, as an encoded map; empty for none.
     """
 
     outcome: Outcome
@@ -48,16 +48,16 @@ _DESCRIPTORS: Mapping[object, Outcome] = {
 _MODIFIED_STATE = int(DeliveryState.MODIFIED)
 _MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
 BARE: Mapping[object, Disposition] = {code: Disposition(outcome) for code, outcome in _DESCRIPTORS.items()}
-"""Outcomes without further fields, by code and descriptor.
+"""The outcomes without further fields, by code and by symbolic descriptor.
 
-Looked up without a call, as nearly every disposition has one.
+The links look them up here without a function call, because nearly every disposition has one of them.
 """
 _NONE = (b"", types.null())
 MAX_ADDED = 1_024
-"""Octets of annotations that one outcome may add to a message."""
+"""The most octets of annotations that one outcome may add to a message; more are ignored."""
 _REMEMBERED = 64
 _KEPT = frozenset((terms.DELIVERY_TIME, terms.DELIVERY_DELAY, terms.DESTINATION, terms.REPLY_TO, terms.PRIORITY))
-"""Annotations of the sender for the queue manager, which no receiver changes."""
+"""The annotations of the sender for the queue manager, which a receiver cannot change."""
 
 
 def outcome_of(delivery: Delivery, state: int) -> Disposition | None:
@@ -65,13 +65,13 @@ def outcome_of(delivery: Delivery, state: int) -> Disposition | None:
 
     Args:
         delivery: The delivery.
-        state: The code of its state.
+        state: The code of the delivery's state.
 
     Returns:
-        Its outcome; None where it has none, as where it was received in part.
+        The outcome; None if the state is not an outcome, such as *received*.
 
     Raises:
-        DecodeError: Its annotations are not valid.
+        DecodeError: The annotations of a *modified* outcome are not valid.
     """
     if state != _MODIFIED_STATE:
         return BARE.get(state)
@@ -80,11 +80,11 @@ def outcome_of(delivery: Delivery, state: int) -> Disposition | None:
 
 
 def described(outcome: Described | None, default: Outcome) -> Outcome:
-    """Return the meaning of an encoded outcome.
+    """Return the outcome that a decoded value means.
 
     Args:
-        outcome: The value; None for none.
-        default: The outcome if the value is None or unknown.
+        outcome: The value; None for no outcome.
+        default: The result if the value is None or an unknown outcome.
     """
     if outcome is None:
         return default
@@ -97,13 +97,13 @@ def read_state(octets: bytes) -> tuple[bytes, Disposition]:
     """Read the fields of a transactional state (4.4.2, 4.4.3).
 
     Args:
-        octets: An encoded list.
+        octets: The fields, as an encoded list.
 
     Returns:
-        Which unit of work, and the outcome within it; accepted when it names none.
+        The transaction's id, and the outcome; *accepted* if the state names no outcome.
 
     Raises:
-        DecodeError: They are not those of a transactional state.
+        DecodeError: The transaction's id is missing, or the annotations of a *modified* outcome are not valid.
     """
     fields = types.decode(octets) if octets else None
     values = cast("list[object]", fields) if isinstance(fields, list) else []
@@ -125,13 +125,17 @@ def _modified(*, failed: bool) -> Outcome:
 
 
 def _annotations(encoded: bytes) -> bytes:
-    """Return the entries to be added to a message, as a map; empty for none, or for too many octets."""
+    """Return the annotations to add to a message, as an encoded map; empty for none, or if they are too long."""
     return b"" if encoded in _NONE or len(encoded) > MAX_ADDED else _checked(encoded)
 
 
 @lru_cache(_REMEMBERED)
 def _checked(encoded: bytes) -> bytes:
-    """Check the entries; cached, since a disposition of several deliveries has one map."""
+    """Check annotations, and return those that a receiver may change; cached, because several deliveries share a map.
+
+    Raises:
+        DecodeError: The annotations are not valid.
+    """
     section = types.described(MESSAGE_ANNOTATIONS, encoded)
     (span,) = split(section)
     simple_entries(section, span, MAX_DEPTH)  # the same checks as for a sender's annotations

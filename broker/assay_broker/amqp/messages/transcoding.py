@@ -1,19 +1,19 @@
-"""Messages between the wire and the core: passed through, not taken apart.
+"""The translation of messages between the wire and the core.
 
-A message keeps the octets in which it arrived (`Message.encoded`), and the fields that rules use.  Its body is decoded
-on demand only (`assay_broker.core.messages.bodies`).
+The server decodes as little as it can.  A message keeps the octets in which it arrived (`Message.encoded`), and the
+fields that rules use.  Its body is decoded only on demand (`assay_broker.core.messages.bodies`).
 
-A message is sent as follows (OASIS AMQP 1.0, 3.2):
+The server sends a message as follows (OASIS AMQP 1.0, 3.2):
 
-1. The header is new, because it belongs to the transfer: durable and priority as the queue manager decided them, the
-   delivery count, and what is left of a time to live (3.2.1).
+1. The header is new, because it belongs to the transfer.  It has the queue manager's durable and priority, the delivery
+   count, and the rest of the time to live (3.2.1).
 2. Delivery annotations are dropped, because the sender addressed them to this node (3.2.2).
-3. Message annotations are kept, but a delay becomes a delivery time: ``x-opt-delivery-delay`` would delay the message
-   again at the next broker.
-4. The bare message is immutable and is sent octet for octet; a missing id stays missing.  If the queue manager changes
-   a message (a retained publication, a staged message), `assay_broker.core.messages.alterations` has written a new one.
+3. Message annotations are kept, except that a delivery time replaces ``x-opt-delivery-delay``.  The delay would delay
+   the message again at the next broker.
+4. The bare message is sent unchanged; a missing id stays missing.  If the queue manager changes a message, such as a
+   retained publication or a staged message, `assay_broker.core.messages.alterations` encodes it anew.
 
-A message that arrived by another protocol has no octets, and is encoded from its fields.
+A message that arrived over another protocol has no octets, and is encoded from its fields.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ from assay_sdk.amqp.values import Simple, skip
 from assay_sdk.model.message import Address, AddressKind, Message, Property
 
 MAX_HEAD = 1_048_576
-"""Octets that a message may have before its body, which are decoded while others wait.
+"""The most octets of a message before its body, because other clients wait while they are decoded.
 
-JMS clients send some hundred; in IBM MQ an administrator limits a message's properties likewise (MAXPROPL).
+JMS clients send a few hundred.  IBM MQ has a similar limit, MAXPROPL.
 """
 
 DEFAULT_PRIORITY = 4
-"""The priority of a message whose header names none (3.2.1)."""
+"""The priority of a message whose header has none (3.2.1)."""
 
 HIGHEST_PRIORITY = 9
-"""There are ten priorities here, so 10 and above are all like 9 (3.2.1)."""
+"""The highest priority of the server, which replaces a higher one (3.2.1)."""
 
 _LONG_END = 2**63
-"""Times are signed 64-bit numbers."""
+"""The end of the range of times, which are signed 64-bit numbers."""
 
 _NOTHING: dict[str, Property] = {}
 _SHORT = 64
-"""Sections up to this length repeat from message to message, and are cached."""
+"""The most octets of a section that is cached, because short sections repeat from message to message."""
 _REMEMBERED = 1_024
 _SECTION = bytes((0x00, 0x53))
-"""The head of a section, as all clients write it."""
+"""The first octets of a section, which all clients write."""
 
 
 class _Header(NamedTuple):
@@ -74,7 +74,7 @@ class _Header(NamedTuple):
 
 
 class _Hints(NamedTuple):
-    """The message annotations that rules use."""
+    """The values of the message annotations that rules use; None for a missing annotation."""
 
     to: object
     reply_to: object
@@ -98,20 +98,20 @@ def read(
     now_ms: int,
     max_depth: int = MAX_DEPTH,
 ) -> Message:
-    """Read a message as it arrived.
+    """Decode a message from a client, except for its body.
 
     Args:
-        octets: Its sections.
-        link: The destination of the sender's link; None for the anonymous relay. Names are of its kind where
-            annotations do not say another.
-        now_ms: When it arrived, in milliseconds since the epoch: a delay and a time to live count from here.
-        max_depth: How deep annotations may be nested.
+        octets: The message's sections.
+        link: The destination of the sender's link; None for the anonymous relay.  Addresses in the message are of the
+            same kind as this destination, unless an annotation names another kind.
+        now_ms: The time of arrival, in milliseconds since the epoch, from which a delay and a time to live count.
+        max_depth: The most levels to which annotations may be nested.
 
     Returns:
-        The message, with `octets` as its `Message.encoded` and without its body.
+        The message, with `octets` as its `Message.encoded`, and without its body.
 
     Raises:
-        DecodeError: It is malformed; the text says where.
+        DecodeError: The message is malformed; the text names the place.
     """
     if not octets:
         raise DecodeError("a message without a section")
@@ -168,7 +168,7 @@ def _header(section: bytes) -> _Header:
     values = (*fields(section, span), *_NO_FIELDS)
     durable = values[0]
     if durable is not None and not isinstance(durable, bool):
-        raise DecodeError("header: durable is no boolean")
+        raise DecodeError("header: durable is not a boolean")
     priority = _number(values[1], "priority", 1 << 8)
     _number(values[4], "delivery-count", 1 << 32)
     return _Header(
@@ -195,17 +195,17 @@ _short_hints = lru_cache(_REMEMBERED)(_hints)
 
 
 def _wanted(header: _Header, hints: _Hints) -> int | None:
-    """Return the sender's priority; None if the sender leaves it to the destination."""
+    """Return the sender's priority; None if an annotation asks for the destination's default."""
     if header.priority is None:
         return None if hints.priority == terms.AS_DEFINED else DEFAULT_PRIORITY
     return header.priority
 
 
 def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None, now_ms: int) -> int | None:
-    """Return when the message expires: the earlier of the end of its time to live and the absolute expiry.
+    """Return the time at which a message expires, in milliseconds since the epoch; None for never.
 
-    Each holds beside the other (3.2.1, 3.2.4), and 0 is neither.  JMS clients say one thing in both ways; that holds by
-    their own clock, as the time of day does at which they want the message delivered.
+    This is the earlier of the end of its time to live and its absolute expiry time (3.2.1, 3.2.4); 0 means that a field
+    is not set.  JMS clients set both fields to the same time by their own clock, and this time then counts alone.
     """
     if not ttl_ms or (absolute_ms and created_ms is not None and absolute_ms == created_ms + ttl_ms):
         return absolute_ms
@@ -214,14 +214,14 @@ def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None,
 
 
 def _due(hints: _Hints, now_ms: int) -> int | None:
-    """Return when the message may be delivered; a delivery time precedes a delay."""
+    """Return the time from which the message may be delivered; a delivery time takes precedence over a delay."""
     if hints.delivery_ms is not None or not hints.delay_ms:
         return hints.delivery_ms
     return _time(now_ms + hints.delay_ms, terms.DELIVERY_DELAY)
 
 
 def _properties(octets: bytes, span: Span) -> dict[str, Property]:
-    """Read application properties; types unknown to selectors become text (UUID) or octets (decimal)."""
+    """Return the application properties; types that selectors do not know become text (UUID) or octets (decimal)."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in entries(octets, span).items()}
 
 
@@ -231,23 +231,31 @@ def _identifier(value: Simple) -> str | None:
 
 def _text(value: Simple, where: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise DecodeError(f"{where} is no text")
+        raise DecodeError(f"{where} is not a text")
     return value
 
 
 def _number(value: Simple, where: str, end: int, begin: int = 0) -> int | None:
-    """Check a number from `begin` to below `end`."""
+    """Return a number, if it is from `begin` to below `end`; None for None.
+
+    Raises:
+        DecodeError: The value is not a number, or is out of range.
+    """
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise DecodeError(f"{where} is no whole number")
+        raise DecodeError(f"{where} is not a whole number")
     if not begin <= value < end:
         raise DecodeError(f"{where} is {value}, which is not between {begin} and {end - 1}")
     return value
 
 
 def _time(value: Simple, where: str) -> int | None:
-    """Check a time of day; the queue manager decides about negative ones."""
+    """Return a time in milliseconds since the epoch, which may be negative; the queue manager refuses negative times.
+
+    Raises:
+        DecodeError: The value is not a time.
+    """
     return _number(value, where, _LONG_END, -_LONG_END)
 
 
@@ -256,7 +264,7 @@ def _address(name: str | None, kind: object, link: Address | None) -> Address | 
         return None
     known = codec.KINDS.get(kind) if isinstance(kind, int) else None
     if link is not None and link.name == name and known in (None, link.kind):
-        return link  # one object for all messages of a link
+        return link  # shares one object among all messages of a link
     return _read_address(name, known, AddressKind.QUEUE if link is None else link.kind)
 
 
@@ -273,22 +281,22 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
 
     Args:
         message: The message, as the queue manager delivers it.
-        count: Earlier deliveries that failed.
-        now_ms: Now, in milliseconds since the epoch.
+        count: The number of earlier deliveries that failed.
+        now_ms: The time, in milliseconds since the epoch.
 
     Returns:
-        All sections; the message's own octets when nothing differs.
+        All sections; the octets in which the message arrived if nothing changes.
 
     Raises:
-        EncodeError: It was not sent over AMQP, and AMQP cannot carry a part of it.
-        DecodeError: Its octets were never read by `read`, and are malformed.
+        EncodeError: The message arrived over another protocol, and AMQP cannot carry a part of it.
+        DecodeError: The message's octets did not come from `read`, and are malformed.
     """
     octets = message.encoded
     if octets is not None and message.delivery_time_ms is None:
         head = _header_of(message, count, now_ms)
         at = len(head)
         if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
-            return octets  # nearly always: the rest is not examined
+            return octets  # nearly always, so that the rest need not be examined
     head, rest = pieces(message, count=count, now_ms=now_ms)
     if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
         return octets
@@ -296,7 +304,7 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
 
 
 def pieces(message: Message, *, count: int, now_ms: int) -> tuple[bytes, memoryview]:
-    """Encode a message for a receiver in two pieces, so that a long body is not copied: see `write`."""
+    """Encode a message for a receiver as `write` does, but in two pieces, so that a long body is not copied."""
     header = _header_of(message, count, now_ms)
     octets = message.encoded
     if octets is None:
@@ -315,7 +323,10 @@ def _header_of(message: Message, count: int, now_ms: int) -> bytes:
 
 
 def _left(message: Message, now_ms: int) -> int | None:
-    """Return what is left of a time to live, at least 1 and at most the whole: 0 would mean for ever to JMS clients."""
+    """Return the rest of a message's time to live, in milliseconds; None for no time to live.
+
+    The rest is at least 1, because 0 means to JMS clients that the message never expires.
+    """
     if message.expiry_ms is None or not (message.ttl_ms or message.encoded is None):
         return None
     left_ms = message.expiry_ms - now_ms
@@ -326,7 +337,7 @@ def _left(message: Message, now_ms: int) -> int | None:
 
 @lru_cache(_REMEMBERED)
 def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, count: int) -> bytes:
-    """Encode a header; ``durable=false`` is explicit, because some clients take a missing one for true."""
+    """Encode a header, with an explicit ``durable=false``, because some clients treat a missing field as true."""
     return types.described(
         HEADER,
         types.fields(
@@ -342,7 +353,10 @@ def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, cou
 
 
 def _with_delivery_time(octets: bytes, at: int, delivery_ms: int) -> tuple[bytes, int]:
-    """Return message annotations with the delivery time, and where the next section begins."""
+    """Return message annotations with a delivery time instead of a delay, and the offset of the next section.
+
+    The annotations are empty if the message's own annotations need no change; the offset is then theirs.
+    """
     section, end = b"", at
     if at < len(octets):
         code, value = section_at(octets, at)

@@ -106,7 +106,7 @@ def test_a_container_id_with_a_nul_is_refused_as_it_would_be_cut_there(server: S
         client.say(OPEN, types.string("n\0A"))
         assert client.wait(CLOSE).error() == (
             "amqp:invalid-field",
-            "The connection cannot go on: a container id whose character 2 is U+0000; leave it out.",
+            "The connection is closed: a container id whose character 2 is U+0000; leave it out.",
         )
         assert client.read() is None
     probe(server)

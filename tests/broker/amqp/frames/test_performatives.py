@@ -64,7 +64,7 @@ def test_a_field_too_many_is_found(code: int) -> None:
 
 @pytest.mark.parametrize("code", [OPEN, BEGIN, FLOW, END])
 def test_fields_that_are_no_list_are_found(code: int) -> None:
-    with pytest.raises(DecodeError, match="no list"):
+    with pytest.raises(DecodeError, match="not a list"):
         check(code, types.mapping({}), 0)
 
 
