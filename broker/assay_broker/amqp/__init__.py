@@ -1,4 +1,4 @@
-"""The AMQP 1.0 server: proton's engine between sockets and a queue manager."""
+"""The AMQP 1.0 server, which connects clients to a queue manager with the help of proton's engine."""
 
 from __future__ import annotations
 

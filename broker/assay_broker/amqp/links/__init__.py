@@ -1,1 +1,1 @@
-"""Link endpoints: what the client sends, receives, browses and asks for, and its transactions."""
+"""The server's endpoints of links, for sending, receiving, browsing, requests and transactions."""

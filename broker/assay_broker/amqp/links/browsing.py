@@ -1,4 +1,4 @@
-"""Links that look and take nothing: browsers of a queue, and look-ups of a subscription."""
+"""The links that only look: browsers of a queue, and look-ups of a subscription."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay_sdk.amqp.types import DecodeError
 
 
 class BrowserEnd(ReceiverEnd):
-    """A browser: shows the messages that the queue holds when the link is attached (distribution mode copy)."""
+    """A browser's link, which sends copies of the messages on the queue at the attach (distribution mode copy)."""
 
     known = False
 
@@ -32,11 +32,11 @@ class BrowserEnd(ReceiverEnd):
         self._sent = 0
 
     def begin(self) -> None:
-        """Ask for the messages of the queue."""
+        """Ask the queue manager for the messages of the queue."""
         self.context.ask(self._looked, commands.Browse, self.plan.address, self.plan.selector)
 
     def flow(self) -> None:
-        """Send as many messages as there is credit for, then end a drain."""
+        """Send as many messages as the client has given credit for, and then answer a drain."""
         if self.state is not LinkState.OPEN:
             return
         while self._found and self.engine.credit > 0 and not self.is_full:
@@ -49,19 +49,19 @@ class BrowserEnd(ReceiverEnd):
             self.context.starved[self] = None
 
     def _show(self, found: Browsed) -> bool:
-        """Send a message, or more of it. Return whether it is complete."""
+        """Send a message or its next part; return True if the message is sent completely."""
         if self.engine.unfinished:
             return self.engine.send_on()
         try:
             head, rest = transcoding.pieces(found.message, count=found.count, now_ms=self.context.now_ms())
         except (EncodeError, DecodeError):
-            return True  # it arrived by another protocol, and AMQP cannot encode it
+            return True  # skipped: it arrived over another protocol, and AMQP cannot encode it
         self._sent += 1
         self.engine.send_long(self._sent, head, rest, settled=self.settled)
         return not self.engine.unfinished
 
     def changed(self, delivery: Delivery) -> None:
-        """Ignore the outcome of a copy, and settle it."""
+        """Settle a copy to which the client has given an outcome, and ignore the outcome."""
         if self.state is not LinkState.OPEN:
             return
         if engine.is_settled(delivery) or engine.state_of(delivery) > engine.DeliveryState.RECEIVED:
@@ -71,7 +71,7 @@ class BrowserEnd(ReceiverEnd):
                 engine.settle(delivery)
 
     def ended(self) -> None:
-        """Drop the remaining messages."""
+        """Drop the messages that are not sent yet."""
         self._found.clear()
 
     def _looked(self, answer: Answer) -> None:
@@ -81,27 +81,27 @@ class BrowserEnd(ReceiverEnd):
 
 
 class LookupEnd(LinkEnd):
-    """A receiver without a source: looks up the subscription of its name, and removes it when closed.
+    """A receiver's link without a source, with which Qpid JMS unsubscribes (``AmqpConnectionSession.unsubscribe``).
 
-    Qpid JMS unsubscribes in this way (``AmqpConnectionSession.unsubscribe``).  The link delivers nothing.
+    The link looks up the subscription of its name, and removes it when the client closes the link.  It sends nothing.
     """
 
     known = False
     _terms: Terms | None = None
 
     def begin(self) -> None:
-        """Look up the subscription, whatever its topic."""
+        """Ask the queue manager for the subscription with the link's name, on any topic."""
         self.context.ask(self._found, commands.FindSubscription, self._name, everybodys=self._everybodys)
 
     def end(self, answer: Answer) -> AttachReply:
-        """Return the source of the subscription found."""
+        """Return the server's attach, with the source of the subscription that the look-up has found."""
         del answer
         if self._terms is None:
-            raise RuntimeError("a look-up was granted that found nothing")
+            raise RuntimeError("the queue manager granted a look-up without a subscription")
         return receiving_end(self.attach, termini.found_source(self._terms))
 
     def leave(self) -> None:
-        """Remove the subscription if the client closes the link for good."""
+        """Remove the subscription, if the client closes the link and does not only detach it."""
         if self.closes:
             self.context.ask(self.released, commands.Unsubscribe, self._name, everybodys=self._everybodys)
         else:

@@ -1,4 +1,4 @@
-"""The transaction coordinator: local transactions of one connection (OASIS AMQP 1.0, part 4)."""
+"""The links to the transaction coordinator, for local transactions of one connection (OASIS AMQP 1.0, part 4)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _DISCHARGES = {0x32, "amqp:discharge:list"}
 
 
 class CoordinatorEnd(RequestEnd):
-    """A link to the coordinator: each message on it declares or discharges a transaction."""
+    """A link to the coordinator, on which each message declares or discharges a transaction."""
 
     what = "a declare or discharge"
 
     def end(self, answer: Answer) -> AttachReply:
-        """Return the coordinator as the target, with its capabilities."""
+        """Return the server's attach, with the coordinator and its capabilities as the target."""
         del answer
         target = self.attach.target
         wanted = target.capabilities if isinstance(target, Coordinator) else ()
@@ -50,19 +50,23 @@ class CoordinatorEnd(RequestEnd):
             self._back_out(transaction, None)
 
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Declare or discharge a transaction."""
+        """Declare or discharge a transaction, as a request asks.
+
+        Raises:
+            DecodeError: The request is neither a declare nor a discharge.
+        """
         asked = _asked(octets)
         fields = cast("list[object]", asked.value)
         if asked.descriptor in _DECLARES:
             if fields and fields[0] is not None:
-                self.reject(delivery, Condition(NOT_IMPLEMENTED, "There are local units of work only (4.2)."))
+                self.reject(delivery, Condition(NOT_IMPLEMENTED, "The server supports only local units of work (4.2)."))
                 return
             self._declare(delivery)
             return
         txn_id = fields[0] if fields else None
         transaction = self.context.transactions.get(txn_id) if isinstance(txn_id, bytes) else None
         if transaction is None:
-            self.reject(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work, or it is over."))
+            self.reject(delivery, Condition(UNKNOWN_TRANSACTION, "The unit of work does not exist or has ended."))
             return
         self._close_transaction(transaction)
         self.context.pass_on()
@@ -100,7 +104,7 @@ class CoordinatorEnd(RequestEnd):
         self.context.ask(committed, commands.Commit, transaction.number)
 
     def _close_transaction(self, transaction: Transaction) -> None:
-        """Let the client neither name the transaction any more nor acquire deliveries in it."""
+        """Remove a transaction from the open ones, so that the client can no longer use it."""
         if self.context.transactions.pop(transaction.txn_id, None) is not None:
             transaction.end_acquisition()
 
@@ -129,7 +133,7 @@ def _asked(octets: bytes) -> Described:
     """Return the declare or discharge in a message to the coordinator.
 
     Raises:
-        DecodeError: It is neither.
+        DecodeError: The message is neither a declare nor a discharge.
     """
     reader = types.Reader(octets)
     while reader.more:

@@ -1,4 +1,7 @@
-"""Links on which the client sends: transfers go to the queue manager, its answers return as outcomes."""
+"""The links on which the client sends messages.
+
+Each message goes to the queue manager, whose answer becomes the delivery's outcome.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 _EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(DeliveryState.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
-"""Reason codes for which a link to the message's destination would be refused too (Anonymous Terminus, 2.2.2)."""
+"""The conditions with which the server would also refuse a link to the destination (Anonymous Terminus, 2.2.2)."""
 _NO_TRANSACTION = None, None
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
@@ -47,13 +50,13 @@ _NO_TARGET = refused(
 
 
 class IncomingEnd(SenderEnd):
-    """One link on which the client sends."""
+    """A link on which the client sends messages."""
 
     holds = False
     _plan: Sending | None = None
     _address: Address | None = None
     _credit = 0
-    """How many messages the client may still send."""
+    """The number of messages that the client may still send."""
     _unanswered = 0
     _parts: bytearray | None = None
 
@@ -68,14 +71,14 @@ class IncomingEnd(SenderEnd):
         self.context.ask(self.asked, commands.AttachSender, self.number, plan.address, adopt=plan.made)
 
     def end(self, answer: Answer) -> AttachReply:
-        """Return the target as the server understands it, with properties of the destination."""
+        """Return the server's attach, with the target as the server applies it and the destination's properties."""
         plan = self._plan
         target = b"" if plan is None else attach_encoding.encode_terminus(plan.target, attaches.TARGET)
         told, most = properties(answer.properties), self.context.limits.max_message
         return self.reply(target, offered=_OFFERED, properties=told, most=most)
 
     def leave(self) -> None:
-        """Delete the temporary destination that was made for the link."""
+        """Tell the queue manager of the client's detach, and delete the link's temporary destination at a close."""
         plan = self._plan
         if plan is None or not plan.made or plan.address is None or not self.closes:
             super().leave()
@@ -84,21 +87,21 @@ class IncomingEnd(SenderEnd):
         self.context.ask(self.released, commands.DeleteTemporary, plan.address)
 
     def flow(self) -> None:
-        """Check the client's count of sent messages: it may exceed the credit, too."""
+        """Detach the link if the client's flow claims more sent messages than its credit."""
         if self.engine.overdrawn and self.state is LinkState.OPEN:
             self.expel_overdrawn()
 
     def resume(self) -> None:
-        """Give credit again."""
+        """Give the client credit again, after memory is free."""
         self.catch_up()
 
     # --- transfers
 
     def changed(self, delivery: Delivery) -> None:
-        """Take a transfer of a delivery."""
+        """Handle a transfer: collect the parts of a message, and put it once it is complete."""
         octets = self.engine.read(delivery)
         if not octets and not self.engine.is_current(delivery):
-            return  # the client has settled a delivery that waits for its outcome
+            return  # not a transfer: the client has settled a delivery that waits for its outcome
         if self.attach.unreported.flawed and self.is_flawed(delivery):
             self._spoil(delivery)
         if engine.is_partial(delivery):
@@ -112,7 +115,7 @@ class IncomingEnd(SenderEnd):
             self._whole(delivery, octets)
 
     def _take(self) -> bool:
-        """Advance to the next delivery. Return whether there was credit for this one."""
+        """Continue with the next delivery; return True if the client had credit for the current one."""
         self.engine.advance()
         self._credit -= 1
         self.context.later(self)
@@ -121,7 +124,7 @@ class IncomingEnd(SenderEnd):
     def _part(self, octets: bytes) -> None:
         if self._parts is None:
             self._parts = bytearray()
-        if self.state is not LinkState.EXPELLED:  # otherwise the client has not yet received the detach
+        if self.state is not LinkState.EXPELLED:  # if expelled, the client has not received the detach yet
             self._parts += octets
             self._check_size(len(self._parts))
 
@@ -142,10 +145,14 @@ class IncomingEnd(SenderEnd):
             self._spoil(delivery)
 
     def _transaction_of(self, delivery: Delivery) -> tuple[bytes | None, Transaction | None]:
-        """Return the transaction id of a delivery (None for none), and the open transaction of that id.
+        """Return the transaction of a delivery.
+
+        Returns:
+            The transaction id in the delivery's state, None if it has none, and the open transaction with this id, None
+            if no such transaction is open.
 
         Raises:
-            DecodeError: Its state cannot be read.
+            DecodeError: The delivery's state is not valid.
         """
         if engine.state_of(delivery) != _TRANSACTIONAL:
             return _NO_TRANSACTION
@@ -153,21 +160,21 @@ class IncomingEnd(SenderEnd):
         return txn_id, self.context.transactions.get(txn_id)
 
     def _spoil(self, delivery: Delivery) -> None:
-        """Make the transaction of a delivery fail that is dropped with the link, without an outcome of its own."""
+        """Make the transaction of a delivery fail, because the delivery is dropped together with the link."""
         with suppress(DecodeError):
             _, transaction = self._transaction_of(delivery)
             if transaction is not None:
                 transaction.broken = transaction.broken or self.why
 
     def _turn_away(self, delivery: Delivery) -> None:
-        """Reject a message on a link that has ended: settled without an outcome it might seem accepted."""
+        """Reject a message on a link that has ended, because without an outcome it might seem accepted."""
         if self.why is None or engine.is_settled(delivery) or not self.takes_rejected:
             engine.settle(delivery)
         else:
             engine.reject(delivery, self.why)
 
     def _is_resumed(self, delivery: Delivery) -> bool:
-        """Whether a delivery resumes one from before the attach, of which the server knows nothing (2.7.5, resume)."""
+        """Tell whether a delivery resumes one from before the attach, unknown to the server (2.7.5, resume)."""
         marked, tag = self.attach.unreported.marked, engine.tag_of(delivery)
         found = tag in marked and marked[tag] is None
         if found:
@@ -188,13 +195,13 @@ class IncomingEnd(SenderEnd):
         try:
             txn_id, transaction = self._transaction_of(delivery)
             if txn_id is not None and transaction is None:
-                self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work."))
+                self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "The unit of work does not exist."))
                 return
             message = transcoding.read(
                 octets, self._address, now_ms=context.now_ms(), max_depth=context.limits.max_depth
             )
         except DecodeError as error:
-            self._refuse_one(delivery, Condition(DECODE_ERROR, f"A message cannot be read: {error}."))
+            self._refuse_one(delivery, Condition(DECODE_ERROR, f"A message is not valid: {error}."))
             return
         if self._address is None:
             message = self._addressed(message)
@@ -215,14 +222,14 @@ class IncomingEnd(SenderEnd):
             context.put(commands.Put(context.number, token, self.number, message, transaction.number))
 
     def _addressed(self, message: Message) -> Message:
-        """Return a message with its destination, which its own "to" names."""
+        """Return a message whose "to" is resolved to a queue or a topic."""
         if message.to is None:
             return message
         to = termini.named(message.to, self.context.kind_of)
         return message if to == message.to else replace(message, to=to)
 
     def _refuse_one(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a message before it is put, or close the link if the client waits for no outcome."""
+        """Reject a message that is not valid, or detach the link if the client does not wait for the outcome."""
         if not engine.is_settled(delivery) and self.takes_rejected:
             engine.reject(delivery, why)
             return
@@ -232,18 +239,18 @@ class IncomingEnd(SenderEnd):
             engine.settle(delivery)
 
     def _routed(self, tag: bytes, answer: Answer) -> None:
-        """Take the answer to a settled message on the anonymous relay; close the link if it has no destination."""
+        """Detach the link if the queue manager has refused the destination of a settled message (anonymous relay)."""
         if answer.refused is not None:
             why = condition(answer.refused, tag)
             if why.name in _UNROUTED and self.state is LinkState.OPEN:
                 self.expel(why)
 
     def _why(self, delivery: Delivery, refused: Refused) -> Condition:
-        """Return the error condition of a refused message; on the anonymous relay it names the delivery."""
+        """Return the error condition for a refused message; on the anonymous relay it contains the delivery's tag."""
         return condition(refused, engine.tag_of(delivery) if self._address is None else b"")
 
     def _stored(self, delivery: Delivery, answer: Answer) -> None:
-        """Take the answer to a put."""
+        """Accept or reject a delivery, according to the queue manager's answer to its put."""
         self._unanswered -= 1
         if self.engine.alive:
             if answer.refused is None:
@@ -253,7 +260,7 @@ class IncomingEnd(SenderEnd):
         self.context.later(self)
 
     def _joined(self, delivery: Delivery | None, transaction: Transaction, answer: Answer) -> None:
-        """Take the answer to a put in a transaction."""
+        """Give a delivery its transactional state, according to the queue manager's answer to its put."""
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
         if delivery is not None and self.engine.alive:
@@ -263,12 +270,12 @@ class IncomingEnd(SenderEnd):
                 engine.answer(delivery, DeliveryState.TRANSACTIONAL, transactional(transaction.txn_id, why))
             else:
                 self.expel(why)
-        # A refusal that the client cannot be told by an outcome makes the whole transaction fail.
+        # If the client cannot get a refusal as an outcome, the refusal makes the whole transaction fail.
         transaction.answered(why if delivery is None or not self.takes_rejected else None)
         self.context.later(self)
 
     def catch_up(self) -> None:
-        """Give credit for answered messages, in portions."""
+        """Give the client new credit for answered messages, once half of the credit is used."""
         if self.state is not LinkState.OPEN or self._credit < 0:
             return
         most = self.context.limits.credit

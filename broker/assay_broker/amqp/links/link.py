@@ -1,7 +1,7 @@
-"""A link endpoint: attaching, refused, detaching, expelled (OASIS AMQP 1.0, 2.6).
+"""The server's endpoint of a link (OASIS AMQP 1.0, 2.6).
 
-`LinkEnd` implements the states that all links share (`assay_broker.amqp.links.states`). Its subclasses handle the
-messages. `LinkContext` is what the links of a connection have in common.
+`LinkEnd` implements the state machine of all links (`assay_broker.amqp.links.states`).  Its subclasses handle the
+messages.  `LinkContext` holds the objects that the links of a connection share.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.stepper import Stepper
 from assay_sdk.time import Clock
 
-TOO_LONG = Condition(FRAME_TOO_SMALL, "What the server must say of the link is longer than your max-frame-size.")
+TOO_LONG = Condition(FRAME_TOO_SMALL, "The server's attach for the link is longer than your max-frame-size.")
 _TOGETHER = 128
-"""Messages put in one turn of the queue manager; other connections have their turn in between."""
+"""The most messages put in one turn of the queue manager, so that other connections are served in between."""
 _NS_PER_MS = 1_000_000
 
 Answered = Callable[[Answer], None]
@@ -36,17 +36,17 @@ _Fields = ParamSpec("_Fields")
 
 
 class LinkContext:
-    """Holds what the links of one connection share: limits, transactions, and commands to the queue manager.
+    """The context that the links of one connection share: limits, transactions, and commands to the queue manager.
 
-    One read from the socket often brings many messages or settlements. Each run of puts, or of settlements of one link
-    with one outcome, goes to the queue manager as one command, in the client's order, and links update their credit
-    once afterwards.
+    One read from the socket often brings many messages or settlements.  The context holds successive puts, or
+    successive settlements of one link with one outcome, and passes them to the queue manager together, in the client's
+    order.  Links update their credit once afterwards.
 
     Args:
         queue_manager: The queue manager.
         clock: The clock.
-        limits: Limits for the client.
-        memory_is_short: Returns whether senders get no new credit for lack of memory.
+        limits: The limits of the listener.
+        memory_is_short: Tells whether messages take so much memory that senders get no new credit.
     """
 
     def __init__(
@@ -56,21 +56,21 @@ class LinkContext:
         self.memory_is_short = memory_is_short
         self.kind_of = queue_manager.kind_of
         self.number = 0
-        """The queue manager's number of the connection; 0 while it knows of none."""
+        """The connection's number at the queue manager; 0 before and after the connection there."""
         self.congested = False
         """Whether too much output waits for the client to read."""
         self.gets_own = False
-        """Whether receivers get messages that their own session put in a unit of work and has not committed."""
+        """Whether receivers also get messages that their own session has put in a unit of work but not committed."""
         self.instant_ms = 0
-        """When the present input arrived, as `now_ms` returns it; 0 while none is handled."""
+        """The time at which the current input arrived, for `now_ms`; 0 while no input is being handled."""
         self.transactions: dict[bytes, Transaction] = {}
         """The open transactions, by their ids."""
         self.links: dict[int, LinkEnd] = {}
-        """The links that are not detached on both sides, by their numbers."""
+        """The links that client and server have not both detached, by number."""
         self.starved: dict[LinkEnd, None] = {}
-        """Links whose `resume` is to be called when there is room for their output."""
+        """The links that wait until the client has read output, and whose `resume` must then be called."""
         self.expected: dict[int, Answered] = {}
-        """The receivers of the queue manager's answers, by their tokens."""
+        """The functions that take the queue manager's answers, by the tokens of the commands."""
         self._queue_manager = queue_manager
         self._clock = clock
         self._numbers = itertools.count(1)
@@ -79,9 +79,9 @@ class LinkContext:
         self._behind: dict[LinkEnd, None] = {}
 
     def now_ms(self) -> int:
-        """Return milliseconds since the epoch, the same for everything that arrives together.
+        """Return the time in milliseconds since the epoch; all input that arrives together has the same time.
 
-        Rounded up, as clients do (DD-02, DD-56), so that no delay ends earlier than the client counts.
+        The time is rounded up, as clients do (DD-02, DD-56), so that no delay ends too early for the client.
         """
         return self.instant_ms or -(-self._clock.wall_ns() // _NS_PER_MS)
 
@@ -90,7 +90,7 @@ class LinkContext:
         return next(self._numbers)
 
     def expect(self, answered: Answered) -> int:
-        """Return a token for a command, and call `answered` with its answer."""
+        """Return a token for a command, and call `answered` later with the command's answer."""
         token = next(self._numbers)
         self.expected[token] = answered
         return token
@@ -102,32 +102,32 @@ class LinkContext:
         *fields: _Fields.args,
         **more: _Fields.kwargs,
     ) -> None:
-        """Have the queue manager handle a command of this connection, after what is held.
+        """Send a command of this connection to the queue manager, after the held puts and settlements.
 
         Args:
-            answered: Called with the answer; None for no answer.
-            kind: The command.
-            fields: Its fields behind connection and token.
-            more: Fields by their names.
+            answered: Called with the answer; None to ask for no answer.
+            kind: The command's type.
+            fields: The command's fields after connection and token.
+            more: Further fields by name.
         """
         token = None if answered is None else self.expect(answered)
         self.handle(kind(self.number, token, *fields, **more))
 
     def handle(self, command: Command) -> None:
-        """Pass on what is held, then have the queue manager handle a command."""
+        """Send a command to the queue manager, after the held puts and settlements."""
         self.pass_on()
         self._queue_manager.handle(command)
 
     def put(self, put: commands.Put) -> None:
-        """Hold a put, to be passed on with the puts that follow."""
+        """Hold a put, to send it to the queue manager together with the next puts."""
         if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
-            self.pass_on()  # puts in a unit of work are answered at once, unless others are stored with them
+            self.pass_on()  # separately, because puts in a unit of work must not wait for the disk with other puts
         self._puts.append(put)
         if len(self._puts) >= _TOGETHER:
             self.pass_on()
 
     def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Hold a settlement, to be passed on with those of the same link and outcome that follow."""
+        """Hold a settlement, to send it to the queue manager with the next ones of the same link and outcome."""
         settling = self._settling
         if settling is not None and settling[0] == link and settling[1] is outcome:
             settling[2].append(delivery)
@@ -136,7 +136,7 @@ class LinkContext:
         self._settling = (link, outcome, [delivery])
 
     def pass_on(self) -> None:
-        """Pass everything that is held on to the queue manager."""
+        """Send the held puts and settlements to the queue manager."""
         if self._puts:
             puts, self._puts = self._puts, []
             self._queue_manager.put_together(puts)
@@ -146,11 +146,11 @@ class LinkContext:
             self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
 
     def later(self, end: LinkEnd) -> None:
-        """Have a link's `catch_up` called once, after everything that arrives now."""
+        """Call a link's `catch_up` once, after all current input is handled."""
         self._behind[end] = None
 
     def catch_up(self) -> None:
-        """Pass on what is held and call `catch_up` of the links that asked for it, until neither is left."""
+        """Send the held puts and settlements, and call `catch_up` of the links that asked for it, until all is done."""
         self.pass_on()
         while self._behind:
             behind, self._behind = self._behind, {}
@@ -160,18 +160,18 @@ class LinkContext:
 
 
 class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
-    """Our endpoint of one link.
+    """The server's endpoint of one link.
 
     Args:
-        context: The connection.
+        context: The context that the connection's links share.
         engine: The engine's link.
         attach: The fields of the client's attach.
     """
 
     known = True
-    """Whether the queue manager knows of the link, and is told of its end."""
+    """Whether the queue manager knows the link and must be told of its end."""
     holds = True
-    """Whether it is told even if the whole connection ends."""
+    """Whether the queue manager must be told of the link's end even if the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)
@@ -182,17 +182,17 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.closes = False
         """Whether the client's detach is a close."""
         self.why: Condition | None = None
-        """The reason for which the link is refused or expelled; set before the step."""
+        """The error with which the server refuses or detaches the link; set before the state machine's step."""
         self._granted: Answer | None = None
 
     # --- events
 
     @abstractmethod
     def begin(self) -> None:
-        """Ask the queue manager for what the client's attach wants."""
+        """Ask the queue manager for the source or target in the client's attach."""
 
     def asked(self, answer: Answer) -> None:
-        """Take the queue manager's answer to the attach."""
+        """Open or refuse the link, according to the queue manager's answer to the attach."""
         if answer.refused is not None:
             self.why = self.why or condition(answer.refused)
             self._step(LinkInput.REFUSED)
@@ -211,18 +211,18 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self._step(LinkInput.DETACHED)
 
     def released(self, answer: Answer) -> None:
-        """Take the queue manager's answer to the detach."""
+        """Answer the client's detach, after the queue manager's answer."""
         if answer.refused is not None:
             self.why = condition(answer.refused)
         self._step(LinkInput.RELEASED)
 
     def revoked(self, why: Refused) -> None:
-        """Detach, because the queue manager has ended the link."""
+        """Detach the link, because the queue manager has ended it."""
         self.why = condition(why)
         self._step(LinkInput.EXPELLED)
 
     def expel(self, why: Condition) -> None:
-        """Detach, because of the client's fault or because the link was attached elsewhere."""
+        """Detach the link with an error, because the client made a mistake or attached the link elsewhere."""
         if self.state is LinkState.OPEN:
             self.tell_left()
         self.why = why
@@ -232,7 +232,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         """End the link with its session or connection.
 
         Args:
-            alone: Whether only the session ends, so that the queue manager does not learn it from the connection's end.
+            alone: Whether only the session ends.  The queue manager must then be told, because no connection ends.
         """
         if self.state in {LinkState.ATTACHING, LinkState.LEFT, LinkState.OPEN} and (alone or self.holds):
             self.tell_left()
@@ -250,7 +250,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self._echo()
 
     def _change_acquisition(self) -> None:
-        """Acquire deliveries in another transaction, or in none, if the client has asked for it (4.4.3)."""
+        """Acquire deliveries in another transaction or in none, if a flow of the client has asked for it (4.4.3)."""
         wish = self.attach.unreported.acquires
         if wish is not None and self.state is LinkState.OPEN:
             self.attach.unreported.acquires = None
@@ -263,43 +263,43 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             txn_id: The transaction's id as the client has sent it; None for no transaction.
         """
         if txn_id is not None:
-            self.expel(Condition(NOT_IMPLEMENTED, "This link acquires nothing, so nothing in a unit of work."))
+            self.expel(Condition(NOT_IMPLEMENTED, "This link cannot acquire deliveries in a unit of work."))
 
     def _echo(self) -> None:
-        """Answer a flow whose echo field asks for it (2.7.4)."""
+        """Send a flow, if the client's flow asks for one with its echo field (2.7.4)."""
         unreported = self.attach.unreported
         if unreported.echo and self.state is LinkState.OPEN:
             unreported.echo = False
             self.engine.tell()
 
     def changed(self, delivery: Delivery) -> None:
-        """Handle a new delivery, a further part of one, or its new state."""
+        """Handle a new delivery, a further part of a delivery, or a delivery's new state."""
 
     def deliver(self, delivery: Deliver) -> None:
-        """Send a message of the queue manager."""
+        """Send a message from the queue manager to the client."""
 
     def resume(self) -> None:
-        """Go on after a lack of room in the client's output or of memory is over."""
+        """Continue after the client has read output, or after memory is free again."""
 
     def catch_up(self) -> None:
-        """Pass on credit, after `LinkContext.later`."""
+        """Update credit, after a call of `LinkContext.later`."""
 
     # --- for subclasses
 
     @abstractmethod
     def end(self, answer: Answer) -> AttachReply:
-        """Return our attach, after the queue manager has granted the link."""
+        """Return the fields of the server's attach, after the queue manager has granted the link."""
 
     def opened(self) -> None:
-        """Start the link, which is attached on both sides."""
+        """Start the link, after client and server have attached it."""
 
     def tell_left(self) -> None:
-        """Tell the queue manager that the link has ended, without an answer."""
+        """Tell the queue manager that the link has ended, without asking for an answer."""
         if self.known:
             self.context.ask(None, commands.Detach, self.number)
 
     def leave(self) -> None:
-        """Tell the queue manager of the client's detach; its answer goes to `released`."""
+        """Tell the queue manager of the client's detach, and pass its answer to `released`."""
         if self.known:
             self.context.ask(self.released, commands.Detach, self.number)
         else:
@@ -307,7 +307,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.released(Answer(self.context.number, 0))
 
     def ended(self) -> None:
-        """Drop what the link holds."""
+        """Drop the messages and deliveries that the link holds."""
 
     # --- the table
 
@@ -316,7 +316,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             do(self)
 
     def _open(self) -> None:
-        """Send our attach."""
+        """Send the server's attach, or refuse the link if the attach is too long for a frame."""
         if self._granted is None:
             return
         end, self._granted = self.end(self._granted), None
@@ -328,31 +328,31 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.expel(TOO_LONG)  # frame-size-too-small (2.8.15)
 
     def _go_on(self) -> None:
-        """Start the link if it is still open."""
+        """Start the link, if it is still open."""
         self._change_acquisition()
         if self.state is LinkState.OPEN:
             self.opened()
             self._echo()
 
     def _close(self) -> None:
-        """Send a detach that closes the link."""
+        """Send a detach that closes the link, with the error if it has one."""
         self.engine.close(self.why)
         self.ended()
 
     def _answer_detach(self) -> None:
-        """Detach, or close, as the client has."""
+        """Answer the client's detach with a detach, or with a close if the client has closed the link."""
         if self.closes:
             self.engine.close(self.why)
         else:
             self.engine.detach()
 
     def _refuse(self) -> None:
-        """Attach without source and target, then close with the reason (2.6.3)."""
+        """Refuse the link: attach it without source and target, and close it with the error (2.6.3)."""
         self.engine.open(self.no_ends())
         self._close()
 
     def no_ends(self) -> AttachReply:
-        """Return an attach without source and target."""
+        """Return the fields of an attach without source and target."""
         return AttachReply(name=self.attach.name, snd_settle_mode=self.attach.snd_settle_mode)
 
     def _end(self) -> None:
@@ -361,7 +361,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.forget()
 
     def forget(self) -> None:
-        """Make the connection forget the link: it is detached on both sides, or ends with its session."""
+        """Remove the link from the connection, after both sides have detached it or with the end of its session."""
         self.context.links.pop(self.number, None)
         self.engine.end = None
 
@@ -377,4 +377,4 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         LinkAction.END: (_answer_detach, _end),
         LinkAction.END_HERE: (lambda end: end.ended(),),
     }
-    """The steps of each action, in order; methods of subclasses are looked up at the call."""
+    """The methods of each action, in order; a lambda calls a method that subclasses override."""

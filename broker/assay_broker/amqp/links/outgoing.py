@@ -1,18 +1,20 @@
-"""Links on which the client receives: the queue manager's messages out; `SettlingEnd` takes the outcomes back.
+"""The links on which the client receives, and which send the queue manager's messages.
 
-A flow whose properties hold a `txn-id` makes the link acquire deliveries in a transaction (OASIS AMQP 1.0, 4.4.3).  A
-flow whose `txn-id` is null ends it, and so does the arrival of the discharge: later deliveries are in no transaction.
-What happens to an acquired delivery:
+`SettlingEnd`, the base class, handles the outcomes.
 
-| it is        | committed             | rolled back          | the client's outcome |
-|--------------|-----------------------|----------------------|----------------------|
-| not yet sent | sent in no unit       | given back           | -                    |
-| sent in part | the rest is sent      | aborted, given back  | aborted, enlisted    |
-| sent         | the client settles it | released, given back | enlisted             |
-| enlisted     | the outcome holds     | released, given back | -                    |
+A flow with a `txn-id` in its properties makes the link acquire deliveries in a transaction (OASIS AMQP 1.0, 4.4.3).
+The transaction acquires no further deliveries after a flow whose `txn-id` is null, or after the client's discharge.
+The link treats an acquired delivery as follows:
 
-On a link of settled deliveries a delivery is accepted in the transaction when it begins to leave.  So it is enlisted at
-once; one that has not been sent when the discharge arrives is given back, and comes again in no unit.
+| delivery     | at a commit           | at a rollback        | at the client's outcome |
+|--------------|-----------------------|----------------------|-------------------------|
+| not yet sent | sent in no unit       | given back           | -                       |
+| sent in part | the rest is sent      | aborted, given back  | aborted, enlisted       |
+| sent         | the client settles it | released, given back | enlisted                |
+| enlisted     | the outcome holds     | released, given back | -                       |
+
+If the link sends deliveries settled, it enlists each delivery as accepted when it begins to send it.  At the discharge
+it gives back the deliveries that it has not begun to send; the client then gets them in no unit of work.
 """
 
 from __future__ import annotations
@@ -42,27 +44,27 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Durability, Outcome
 
 _LOOK = 65_536
-"""Octets sent before the engine is asked again how much output waits."""
+"""The octets that are sent before the link asks the engine again how much output waits."""
 _OPEN = LinkState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
 _FAILED = Disposition(Outcome.MODIFIED)
 
 
 class OutgoingEnd(SettlingEnd):
-    """One link on which the client receives."""
+    """A link on which the client receives."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
         self._asked = 0
-        """Credit that the queue manager has and has not used."""
+        """The credit that the queue manager has got for the link and has not used yet."""
         self._unlooked = 0
-        """Octets sent since the engine was asked how much output waits."""
+        """The octets sent since the link last asked the engine how much output waits."""
         self._draining = False
         self._drain_due = False
-        """Whether a drain is to be answered once the messages waiting here or for the window have left."""
+        """Whether the server must answer a drain as soon as all waiting messages are sent."""
 
     def begin(self) -> None:
-        """Ask the queue manager for the source."""
+        """Ask the queue manager for the queue or subscription of the source."""
         plan = self.plan
         token = self.context.expect(self.asked)
         self.context.handle(
@@ -87,7 +89,7 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Pass credit on in portions, and answer a drain."""
+        """Pass the client's credit on to the queue manager, once half of it is new, and start a drain."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -108,9 +110,9 @@ class OutgoingEnd(SettlingEnd):
             self.context.ask(None, commands.Flow, self.number, more)
 
     def heed_credit(self) -> None:
-        """Take back the credit that the client has taken back, before a message is given back that would use it.
+        """Apply a reduction of the client's credit, before a message that is given back uses the old credit.
 
-        The engine reports flows after the outcomes that arrived with them.
+        The engine reports outcomes before the flows that arrived together with them.
         """
         less = max(0, self.engine.credit - len(self._waiting)) - self._asked
         if less < 0 and not self._draining:
@@ -118,23 +120,23 @@ class OutgoingEnd(SettlingEnd):
             self.context.handle(commands.Flow(self.context.number, None, self.number, less))
 
     def _drained(self, answer: Answer) -> None:
-        """Take the answer to a drain: the queue manager has sent what it had, and the credit is used up."""
+        """Handle the queue manager's answer to a drain: it has sent all available messages and holds no credit."""
         del answer
         self._draining = False
         filled, self._asked = self._asked == 0, 0
         if not self.wants_drain or (filled and self.engine.credit > len(self._waiting)):
-            self.flow()  # the client has stopped draining, or more messages than one portion may be left
+            self.flow()  # the client has stopped the drain, or the queue may hold more messages than one portion
         else:
             self._end_drain()
 
     def _end_drain(self) -> None:
-        """Answer a drain once all its messages have left."""
+        """Answer a drain if all its messages are sent; otherwise let `resume` try again."""
         self._drain_due = bool(self._waiting) or not self.end_drain()
         if self._drain_due:
             self.context.starved[self] = None
 
     def resume(self) -> None:
-        """Send what waits, and pass credit on again."""
+        """Send the waiting deliveries, and pass credit on again."""
         self._unlooked = _LOOK
         if self._to_release and self.state is _OPEN:
             self._release()
@@ -151,9 +153,9 @@ class OutgoingEnd(SettlingEnd):
     # --- deliveries
 
     def deliver(self, delivery: Deliver) -> None:
-        """Send a message."""
+        """Send a message to the client, or let it wait until the client has read output."""
         if self.state is not _OPEN:
-            return  # the queue manager took it back with the link
+            return  # the queue manager has taken the message back with the link
         self._asked -= 1
         if (self._acquirer is not None or delivery.settled is not self.settled) and not self._acquires(delivery):
             return
@@ -164,13 +166,16 @@ class OutgoingEnd(SettlingEnd):
             self.context.starved[self] = None
 
     def _acquires(self, delivery: Deliver) -> bool:
-        """Acquire a delivery in the link's transaction. Return False if it is given back instead.
+        """Acquire a delivery in the link's transaction.
 
-        The queue manager may have handed it out before it learned that the link's transaction has begun or ended.
+        The queue manager may have sent the delivery before it knew that the transaction has begun or ended.
+
+        Returns:
+            False if the delivery is given back instead, because the link now sends settled in no transaction.
         """
         if delivery.settled:
             return True
-        if self._acquirer is None:  # the client, outside a transaction, wants it settled
+        if self._acquirer is None:  # outside a transaction this link must send settled
             self.context.settle(self.number, delivery.delivery, Outcome.RELEASED)
             self.context.later(self)
             return False
@@ -179,25 +184,25 @@ class OutgoingEnd(SettlingEnd):
 
     @property
     def _has_filled(self) -> bool:
-        """Whether the output has no room. The engine is asked only after `_LOOK` octets, because asking is slow."""
+        """Whether too much output waits; the engine is asked only after each `_LOOK` octets, because that is slow."""
         if self._unlooked < _LOOK and not self.context.congested:
             return False
         self._unlooked = 0
         return self.is_full
 
     def catch_up(self) -> None:
-        """Pass credit on."""
+        """Pass the client's credit on to the queue manager."""
         self.flow()
 
     def _send(self, delivery: Deliver) -> bool:
-        """Send a message, or more of it. Return whether it is complete."""
+        """Send a message or its next part; return True if the message is sent completely."""
         link = self.engine
         if link.unfinished:
             return link.send_on()
         message, octets = delivery.message, delivery.message.encoded
         acquirer = self._acquired.get(delivery.delivery)
         if acquirer is not None and self.settled and acquirer.txn_id not in self.context.transactions:
-            return False  # nothing can be accepted in it any more; its end gives the delivery back
+            return False  # its discharge has arrived; its end gives the delivery back
         state = b"" if acquirer is None else acquirer.state
         now_ms = 0 if message.expiry_ms is None else self.context.now_ms()
         try:
@@ -209,8 +214,8 @@ class OutgoingEnd(SettlingEnd):
                 head, rest = transcoding.pieces(message, count=delivery.count, now_ms=now_ms)
                 self._unlooked = _LOOK
                 sent = link.send_long(delivery.delivery, head, rest, settled=self.settled, state=state)
-        except (EncodeError, DecodeError) as error:  # it arrived by another protocol
-            self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
+        except (EncodeError, DecodeError) as error:  # the message arrived over another protocol
+            self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be sent over AMQP: {error}."))
             return False
         if sent is not None and not self.settled:
             self._unsettled[sent] = delivery.delivery
@@ -222,12 +227,16 @@ class OutgoingEnd(SettlingEnd):
     # --- acquisition (4.4.3)
 
     def acquire(self, txn_id: object) -> None:
-        """Acquire deliveries in a transaction from now on, in none if the id is None."""
+        """Acquire deliveries in a transaction from now on.
+
+        Args:
+            txn_id: The transaction's id as the client has sent it; None for no transaction.
+        """
         transaction = self.context.transactions.get(txn_id) if isinstance(txn_id, bytes) else None
         if txn_id is not None and not isinstance(txn_id, bytes):
             self.expel(Condition(BAD_FIELD, "The txn-id of a flow is not binary."))
         elif txn_id is not None and transaction is None:
-            self.expel(Condition(UNKNOWN_TRANSACTION, "A flow names a unit of work that does not exist or is over."))
+            self.expel(Condition(UNKNOWN_TRANSACTION, "A flow names a unit of work that does not exist or has ended."))
         else:
             self._acquire_in(transaction)
 
@@ -236,24 +245,27 @@ class OutgoingEnd(SettlingEnd):
         if transaction is not None:
             transaction.acquire(self)
         if self.settled and (was is None) is not (transaction is None):
-            # In a transaction a delivery stays the link's until the discharge.
+            # In a transaction the queue manager must keep the delivery until the discharge, so it is sent unsettled.
             settled = transaction is None
             self.context.ask(None, commands.Flow, self.number, 0, settled=settled)
 
     def acquisition_ended(self, transaction: Transaction) -> None:
-        """Acquire nothing more in a transaction that is being discharged."""
+        """Stop acquiring deliveries in a transaction, because the client discharges it."""
         if self._acquirer is transaction and self.state is LinkState.OPEN:
             self._acquire_in(None)
 
     def _take_acquired(self, transaction: Transaction) -> list[int]:
-        """Return the deliveries that a transaction has acquired, in the order of their sending, and forget them."""
+        """Remove and return the numbers of the deliveries that a transaction has acquired, in the order of sending."""
         numbers = [number for number, one in self._acquired.items() if one is transaction]
         for number in numbers:
             del self._acquired[number]
         return numbers
 
     def acquisition_committed(self, transaction: Transaction) -> None:
-        """Leave deliveries without an outcome to the client. On a link of settled deliveries, give back the unsent."""
+        """Handle a commit: deliveries without an outcome are in no transaction any more.
+
+        A link that sends settled gives back the deliveries that it has not begun to send.
+        """
         numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
             return
@@ -266,7 +278,7 @@ class OutgoingEnd(SettlingEnd):
                 engine.clear_state(delivery)
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:
-        """Give all deliveries back, with or without an outcome."""
+        """Give all deliveries that the transaction has acquired back to the queue, with or without an outcome."""
         numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
             return
@@ -279,13 +291,17 @@ class OutgoingEnd(SettlingEnd):
         self._release()
 
     def _sent(self, numbers: Sequence[int]) -> dict[int, Delivery]:
-        """Return the deliveries of these numbers that have left and that the client has not settled."""
+        """Return the deliveries with these numbers that were sent and that the client has not settled, by number."""
         sent = {number: delivery for delivery, number in self._unsettled.items()}
         found = {number: self._enlisted.get(number) or sent.get(number) for number in numbers}
         return {number: delivery for number, delivery in found.items() if delivery is not None}
 
     def _give_back_unsent(self, number: int) -> bool:
-        """Give a delivery back, not counted as one, if it has not begun to leave. Return whether it was given back."""
+        """Give a delivery back, without counting it as one, if the link has not begun to send it.
+
+        Returns:
+            True if the delivery was given back.
+        """
         delivery = next((one for one in self._waiting if one.delivery == number), None)
         if delivery is None or self._is_begun(number):
             return False
@@ -294,7 +310,7 @@ class OutgoingEnd(SettlingEnd):
         return True
 
     def _give_back_sent(self, number: int, delivery: Delivery | None) -> None:
-        """Give a delivery back, counted as one: abort it if it was sent in part, otherwise release it."""
+        """Give a delivery back and count it as one; abort it if it was sent in part, otherwise release it."""
         if self._is_begun(number):
             self._waiting.popleft()
             delivery = self.engine.abort()
@@ -305,7 +321,7 @@ class OutgoingEnd(SettlingEnd):
         self._settle_alone(None, number, _FAILED)
 
     def _release(self) -> None:
-        """Release what was given back. A delivery that waits for the session's window has to leave first."""
+        """Release the deliveries that were given back, once no delivery waits for the session's window."""
         if self.engine.queued > 0:
             self.context.starved[self] = None
             return
@@ -315,15 +331,15 @@ class OutgoingEnd(SettlingEnd):
                 engine.release(delivery)
 
     def _is_begun(self, number: int) -> bool:
-        """Whether a delivery was sent in part."""
+        """Tell whether the link has sent a delivery in part."""
         return self.engine.unfinished and self._waiting[0].delivery == number
 
     # --- ending
 
     def leave(self) -> None:
-        """Apply the default outcome to unsettled deliveries.
+        """Apply the default outcome to unsettled deliveries, and tell the queue manager that the client has detached.
 
-        Remove the subscription if the client closes it for good.
+        If the client closes the link, delete its temporary destination or its durable subscription.
         """
         plan = self.plan
         self._give_back()
@@ -338,7 +354,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.ask(self.released, commands.Unsubscribe, str(plan.name), everybodys=plan.everybodys)
 
     def tell_left(self) -> None:
-        """Apply the default outcome to unsettled deliveries first."""
+        """Apply the default outcome to unsettled deliveries, and tell the queue manager that the link has ended."""
         self._give_back()
         super().tell_left()
 
@@ -346,7 +362,7 @@ class OutgoingEnd(SettlingEnd):
         """Apply the default outcome to unsettled deliveries."""
         if not self._unsettled:
             return
-        # With credit left, the messages given back would be delivered to this link again.
+        # Without credit, because the queue manager would otherwise deliver these messages to this link again.
         self.context.ask(None, commands.Flow, self.number, -self._asked)
         self._asked = 0
         for number in self._unsettled.values():

@@ -1,4 +1,4 @@
-"""Links on which the client receives: what consumers and browsers have in common."""
+"""The common base of the links on which the client receives: consumers and browsers."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ class ReceiverEnd(LinkEnd):
     """A link on which the client receives.
 
     Args:
-        context: What the links of its connection share.
+        context: The context that the connection's links share.
         engine: The engine's link.
         attach: The fields of the client's attach.
-        plan: The destination and options of its source.
+        plan: The destination and the options in the client's source.
     """
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
         super().__init__(context, engine, attach)
         self.plan = plan
         self.settled = attach.snd_settle_mode == SettleMode.SETTLED
-        """Whether deliveries are sent settled."""
+        """Whether the server sends deliveries settled."""
 
     def end(self, answer: Answer) -> AttachReply:
-        """Return the source as the server understands it, with properties of the queue."""
+        """Return the server's attach, with the source as the server applies it and the queue's properties."""
         return receiving_end(self.attach, self.plan.source, properties(answer.properties))
 
     def opened(self) -> None:
-        """Use credit that arrived with the attach."""
+        """Use the credit that arrived together with the attach."""
         self.flow()
 
     def resume(self) -> None:
-        """Go on sending."""
+        """Continue to send, after the client has read output."""
         self.flow()
 
     @property
     def is_full(self) -> bool:
-        """Whether so much output waits for the client or its session's window that no more is written."""
+        """Whether too much output waits for the client to read, or for its session's window."""
         return self.context.congested or self.engine.session.unsent > self.context.limits.unsent
 
     @property
     def wants_drain(self) -> bool:
-        """Whether the client drains its credit and has not been answered."""
+        """Whether the client has asked for a drain that the server has not answered yet."""
         return self.attach.unreported.drain and self.engine.draining
 
     def end_drain(self) -> bool:
-        """Answer a drain. Return False while messages of it wait for the session's window.
+        """Answer a drain, unless messages still wait for the session's window; return False if they do.
 
-        The engine would postpone its answer, but never send it.
+        If they do, the engine would postpone the answer and never send it.
         """
         if self.engine.queued > 0:
             return False
@@ -68,12 +68,12 @@ class ReceiverEnd(LinkEnd):
 
 
 def receiving_end(attach: Attach, source: Terminus, told: bytes = b"") -> AttachReply:
-    """Return our attach for a link on which the client receives.
+    """Return the server's attach for a link on which the client receives.
 
     Args:
-        attach: The client's.
-        source: The source as the server understands it.
-        told: Properties, an encoded map; empty for none.
+        attach: The client's attach.
+        source: The source as the server applies it.
+        told: The link's properties, as an encoded map; empty for no properties.
     """
     target, mode = attach.target, attach.snd_settle_mode
     return AttachReply(

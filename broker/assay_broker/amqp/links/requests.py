@@ -1,6 +1,6 @@
-"""Links on which the client sends requests: each message is a request, its outcome the answer.
+"""The links on which the client sends requests: each message is a request, and its outcome is the answer.
 
-They are the transaction coordinator (OASIS AMQP 1.0, part 4) and the cancelling of delayed messages.
+These are the links to the transaction coordinator (OASIS AMQP 1.0, part 4), and the links that cancel delayed messages.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from assay_sdk.amqp import codec
 from assay_sdk.amqp.types import DecodeError
 
 _MAX_OCTETS = 4_096
-"""Octets of the longest request. A declare, a discharge or a message id is far shorter."""
+"""The most octets of a request; a declare, a discharge or a message id is far shorter."""
 
 
 class RequestEnd(SenderEnd):
-    """A link whose messages are requests; each is passed to `ask`."""
+    """A link whose messages are requests, which `ask` carries out."""
 
     known = False
     what = "a request"
-    """What a request is called in error descriptions."""
+    """The noun for a request in error descriptions."""
 
     _parts = b""
 
     def begin(self) -> None:
-        """Attach without asking the queue manager, because the link itself needs no authority."""
+        """Open the link without asking the queue manager, because the link itself needs no authority."""
         self.asked(Answer(self.context.number, 0))
 
     def catch_up(self) -> None:
-        """Give credit in portions."""
+        """Give the client new credit, once it has used half of it."""
         most = self.context.limits.credit
         room = most - self.engine.credit
         if room * 2 >= most:
@@ -46,19 +46,19 @@ class RequestEnd(SenderEnd):
 
     @abstractmethod
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Carry out a request; the delivery's outcome is the answer.
+        """Carry out a request, and answer it with the delivery's outcome.
 
         Raises:
-            DecodeError: The octets are no such request.
+            DecodeError: The octets are not a valid request.
         """
 
     def accept(self, delivery: Delivery) -> None:
-        """Answer that the request was carried out."""
+        """Accept a delivery, because its request was carried out."""
         if self.engine.alive:
             engine.accept(delivery)
 
     def changed(self, delivery: Delivery) -> None:
-        """Take a transfer of a delivery."""
+        """Handle a transfer: collect the parts of a request, and carry it out once it is complete."""
         if self.attach.unreported.flawed and self.is_flawed(delivery):
             self.engine.drop(delivery)
             return
@@ -73,7 +73,7 @@ class RequestEnd(SenderEnd):
             engine.settle(delivery)
             return
         if len(self._parts) > _MAX_OCTETS:
-            self.expel(Condition(DECODE_ERROR, f"What is sent here is not {self.what}: it is too long."))
+            self.expel(Condition(DECODE_ERROR, f"A message on this link is too long for {self.what}."))
             return
         if engine.is_partial(delivery) or not self.engine.is_current(delivery):
             return
@@ -82,7 +82,7 @@ class RequestEnd(SenderEnd):
         self.catch_up()
         if engine.is_settled(delivery):
             engine.settle(delivery)
-            self.expel(Condition(NOT_ALLOWED, f"Send {self.what} unsettled: its outcome is the answer."))
+            self.expel(Condition(NOT_ALLOWED, f"Send {self.what} unsettled, because its outcome is the answer."))
             return
         try:
             self.ask(delivery, octets)
@@ -93,13 +93,14 @@ class RequestEnd(SenderEnd):
 class CancelEnd(RequestEnd):
     """A link to `CANCEL_NODE`: the body of each message is the id of a delayed message to cancel.
 
-    The outcome is accepted when it was, and rejected with ``amqp:not-found`` when no such message is staged.
+    The server accepts the message if it has cancelled the delayed message.  It rejects the message with
+    ``amqp:not-found`` if no message of this id is staged.
     """
 
     what = "a message id"
 
     def end(self, answer: Answer) -> AttachReply:
-        """Return the target as the client wrote it."""
+        """Return the server's attach, with the target as the client wrote it."""
         del answer
         target = self.attach.target
         return self.reply(
@@ -107,7 +108,11 @@ class CancelEnd(RequestEnd):
         )
 
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Cancel a delayed message."""
+        """Cancel the delayed message whose id is the body of a request.
+
+        Raises:
+            DecodeError: The body is not a text.
+        """
         body = codec.decode(octets).message.body
         if not isinstance(body, str) or not body:
             raise DecodeError("The body is not a message id: send its text.")

@@ -1,4 +1,4 @@
-"""Links on which the client sends: what messages and requests have in common."""
+"""The common base of the links on which the client sends: messages and requests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class SenderEnd(LinkEnd):
     """A link on which the client sends."""
 
     def reply(self, target: bytes, *, offered: bytes = b"", properties: bytes = b"", most: int = 0) -> AttachReply:
-        """Return our attach.
+        """Return the server's attach.
 
         Args:
             target: The target, encoded.
-            offered: Offered capabilities, an encoded array of symbols; empty for none.
-            properties: An encoded map; empty for none.
-            most: Octets of a message; 0 for no limit.
+            offered: The offered capabilities, as an encoded array of symbols; empty for none.
+            properties: The link's properties, as an encoded map; empty for none.
+            most: The most octets of a message; 0 for no limit.
         """
         return AttachReply(
             name=self.attach.name,
@@ -35,31 +35,31 @@ class SenderEnd(LinkEnd):
         )
 
     def opened(self) -> None:
-        """Give credit, unless the client has sent without any."""
+        """Give the client credit, or detach the link if the client has sent without credit."""
         if self.engine.overdrawn:
             self.expel_overdrawn()
         else:
             self.catch_up()
 
     def expel_overdrawn(self) -> None:
-        """Detach, because the client has sent without credit."""
-        self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
+        """Detach the link, because the client has sent without credit."""
+        self.expel(Condition(TRANSFER_LIMIT, "The client has sent without credit: wait for a flow."))
 
     @property
     def takes_rejected(self) -> bool:
-        """Whether the client supports the outcome rejected."""
+        """Whether the client supports the outcome *rejected*."""
         source = self.attach.source
         return source is None or not source.outcomes or _REJECTED in source.outcomes
 
     def reject(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a delivery; close the link instead if the client does not support that outcome (4.3)."""
+        """Reject a delivery, or detach the link if the client does not support the outcome *rejected* (4.3)."""
         if not self.takes_rejected:
             self.expel(why)
         elif self.engine.alive:
             reject(delivery, why)
 
     def is_flawed(self, delivery: Delivery) -> bool:
-        """Detach if a transfer lacks or contradicts a field (2.7.5). Return whether it does."""
+        """Detach the link if a transfer of a delivery lacks or contradicts a field (2.7.5); return True if it does."""
         flaw = self.attach.unreported.marked.get(tag_of(delivery))
         if flaw is None:
             return False

@@ -1,4 +1,4 @@
-"""Unsettled deliveries of a link on which the client receives, and their outcomes (OASIS AMQP 1.0, 3.4, 4.4.2)."""
+"""The unsettled deliveries of a link on which the client receives (OASIS AMQP 1.0, 3.4, 4.4.2)."""
 
 from __future__ import annotations
 
@@ -28,29 +28,32 @@ _RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANS
 
 
 class SettlingEnd(ReceiverEnd):
-    """The half of a link that settles deliveries; `assay_broker.amqp.links.outgoing.OutgoingEnd` sends them."""
+    """A link on which the client receives: the part that handles outcomes and settlements.
+
+    `assay_broker.amqp.links.outgoing.OutgoingEnd` is the part that sends messages.
+    """
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
         self._waiting: deque[Deliver] = deque()
-        """Deliveries for which the client's output has no room. The first may have been sent in part."""
+        """Deliveries that wait until the client has read output.  The first may have been sent in part."""
         self._unsettled: dict[Delivery, int] = {}
-        """Deliveries that were sent and are not settled, with the queue manager's numbers."""
+        """Deliveries that the server has sent unsettled and that have no outcome, with the queue manager's numbers."""
         self._settling: dict[int, Delivery] = {}
-        """Deliveries whose outcome is being stored."""
+        """Deliveries whose outcome the queue manager is storing, by number."""
         self._enlisted: dict[int, Delivery | None] = {}
-        """Deliveries that have an outcome in a transaction; None for those that the client has settled."""
+        """Deliveries with an outcome in an open transaction, by number; None if the client has settled it."""
         self._acquirer: Transaction | None = None
-        """The transaction that acquires deliveries from now on (4.4.3); None for none."""
+        """The transaction in which the client acquires deliveries from now on (4.4.3); None for no transaction."""
         self._acquired: dict[int, Transaction] = {}
-        """The transaction that has acquired a delivery, until it is over."""
+        """The open transactions that have acquired deliveries, by the deliveries' numbers."""
         self._to_release: dict[Delivery, None] = {}
-        """Deliveries that a rollback gave back, and that are not released on the wire yet."""
+        """Deliveries that a rollback has given back, before the link sends the client the outcome *released*."""
 
     def changed(self, delivery: Delivery) -> None:
-        """Take the client's state of a delivery."""
+        """Handle a state or settlement that the client has given a delivery."""
         if self.state is not _OPEN:
-            return  # the queue manager took back unsettled deliveries
+            return  # the queue manager has taken back unsettled deliveries with the link
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
         if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
             self._waiting.popleft()  # the client does not want the rest
@@ -65,7 +68,7 @@ class SettlingEnd(ReceiverEnd):
             return
         said = BARE.get(state) or self._other_outcome(delivery, state, settled=settled)
         if said is None:
-            return  # received in part, or nothing said
+            return  # the state is no outcome
         acquirer = self._acquired.get(number)
         if acquirer is not None and acquirer.txn_id in self.context.transactions:
             self._join(delivery, number, said, acquirer, settled=settled)
@@ -75,7 +78,7 @@ class SettlingEnd(ReceiverEnd):
 
     @abstractmethod
     def heed_credit(self) -> None:
-        """Take back the credit that the client has taken back, before a message is given back that would use it."""
+        """Apply a reduction of the client's credit, before a message that is given back uses the old credit."""
 
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
         """Apply a delivery's outcome outside a transaction."""
@@ -90,11 +93,10 @@ class SettlingEnd(ReceiverEnd):
         self._settling[number] = delivery
 
         def stored(answer: Answer) -> None:
-            found = self._settling.pop(number, None)  # None if the client has settled it meanwhile
+            found = self._settling.pop(number, None)  # None if the client has settled the delivery since
             if answer.refused is not None:
-                self.expel(
-                    condition(answer.refused)
-                )  # on an open link the message would come again at once, and need the store again
+                # On an open link the client would get the message again at once, and need the store again.
+                self.expel(condition(answer.refused))
             elif found is not None and self.engine.alive:
                 engine.settle(found)
 
@@ -109,10 +111,10 @@ class SettlingEnd(ReceiverEnd):
         return Disposition(self.plan.settled) if said is None and settled else said
 
     def _misread(self, error: DecodeError) -> None:
-        self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
+        self.expel(Condition(DECODE_ERROR, f"A delivery's state is not valid: {error}."))
 
     def _settled_again(self, delivery: Delivery) -> None:
-        """Settle a delivery that got its outcome before, in a transaction or by itself."""
+        """Handle the settlement of a delivery that has an outcome already, inside or outside a transaction."""
         number = int.from_bytes(engine.tag_of(delivery))
         if number in self._enlisted:
             self._enlisted[number] = None
@@ -141,7 +143,7 @@ class SettlingEnd(ReceiverEnd):
         )
 
     def _enlist(self, delivery: Delivery, number: int, *, settled: bool) -> None:
-        """Apply a delivery's outcome within a transaction."""
+        """Apply an outcome that the client gives a delivery in a transaction."""
         try:
             txn_id, said = read_state(engine.state_fields(delivery))
         except DecodeError as error:
@@ -149,17 +151,19 @@ class SettlingEnd(ReceiverEnd):
             return
         transaction = self.context.transactions.get(txn_id)
         if transaction is None:
-            self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
+            self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that does not exist."))
             return
         if self._acquired.get(number) not in {None, transaction}:
-            self.expel(Condition(ILLEGAL_STATE, "A delivery that one unit of work acquired is settled in another."))
+            self.expel(
+                Condition(ILLEGAL_STATE, "A delivery that one unit of work has acquired is settled in another one.")
+            )
             return
         self._join(delivery, number, said, transaction, settled=settled)
 
     def _join(
         self, delivery: Delivery, number: int, said: Disposition, transaction: Transaction, *, settled: bool
     ) -> None:
-        """Enlist the client's outcome of a delivery in a transaction."""
+        """Add a delivery and its outcome to a transaction."""
         del self._unsettled[delivery]
         self._enlisted[number] = None if settled else delivery
         if settled:
@@ -172,15 +176,15 @@ class SettlingEnd(ReceiverEnd):
         self._settle_alone(token, number, said, transaction.number)
 
     def transaction_committed(self, delivery: int) -> None:
-        """Settle a delivery: the queue manager has applied its outcome."""
+        """Settle a delivery, because the queue manager has applied its outcome with the commit."""
         unsettled = self._enlisted.pop(delivery, None)
         if unsettled is not None and self.engine.alive:
             engine.settle(unsettled)
 
     def transaction_backed_out(self, delivery: int) -> None:
-        """Give a delivery back if the client has settled it; otherwise it is unsettled again."""
+        """Give a delivery back to the queue if the client has settled it; otherwise make it unsettled again."""
         if self.state is not LinkState.OPEN or delivery not in self._enlisted:
-            return  # the queue manager took it back with the link, or `acquisition_backed_out` gave it back
+            return  # given back already, with the link or by `acquisition_backed_out`
         unsettled = self._enlisted.pop(delivery)
         if unsettled is None:
             self.context.settle(self.number, delivery, Outcome.MODIFIED)
@@ -189,5 +193,5 @@ class SettlingEnd(ReceiverEnd):
 
 
 def _joined(transaction: Transaction, answer: Answer) -> None:
-    """Count the queue manager's answer to an outcome within a transaction."""
+    """Pass the queue manager's answer to an outcome in a transaction on to the transaction."""
     transaction.answered(None if answer.refused is None else condition(answer.refused))

@@ -1,4 +1,4 @@
-"""The states of a link: attaching, refused, detaching, expelled (OASIS AMQP 1.0, 2.6)."""
+"""The state machine of a link (OASIS AMQP 1.0, 2.6)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ class LinkState(StrEnum):
     """The state of a link."""
 
     ATTACHING = "attaching"
-    """The queue manager has been asked."""
+    """The client has attached, and the queue manager has not answered yet."""
     LEFT = "left"
-    """The queue manager was asked, and the client has detached meanwhile."""
+    """The client has attached and detached, and the queue manager has not answered the attach yet."""
     OPEN = "open"
     LEAVING = "leaving"
-    """The client has detached, and the queue manager was told."""
+    """The client has detached, and the queue manager has not confirmed it yet."""
     EXPELLED = "expelled"
     """The server has detached and waits for the client's detach."""
     GONE = "gone"
 
 
 class LinkInput(StrEnum):
-    """What can happen to a link."""
+    """The inputs of the state machine: answers of the queue manager, detaches, errors, the end of the session."""
 
     GRANTED = "granted"
     REFUSED = "refused"
@@ -33,7 +33,7 @@ class LinkInput(StrEnum):
 
 
 class LinkAction(StrEnum):
-    """What the link then does."""
+    """The actions of a link after an input."""
 
     NOTHING = "nothing"
     OPEN = "open"
@@ -74,5 +74,8 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]] = {
     (LinkState.GONE, LinkInput.EXPELLED): (LinkState.GONE, LinkAction.NOTHING),
     (LinkState.GONE, LinkInput.CUT): (LinkState.GONE, LinkAction.NOTHING),
 }
-"""A missing pair cannot happen: the engine reports each frame once and ends a connection whose frames break the order,
-and the queue manager answers each command once."""
+"""The next state and the action for each pair of state and input.
+
+Other pairs cannot occur.  The engine reports each frame once, and ends a connection whose frames are in a wrong order.
+The queue manager answers each command once.
+"""

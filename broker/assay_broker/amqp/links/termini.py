@@ -1,8 +1,10 @@
-"""Sources and targets: the destination, subscription and selector that they mean (OASIS AMQP 1.0, 3.5).
+"""The meaning of sources and targets: destination, subscription and selector (OASIS AMQP 1.0, 3.5).
 
-Three things say whether a name is a queue's or a topic's: capabilities, as Qpid JMS writes them, else the prefixes
-``queue://`` and ``topic://``, else the objects of the queue manager.  A subscription is found by its link's name
-(``AmqpSubscriptionTracker`` of Qpid JMS); the part after the first `DELIMITER` only makes the name unique.
+The server finds the kind of destination, queue or topic, in this order: from capabilities, which Qpid JMS writes, from
+the prefixes ``queue://`` and ``topic://``, and from the queue manager's objects.
+
+The name of a link names its subscription (``AmqpSubscriptionTracker`` of Qpid JMS).  The part of a shared
+subscription's link name after the first `DELIMITER` only makes the link's name unique.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 KindOf = Callable[[str], AddressKind]
-"""Returns the kind of destination that a name means if the client does not say it."""
+"""A function that returns the kind of destination for a name that a client gave without a kind."""
 
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
 _DECLARED = "amqp:declared:list"
-"""The outcome that a link to the coordinator may support besides."""
+"""The further outcome that a link to the coordinator may support."""
 OUTCOMES = types.symbols(_OUTCOMES)
-"""The outcomes that our sources support."""
+"""The outcomes that the server's sources support, encoded."""
 
 
 def senders(source: Terminus | None) -> bytes:
-    """Encode the source of a link on which the client sends; its outcomes are repeated as they hold (2.6.3)."""
+    """Encode the source of a link on which the client sends, with the outcomes that the server supports (2.6.3)."""
     if source is None:
         return b""
     return encode_terminus(source, SOURCE, _known(source.outcomes) if source.outcomes else OUTCOMES)
@@ -53,12 +55,12 @@ _KINDS = tuple((kind, kind.value) for kind in AddressKind)
 
 _SELECTORS = frozenset({SELECTOR_CODE, "apache.org:selector-filter:string"})
 _NO_LOCALS = frozenset({NO_LOCAL_CODE, "apache.org:no-local-filter:list"})
-"""Filters by their descriptors, numeric and symbolic (the registry at apache.org)."""
+"""The descriptors of the filters, numeric and symbolic (the registry at apache.org)."""
 
 _NEVER = "never"
 _MS = 1000
 _DELETE_ON_CLOSE = Described(0x2B, [])
-"""The lifetime of a temporary destination (3.5.10): as long as its link."""
+"""The lifetime policy of a temporary destination, which ends when its link is closed (3.5.10)."""
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 
@@ -68,19 +70,19 @@ class Reception(Struct, frozen=True, kw_only=True):
 
     Args:
         address: The destination.
-        source: The source as it is understood: what our attach repeats.
-        selector: JMS selector; None for none.
-        no_local: Leave out what the same connection sends.
-        durability: Kind of subscription.
-        name: Subscription name; None for none.
+        source: The source as the server applies it, for the server's attach.
+        selector: The JMS selector; None for no selector.
+        no_local: Whether the link gets no messages that the same connection sends.
+        durability: The kind of subscription.
+        name: The subscription's name; None for no name.
         shared: Whether the subscription is shared.
-        everybodys: Whether it belongs to no client id.
-        timeout_ms: How long a lasting subscription outlives its receivers; None for ever.
-        made: Whether the address is of a node made for this link.
-        browse: Whether it looks and takes nothing.
+        everybodys: Whether the subscription belongs to no client id.
+        timeout_ms: The time for which a durable subscription outlives its receivers, in milliseconds; None for ever.
+        made: Whether the destination is temporary and created for this link.
+        browse: Whether the link only browses.
         default: The outcome of unsettled deliveries at the link's end.
-        settled: What a delivery becomes that is settled without an outcome: the source's default one, and accepted
-            where it has none, as MQ Light clients mean it.
+        settled: The outcome of a delivery that the client settles without one.  This is the source's default outcome;
+            without it *accepted*, as MQ Light clients expect.
     """
 
     address: Address
@@ -102,9 +104,9 @@ class Sending(Struct, frozen=True, kw_only=True):
     """The meaning of a sender's target.
 
     Args:
-        address: The destination; None if each message names its own.
-        target: The target as it is understood: what our attach repeats.
-        made: Whether the address is of a node made for this link.
+        address: The destination; None if each message names its own destination.
+        target: The target as the server applies it, for the server's attach.
+        made: Whether the destination is temporary and created for this link.
     """
 
     address: Address | None
@@ -113,21 +115,28 @@ class Sending(Struct, frozen=True, kw_only=True):
 
 
 def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Address:
-    """Return the queue or topic that a name means."""
+    """Return the queue or topic that a name means.
+
+    Args:
+        name: The name, perhaps with a prefix.
+        capabilities: The capabilities of the source or target.
+        kind_of: Returns the kind of a destination that neither prefix nor capability tells.
+    """
     said = next((kind for kind, capability in _KINDS if capability in capabilities), None)
     return written(name, said) or Address(kind_of(name), name)
 
 
 def named(to: Address, kind_of: KindOf) -> Address:
-    """Return the destination that a message names itself (anonymous relay).
+    """Return the destination that a message on the anonymous relay names.
 
-    The message names every kind but a queue's (``x-opt-jms-dest``); a queue's may be the default.
+    A message that means a topic or a temporary destination says so (``x-opt-jms-dest``).  If it seems to mean a queue,
+    its client may have named no kind, so `kind_of` decides.
     """
     return destination(to.name, () if to.kind is AddressKind.QUEUE else (to.kind.value,), kind_of)
 
 
 def _made(capabilities: tuple[str, ...]) -> Address:
-    """Return the address of a temporary destination to be made."""
+    """Return a new address for a temporary destination."""
     topic = AddressKind.TEMPORARY_TOPIC.value in capabilities or AddressKind.TOPIC.value in capabilities
     kind = AddressKind.TEMPORARY_TOPIC if topic else AddressKind.TEMPORARY_QUEUE
     return Address(kind, TEMPORARY_PREFIXES[kind] + uuid4().hex)
@@ -153,12 +162,12 @@ def sending(target: Terminus, kind_of: KindOf) -> Sending:
 
 
 def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | Refused:
-    """Return the meaning of a receiver's source, or the refusal if it has none."""
+    """Return the meaning of a receiver's source, or a refusal if the source is not valid."""
     if source.dynamic:
         address = _made(source.capabilities)
         source = _as_made(source, address)
     elif source.address is None:
-        return refused(Mqrc.UNKNOWN_OBJECT_NAME, "The source of a receiver names no queue and no topic.")
+        return refused(Mqrc.UNKNOWN_OBJECT_NAME, "The source of a receiver must name a queue or a topic.")
     else:
         address = destination(source.address, source.capabilities, kind_of)
     selector, no_local, filters = _filters(source)
@@ -182,7 +191,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
 
 
 def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
-    """Return the source of a queue's receiver, with the mode and expiry that the server applies."""
+    """Return the source of a receiver on a queue, with the distribution mode and expiry that the server applies."""
     mode = "copy" if source.mode == "copy" else "move"
     if source.dynamic:
         return replace(source, filters=filters, mode=mode)
@@ -190,7 +199,10 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
 
 
 def _subscribing(attach: Attach, plan: Reception) -> Reception:
-    """Add the subscription of the link's name. One that may have lasted until now is replaced (QS-20)."""
+    """Return the meaning of a receiver's source on a topic, with the subscription that the link's name names.
+
+    The subscription replaces one that may have outlived its receivers until now (QS-20).
+    """
     source = plan.source
     shared = SHARED in source.capabilities
     never, timeout_ms = source.expiry == _NEVER, source.timeout_s * _MS
@@ -206,12 +218,12 @@ def _subscribing(attach: Attach, plan: Reception) -> Reception:
 
 
 def subscription_name(link: str, *, shared: bool) -> str:
-    """Return the name of a subscription from its link's name."""
+    """Return the name of the subscription that a link's name names."""
     return link.partition(DELIMITER)[0] if shared else link
 
 
 def looks_for_everybodys(attach: Attach) -> bool:
-    """Whether a look-up means a subscription that belongs to no client id."""
+    """Tell whether a look-up means a subscription that belongs to no client id."""
     return GLOBAL in attach.desired or attach.name.partition(DELIMITER)[2].startswith(GLOBAL)
 
 

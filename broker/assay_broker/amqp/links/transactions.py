@@ -1,4 +1,4 @@
-"""Local transactions of one connection (OASIS AMQP 1.0, part 4); a unit of work to the queue manager."""
+"""The local transactions of one connection (OASIS AMQP 1.0, part 4), which are the queue manager's units of work."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from assay_sdk.amqp import types
 
 
 class Participant(Protocol):
-    """A link whose deliveries have an outcome in a transaction, which holds from the commit on (4.4.2)."""
+    """A link on which deliveries have an outcome in a transaction, which takes effect at the commit (4.4.2)."""
 
     def transaction_committed(self, delivery: int) -> None:
-        """Settle a delivery: the queue manager has applied its outcome."""
+        """Settle a delivery, because the queue manager has applied its outcome with the commit."""
         ...
 
     def transaction_backed_out(self, delivery: int) -> None:
-        """Take back the outcome of a delivery."""
+        """Undo the outcome of a delivery, because the transaction is backed out."""
         ...
 
 
 class Acquirer(Protocol):
-    """A link that acquires its deliveries in a transaction (4.4.3)."""
+    """A link on which the client acquires deliveries in a transaction (4.4.3)."""
 
     def acquisition_ended(self, transaction: Transaction) -> None:
-        """Acquire nothing more, and give back what has not left: the transaction is being discharged."""
+        """Stop acquiring deliveries in a transaction, because the client discharges it."""
         ...
 
     def acquisition_committed(self, transaction: Transaction) -> None:
-        """Leave the deliveries that have no outcome to the client."""
+        """Handle a commit: deliveries without an outcome are in no transaction any more."""
         ...
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:
-        """Give all deliveries back."""
+        """Give all deliveries that the transaction has acquired back to the queue."""
         ...
 
 
@@ -42,9 +42,9 @@ class Transaction:
     """One open transaction.
 
     Args:
-        number: The queue manager's number of the unit of work, unique on this connection.
+        number: The number of the queue manager's unit of work, unique on this connection.
         txn_id: The transaction id that the client uses.
-        declared_on: The number of the coordinator's link on which the client declared it.
+        declared_on: The number of the link on which the client declared the transaction.
     """
 
     def __init__(self, number: int, txn_id: bytes, declared_on: int) -> None:
@@ -52,48 +52,49 @@ class Transaction:
         self.txn_id = txn_id
         self.declared_on = declared_on
         self.state = types.fields((types.binary(txn_id),))
-        """The fields of a transactional state without an outcome, an encoded list."""
+        """The fields of a transactional state without an outcome, as an encoded list."""
         self.broken: Condition | None = None
-        """Why it can no longer be committed; None while it can."""
+        """The error for which the transaction cannot be committed; None if it can be."""
         self._unanswered = 0
-        """Messages and outcomes that the queue manager has not yet taken or refused."""
+        """The number of messages and outcomes that the queue manager has not answered yet."""
         self._then: Callable[[], None] | None = None
-        """Called when all of them are answered; None until the discharge has arrived."""
+        """Called when all of these are answered; None before the discharge."""
         self._settled: list[tuple[Participant, int]] = []
-        """Deliveries that have an outcome in it."""
+        """The deliveries with an outcome in the transaction, with their links."""
         self._acquirers: dict[Acquirer, None] = {}
-        """Links that acquire their deliveries in it, or have done so."""
+        """The links that acquire, or have acquired, deliveries in the transaction."""
 
     def asked(self) -> None:
-        """Count a message or outcome that the queue manager was asked to take."""
+        """Count a message or outcome that was sent to the queue manager in the transaction."""
         self._unanswered += 1
 
     def answered(self, why: Condition | None) -> None:
-        """Count an answer of the queue manager.
+        """Count an answer of the queue manager to a message or outcome.
 
         Args:
-            why: The error condition that makes the transaction fail; None for none, or if the client is told otherwise.
+            why: The error that makes the transaction fail; None if the queue manager accepted, or if the client gets
+                the refusal as an outcome.
         """
         self._unanswered -= 1
         self.broken = self.broken or why
         self._end()
 
     def settle(self, link: Participant, delivery: int) -> None:
-        """Add a delivery that has an outcome in the transaction, and count it as asked for."""
+        """Add a delivery with an outcome in the transaction, and count the outcome as not answered."""
         self._settled.append((link, delivery))
         self.asked()
 
     def acquire(self, link: Acquirer) -> None:
-        """Add a link that acquires its deliveries in the transaction."""
+        """Add a link on which the client acquires deliveries in the transaction."""
         self._acquirers[link] = None
 
     def end_acquisition(self) -> None:
-        """Have the links acquire nothing more in it: its discharge has arrived, or its coordinator's link has ended."""
+        """Make the links stop acquiring deliveries in the transaction."""
         for link in self._acquirers:
             link.acquisition_ended(self)
 
     def discharge(self, then: Callable[[], None]) -> None:
-        """Call `then` once everything asked for is answered (4.3); at once if nothing is outstanding."""
+        """Call `then` once the queue manager has answered all messages and outcomes of the transaction (4.3)."""
         self._then = then
         self._end()
 
@@ -103,14 +104,17 @@ class Transaction:
             then()
 
     def committed(self) -> None:
-        """Settle its deliveries."""
+        """Tell the links that the transaction is committed, so that they settle its deliveries."""
         for acquirer in self._acquirers:
             acquirer.acquisition_committed(self)
         for link, delivery in self._settled:
             link.transaction_committed(delivery)
 
     def backed_out(self) -> None:
-        """Give back the deliveries that it acquired or the client has settled; the others are unsettled again."""
+        """Tell the links that the transaction is backed out.
+
+        They give back deliveries that were acquired in it or that the client has settled.  All others become unsettled.
+        """
         for acquirer in self._acquirers:
             acquirer.acquisition_backed_out(self)
         for link, delivery in self._settled:
@@ -118,7 +122,7 @@ class Transaction:
 
 
 def transactional(txn_id: bytes, why: Condition | None = None) -> bytes:
-    """Encode the fields of a transactional state: accepted, or rejected with a condition (4.4.4)."""
+    """Encode the fields of a transactional state whose outcome is *accepted*, or *rejected* with an error (4.4.4)."""
     if why is None:
         outcome = types.described(DeliveryState.ACCEPTED, types.fields(()))
     else:
