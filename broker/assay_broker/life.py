@@ -41,7 +41,7 @@ class Life:
         self.parted = store if isinstance(store, PartedStore) else None
         self.over = False
         self.asked: dict[tuple[int, int], Message] = {}
-        """Messages whose send has no answer yet, by connection and token; empty unless an answer hook is set."""
+        """Messages whose send is not answered yet, by connection and token; kept only for answer hooks."""
         self._runner = runner
         self._run = run
         self._let_out = let_out

@@ -32,7 +32,7 @@ from assay_sdk.runners.real import READ, LoopRunner
 _MODE = 0o600
 _BACKLOG = 128
 _REST_NS = 100_000_000
-"""How long no client is accepted after accepting one has failed, in nanoseconds."""
+"""The pause after a client could not be accepted, in nanoseconds."""
 _LOG = logging.getLogger(__name__)
 
 

@@ -24,8 +24,10 @@ from assay_broker.stores import PartedStore, Store, StoreError
 from assay_sdk.time import CancelJob, Runner
 
 FLUSH_NS = 1_000_000
-"""How long after the first write the flush begins, in nanoseconds: about a disk's latency, and a whole number of
-milliseconds, which a virtual clock can represent."""
+"""The default time from the first write to the flush, in nanoseconds.
+
+It is about a disk's latency, and a whole number of milliseconds, as a virtual clock needs.
+"""
 
 _WORTH_A_THREAD = 16
 """The number of unflushed records from which on a second thread waits for the disk.
@@ -125,7 +127,7 @@ class Log:
         self.flush_ns = flush_ns
         self._aside = aside
         self.flushes = Flushes()
-        """Statistics for `/metrics`."""
+        """The statistics of flushes, for `/metrics`."""
         self._flight: _Flight | None = None
         self._records = 0
         self._written: list[tuple[int, Writer]] = []

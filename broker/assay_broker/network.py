@@ -27,8 +27,8 @@ class Member(Struct, frozen=True, eq=False):
     """The parts of one queue manager.
 
     Args:
-        settings: Its settings, with the name of the queue manager.
-        store: The store of its records.
+        settings: The settings, with the name of the queue manager.
+        store: The store of the queue manager's records.
         seams: The filters of a named defect; the default changes nothing.
     """
 

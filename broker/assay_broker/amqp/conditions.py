@@ -103,7 +103,7 @@ def _plain(text: str) -> str:
 
 
 def encode_error(problem: Condition) -> bytes:
-    """Encode a condition as an AMQP error, as it stands in a rejected outcome or a close."""
+    """Encode a condition as an AMQP error, for a rejected outcome or a close."""
     return types.described(
         _ERROR,
         types.fields(

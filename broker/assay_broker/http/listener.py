@@ -257,7 +257,7 @@ class _Line(H11Protocol):
             self._set_alarm(self.limits.exchange_ms)
 
     def on_response_complete(self) -> None:
-        """Stop the time limit of the exchange, or start that of the next one if its request has arrived already."""
+        """Stop the time limit, or start the limit of the next exchange if its request has arrived already."""
         before = self.cycle
         super().on_response_complete()
         if self.transport.get_write_buffer_size():

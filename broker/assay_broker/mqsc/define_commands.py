@@ -10,7 +10,7 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.values import shown
 
 _LONGEST = 2_000
-"""The characters of a value on one line; the limit of a line is 2,048."""
+"""The most characters of a value on one line; a line has at most 2,048 characters."""
 
 
 def written(definition: Definition, host: Host) -> str:
@@ -47,8 +47,8 @@ def _quoted(value: Value) -> str:
 def _folded(part: str) -> Iterator[str]:
     """Fold a long part of a command into lines.
 
-    A line ends in ``-``, so that the next one continues at its first column.  If an asterisk would stand there and
-    begin a comment, the line ends in ``+``.
+    A line ends in ``-``, so that the next line continues at its first column.  If the next line would begin with an
+    asterisk, which begins a comment, the line ends in ``+``.
     """
     while len(part) > _LONGEST:
         piece, part = part[:_LONGEST], part[_LONGEST:]

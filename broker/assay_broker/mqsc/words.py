@@ -21,7 +21,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "RESOLVE": "RESOLVE",
     }
 )
-"""Verbs and their synonyms, with the verb in full. Only these abbreviations are valid; DELETE has none."""
+"""The full verbs, by verb or abbreviation.  No other abbreviation is valid; DELETE has none."""
 
 NOUNS: Mapping[str, str] = MappingProxyType(
     {
@@ -49,7 +49,7 @@ NOUNS: Mapping[str, str] = MappingProxyType(
         "IND": "INDOUBT",
     }
 )
-"""Nouns and their synonyms, with the noun in full."""
+"""The full nouns, by noun or abbreviation."""
 
 QUEUE_KINDS = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
 
@@ -98,7 +98,7 @@ VALID: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 ZOS_ONLY = frozenset({("DISPLAY", "SYSTEM")})
 NOT_ON_ZOS = frozenset({("SET", "AUTHREC"), ("DISPLAY", "AUTHREC")})
-"""On z/OS the external security manager decides about authority."""
+"""The commands that do not exist on z/OS, because the external security manager decides about authority there."""
 
 STATUS_KEYWORDS = ("CURDEPTH", "IPPROCS", "OPPROCS")
 """The attributes of DISPLAY QSTATUS."""
@@ -120,4 +120,4 @@ TOPIC_STATUS_KEYWORDS = (
 """The attributes of DISPLAY TPSTATUS."""
 
 LONGEST_TOPIC = 10_240
-"""The highest number of bytes of a topic string."""
+"""The most bytes of a topic string."""

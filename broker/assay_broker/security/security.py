@@ -1,4 +1,4 @@
-"""The rules of a listener for logins: who must log in, by which mechanisms, and at which addresses it may listen."""
+"""The security of a listener: whether clients must log in, the login mechanisms, and the allowed addresses."""
 
 from __future__ import annotations
 

@@ -33,9 +33,11 @@ from assay_broker.security.errors import UsersError
 
 MECHANISM = "SCRAM-SHA-256"
 ITERATIONS = 600_000
-"""For new entries: what the OWASP Password Storage Cheat Sheet recommends for PBKDF2-HMAC-SHA256, 0.1 to 0.4 seconds of
-a processor.  RFC 7677 asks for 4096 at least.  With SCRAM the client pays; a password that comes as it is (PLAIN, HTTP)
-is hashed here, so listeners check it on threads (`PasswordChecks`) and not where messages are moved."""
+"""The number of hash iterations for new entries: OWASP's Password Storage Cheat Sheet for PBKDF2-HMAC-SHA256.
+
+They take 0.1 to 0.4 seconds of processor time.  RFC 7677 demands at least 4096.  With SCRAM the client does this work.
+With PLAIN and HTTP the server does it, so listeners check passwords on threads (`PasswordChecks`).
+"""
 
 MOST_ITERATIONS = 1_000_000
 LEAST_ITERATIONS = 4_096

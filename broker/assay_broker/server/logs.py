@@ -20,7 +20,7 @@ LONGEST = 500
 """The most characters of a value that the log shows."""
 
 SECRET = frozenset({"authorization", "body", "content", "cookie", "credentials", "key", "octets", "password", "token"})
-"""Keys whose values are never logged."""
+"""The keys of events whose values the log never shows."""
 
 _OURS = ("assay_broker", "assay_sdk")
 _OTHERS = ("asyncio", "uvicorn.error")

@@ -21,7 +21,7 @@ AMQP_ADDRESS = HostPort("127.0.0.1", 5672)
 HTTP_ADDRESS = HostPort("127.0.0.1", 9443)
 
 FACTORY = "none"
-"""The word that stands in place of a script for factory settings."""
+"""The word that an option has in place of a script, for factory settings."""
 
 ZOS_NAME = "MQ01"
 """The default name of a queue manager on z/OS, where names have four characters."""

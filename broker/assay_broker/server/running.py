@@ -29,7 +29,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _YOUNG = 50_000
 """The garbage collector's first threshold: the number of objects created minus the number freed."""
 _FILES = 256
-"""The number of open files that the server needs besides the clients' sockets."""
+"""The number of files that the server opens in addition to the clients' sockets."""
 _LONGEST_WORD = 65_536
 """The most octets that the server reads of an existing ready file."""
 _KILLED = 128

@@ -12,9 +12,9 @@ from typing import Literal, Protocol, runtime_checkable
 from assay_broker.core.records import Record
 
 Operation = Literal["write", "flush", "drop"]
-"""An operation of a disk on records."""
+"""The name of a store's operation on records, for observers."""
 Observer = Callable[[Operation, tuple[Record, ...]], None]
-"""Called with each write (one record), flush and drop (all records it covers), as it happens."""
+"""A function that a store calls at each write with its one record, and at each flush and drop with all its records."""
 
 
 class StoreError(Exception):

@@ -16,13 +16,13 @@ from assay_broker.core.records import MessageStored, Record, RetainedSet, UnitPr
 from assay_sdk.model.message import Message
 
 PIECE_BYTES = 65_536
-"""The longest piece, and the longest body that stays in its record, in octets."""
+"""The most octets of a piece, and of a body that is stored inside its record."""
 _PIECE_CHARACTERS = PIECE_BYTES // 4
-"""UTF-8 takes at most four octets for a character."""
+"""The most characters of a piece of text, because UTF-8 takes at most four octets for a character."""
 
 Field = Literal["body", "encoded"]
 _BRINGING = (MessageStored, RetainedSet)
-"""Record types that contain one message."""
+"""The record types that contain one message."""
 _ERRORS = "surrogatepass"
 """The error handler for encoding: allows lone surrogates, which a text may contain."""
 
@@ -62,7 +62,7 @@ class Shortened(Struct, frozen=True, eq=False):
         return sum(len(self._value(long)) for long in self.longs)
 
     def pieces(self) -> Iterator[memoryview | bytes]:
-        """Yield the pieces of all long bodies in order; each piece is created when it is asked for."""
+        """Yield the pieces of all long bodies in order, and create each piece only then."""
         for long in self.longs:
             yield from _cut(self._value(long))
 

@@ -20,9 +20,9 @@ from assay_broker.stores.tables import Row, Tables
 _FRAME_BYTES = schema.PAGE_BYTES + 24
 _FREE_PAGES = 256
 _FREE_SHARE = 4
-"""Free pages are reclaimed if they are `_FREE_PAGES` or more, and one page of this many."""
+"""Free pages are reclaimed if they are at least `_FREE_PAGES`, and at least one in four of all pages."""
 _VACUUM_PAGES = 4096
-"""Pages reclaimed at once, so that no flush takes long."""
+"""The most pages that are reclaimed at once, so that no flush takes long."""
 
 
 class Database:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Disk(Protocol):
-    """The operations that a store needs of a disk besides SQLite's own."""
+    """The disk under a store, with the operations that a store does without SQLite."""
 
     @property
     def vfs(self) -> str | None:

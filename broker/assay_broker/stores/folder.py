@@ -29,14 +29,14 @@ _JOURNAL = "assay.db-journal"
 
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
-"""Only the owner may read the files, because they contain message bodies."""
+"""The mode of the store's files: only the owner may read them, because they contain message bodies."""
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 _APPLICATION = slice(68, 72)
-"""Where the header has the application id (SQLite file format, 1.3.10)."""
+"""The place of the application id in the header (SQLite file format, 1.3.10)."""
 LOG_HEADER_BYTES = 32
-"""SQLite file format, 4.1."""
+"""The length of the log's header, in octets (SQLite file format, 4.1)."""
 Keep = Callable[[int], None]
 """A function that flushes a file or a folder, given its descriptor."""
 

@@ -1,4 +1,4 @@
-"""A check of SQLite's write-ahead log, which tells a crash from an alteration by another program.
+"""A check of SQLite's write-ahead log, which distinguishes a crash from an alteration by another program.
 
 SQLite silently drops everything after a broken frame, so the store checks the log itself.  The store flushes each
 transaction before it writes the next, so a crash leaves at most the last transaction incomplete.  If a complete
@@ -18,7 +18,7 @@ from msgspec import Struct
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
 _MAGIC = 0x377F0682
-"""The checksums' words are little-endian; this number plus one says big-endian."""
+"""The first number of a log whose checksums have little-endian words; this number plus one means big-endian."""
 _FORMAT = 3_007_000
 _WORD = 0xFFFFFFFF
 

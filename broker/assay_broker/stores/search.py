@@ -1,8 +1,8 @@
 """The search for octets in a folder's files, including unused space and across page boundaries.
 
-SQLite cuts a long record into parts.  The number of the page that continues the record stands after the first part, and
-at the start of each later page but the last (SQLite file format, 1.6).  Only the last part of a record can be shorter
-than `LONGEST`, so a needle of that length is cut at most once.
+SQLite cuts a long record into parts.  After the first part, and at the start of each later page except the last, SQLite
+writes the number of the page that continues the record (SQLite file format, 1.6).  Only the last part of a record can
+be shorter than `LONGEST`, so a needle of that length is cut at most once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import apsw
 from assay_broker.stores.schema import PAGE_BYTES
 
 LONGEST = 480
-"""Octets of a needle; of a longer one only the beginning is searched. Least local payload: file format, 1.6."""
+"""The most octets of a needle that the search compares: the least octets of a record's part (file format, 1.6)."""
 _POINTER = 4
 _LOG_HEADER = 32
 _FRAME_HEADER = 24

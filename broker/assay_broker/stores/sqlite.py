@@ -21,11 +21,11 @@ from assay_broker.stores.slots import Newest
 from assay_broker.stores.tables import Row, row_of
 
 LOG_BYTES = 4 << 20
-"""The log's length, in octets, from which it is copied into the database: 1,000 pages."""
+"""The length of the log at which the store copies it into the database, in octets: 1,000 pages."""
 RESERVE_BYTES = 8 << 20
-"""Octets left free on the disk, so that a full one has room for removals and for copying the log."""
+"""The octets that the store leaves free on the disk, for removals and for copying the log."""
 _COPIES = 2
-"""New data is written twice: to the log, then to the database."""
+"""The number of times that the store writes new data: to the log, and then to the database."""
 
 
 class SqliteStore:

@@ -19,7 +19,7 @@ _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
 _AT_ONCE = 1_000
-"""The count of numbers that one write to the database reserves ahead."""
+"""How many numbers the store reserves ahead with one write."""
 _PIECE_BITS = 16
 """The low bits of a piece's number, which count the pieces of one record: enough for 4 GiB."""
 

@@ -64,7 +64,7 @@ class WatchedDisk:
         self.before_sync: list[SyncObserver] = []
         """Functions that run before each flush."""
         self.survives: Callable[[int], bool] = lambda _: False
-        """Takes the number of an unflushed write; returns True if it survives a crash, as on a real disk any may."""
+        """Tells, by its number, whether an unflushed write survives a crash; on a real disk, any write may."""
         self.syncs: Counter[str] = Counter()
         """The number of flushes, by file name."""
         self._system = SystemDisk()
@@ -95,7 +95,7 @@ class WatchedDisk:
         return extent is None or not extent.undo
 
     def crash(self) -> None:
-        """Undo the unflushed writes, except those that `survives` keeps.  Close all files before this call."""
+        """Undo the unflushed writes that `survives` does not keep.  Close all files before this call."""
         numbers = count()
         for path, extent in self._extents.items():
             if extent.undo:

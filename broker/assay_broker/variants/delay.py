@@ -53,7 +53,7 @@ def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
 
 
 def _generally(why: Refused) -> Refused:
-    """Return a refusal with its reason code, and with a general text like that of IBM MQ's client."""
+    """Return a refusal with its reason code and a general text, such as IBM MQ's client gives."""
     return replace(why, text="JMSWMQ2007: Failed to send a message. Use the linked exception to find the cause.")
 
 

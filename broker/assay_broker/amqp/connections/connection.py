@@ -92,7 +92,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._validator = FrameValidator(limits)
         self._sessions = Sessions(self.context)
         self._siblings: dict[AmqpConnection, None] = {}
-        """The open connections of the same container, this one among them."""
+        """The open connections with this connection's container id, including this connection."""
         self._sent: list[Callable[[], None]] = []
         self._feeding = False
         """Whether the engine is handling input; the socket flushes the output afterwards."""

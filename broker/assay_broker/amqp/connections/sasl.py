@@ -1,13 +1,13 @@
 """The server's side of SASL (OASIS AMQP 1.0, 5.3), which runs before the engine starts.
 
 The mechanisms are ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  The functions take
-and return octets; `Security` says whether clients must log in.  A password check takes long, so the socket runs it on a
-thread (`SaslServer.asked`).  `assay_sdk.drivers.amqp.transport.sasl` is the client's side.
+and return octets; `Security` decides whether clients must log in.  A password check takes long, so the socket runs it
+on a thread (`SaslServer.asked`).  `assay_sdk.drivers.amqp.transport.sasl` is the client's side.
 
 The reaction to input, by phase:
 
 ========= ====================== =============================================
-HEADER    SASL's header          the same and the mechanisms; MECHANISM
+HEADER    SASL's header          SASL's header, the mechanisms; MECHANISM
 HEADER    AMQP's header          DONE if no login is needed, else REFUSED
 MECHANISM sasl-init              the mechanism's first step
 CHALLENGE sasl-response          the mechanism's next step

@@ -54,7 +54,7 @@ _ANY_FRAME = 1 << 32
 """The length of a frame, in octets, for a client that names no limit."""
 _LOG = logging.getLogger(__name__)
 _delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, lib.pn_event_type
-"""Cached at import: this runs for every message."""
+"""Proton's functions, cached at import, because they are called for every message."""
 
 
 def _hear(_transport: object, said: object) -> None:

@@ -15,7 +15,7 @@ from assay_broker.amqp.frames.attaches import AttachReply
 
 _new_delivery, _send, _advance = lib.pn_delivery, lib.pn_link_send, lib.pn_link_advance
 _pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
-"""Cached at import: this runs for every message."""
+"""Proton's functions, cached at import, because they are called for every message."""
 
 
 class SettleMode(IntEnum):
@@ -34,7 +34,7 @@ The engine copies its unsent octets with each frame, which is too slow for a lon
 _BUFFER = 2_048
 """The most octets of a message that is read into the buffer of its link."""
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
-"""The most octets of a long message that the engine gets at a time, and the octets of a frame besides."""
+"""The most octets of a long message that the engine gets at a time, and the octets of a transfer without payload."""
 
 
 class LinkOwner(Protocol):
@@ -385,7 +385,7 @@ class EngineLink:
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:
-        """Tell whether this delivery is the one that the link is receiving."""
+        """Tell whether the link is receiving this delivery."""
         return self.alive and bool(lib.pn_link_current(self.pointer) == delivery)
 
     def drop(self, delivery: Delivery) -> None:

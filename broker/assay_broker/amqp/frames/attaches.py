@@ -106,8 +106,8 @@ class UnreportedFields:
         """Mark a delivery for whose mistake the link must be detached; only the first one is kept.
 
         Args:
-            delivery: The delivery.  If the engine has not reported an earlier delivery with the same tag yet, that one
-                detaches the link.
+            delivery: The delivery.  If the engine has not yet reported an earlier delivery with this tag, the earlier
+                one detaches the link.
             flaw: A sentence that describes the mistake.
         """
         if not self.flawed:
@@ -150,7 +150,7 @@ _LONGEST_REST = 52
 
 
 class AttachReply(Struct, frozen=True, kw_only=True):
-    """The fields of the server's attach; those of type bytes are encoded, and empty for null.
+    """The fields of the server's attach; fields of type bytes are encoded, and empty for null.
 
     Args:
         name: The link's name.

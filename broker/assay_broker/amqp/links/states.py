@@ -76,6 +76,6 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]] = {
 }
 """The next state and the action for each pair of state and input.
 
-Other pairs cannot occur.  The engine reports each frame once, and ends a connection whose frames are in a wrong order.
+Other pairs cannot occur.  The engine reports each frame once, and ends a connection when frames are in a wrong order.
 The queue manager answers each command once.
 """

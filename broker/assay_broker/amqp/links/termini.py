@@ -120,7 +120,7 @@ def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Ad
     Args:
         name: The name, perhaps with a prefix.
         capabilities: The capabilities of the source or target.
-        kind_of: Returns the kind of a destination that neither prefix nor capability tells.
+        kind_of: Returns the kind of a destination if neither prefix nor capability gives it.
     """
     said = next((kind for kind, capability in _KINDS if capability in capabilities), None)
     return written(name, said) or Address(kind_of(name), name)

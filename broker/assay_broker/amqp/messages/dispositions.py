@@ -131,12 +131,14 @@ def _annotations(encoded: bytes) -> bytes:
 
 @lru_cache(_REMEMBERED)
 def _checked(encoded: bytes) -> bytes:
-    """Check annotations, and return those that a receiver may change; cached, because several deliveries share a map.
+    """Check annotations, and return them without the ones that a receiver cannot change.
+
+    The result is cached, because one disposition gives several deliveries the same annotations.
 
     Raises:
         DecodeError: The annotations are not valid.
     """
     section = types.described(MESSAGE_ANNOTATIONS, encoded)
     (span,) = split(section)
-    simple_entries(section, span, MAX_DEPTH)  # the same checks as for a sender's annotations
+    simple_entries(section, span, MAX_DEPTH)  # checks them as a sender's annotations
     return with_entries(section, MESSAGE_ANNOTATIONS, {}, _KEPT, name=types.symbol)[span.value :]

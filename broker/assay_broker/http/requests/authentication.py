@@ -99,7 +99,7 @@ class Authenticator:
         """Return the name of the user whose authority a request has.
 
         On a server without users this is the administrator.  Such a server accepts only requests from this machine
-        with a loopback address in the header Host, so that a browser cannot send one for another site.
+        with a loopback address in the header Host, so that a page of another site cannot make a browser send one.
 
         Raises:
             HttpProblem: The login is missing or wrong, or the request comes from another machine.

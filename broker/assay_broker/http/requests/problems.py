@@ -16,7 +16,7 @@ from msgspec import Struct
 from assay_sdk.model.reasons import Mqrc, Refused
 
 FAILED = 2
-"""MQCC_FAILED."""
+"""The completion code MQCC_FAILED."""
 
 
 class Fault(Struct, frozen=True):
