@@ -1,4 +1,4 @@
-"""A server over HTTP on a loop in a thread of its own, and callers of it."""
+"""An HTTP server on a loop in its own thread, and its clients, for tests."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ ORDERS = f"{QMGR}/queue/ORDERS/message"
 
 
 class KnownUsers:
-    """Users with their passwords, which no real server keeps."""
+    """Users with clear-text passwords, which a real server does not keep."""
 
     def __init__(self, **passwords: str) -> None:
         self.passwords = passwords
         self.checked = 0
 
     def check(self, user: str, password: str) -> bool:
-        """Whether it is his."""
+        """Tell whether the password is the user's."""
         self.checked += 1
         return self.passwords.get(user) == password
 
 
 class Guards(Struct, frozen=True):
-    """What is asked of security."""
+    """The security of the HTTP listener: users and TLS."""
 
     users: KnownUsers | None = None
     tls: ssl.SSLContext | None = None
 
 
 class Reply(Struct, frozen=True):
-    """An answer."""
+    """An answer of the server."""
 
     status: int
     headers: Mapping[str, str]
@@ -59,17 +59,17 @@ class Reply(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As text."""
+        """The body as text."""
         return self.body.decode()
 
     @property
     def json(self) -> Any:
-        """As JSON."""
+        """The body as JSON."""
         return json.loads(self.body)
 
     @property
     def error(self) -> tuple[int, str, int]:
-        """What is wrong: status, identifier, reason."""
+        """The error in the body: the HTTP status, the message's identifier and the reason code."""
         (one,) = self.json["error"]
         assert set(one) == {"type", "msgId", "message", "explanation", "action", "completionCode", "reasonCode"}
         assert one["message"].startswith(f"{one['msgId']}: ")
@@ -77,12 +77,12 @@ class Reply(Struct, frozen=True):
 
 
 def basic(user: str, password: str) -> dict[str, str]:
-    """A login."""
+    """Return the header of a login by basic authentication."""
     return {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
 
 
 class Served:
-    """A queue manager behind HTTP, on a loop in a thread of its own."""
+    """A queue manager with an HTTP listener, on a loop in its own thread."""
 
     def __init__(self, security: Guards, limits: HttpLimits, options: Mapping[str, Any]) -> None:
         self._loop = new_loop(encrypted=False)
@@ -103,11 +103,11 @@ class Served:
         await self.listener.start("127.0.0.1", 0)
 
     def on_loop(self, what: Coroutine[Any, Any, T]) -> T:
-        """Run something on the server's loop, to its end."""
+        """Run a coroutine on the server's loop, and return its result."""
         return asyncio.run_coroutine_threadsafe(what, self._loop).result(20)
 
     def do(self, what: Callable[[], T]) -> T:
-        """Call something on the server's loop."""
+        """Call a function on the server's loop, and return its result."""
 
         async def call() -> T:
             return what()
@@ -116,12 +116,12 @@ class Served:
 
     @property
     def lines(self) -> int:
-        """How many have connected and are there still."""
+        """The number of open connections."""
         return len(self._uvicorn.connections)
 
     @property
     def under_way(self) -> int:
-        """How many requests the server has begun and not ended."""
+        """The number of requests under way."""
         return len(self._uvicorn.tasks)
 
     @property
@@ -132,11 +132,11 @@ class Served:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which the server listens."""
         return self.listener.address[1]
 
     def line(self) -> HTTPConnection:
-        """A connection."""
+        """Open a connection to the server."""
         return HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def ask(
@@ -149,7 +149,16 @@ class Served:
         line: HTTPConnection | None = None,
         csrf: bool = True,
     ) -> Reply:
-        """Send a request."""
+        """Send a request, and return the answer.
+
+        Args:
+            method: The HTTP method.
+            path: The path, with the query.
+            body: The body; None for a request without a body.
+            headers: Further headers.
+            line: The connection; None for a new one.
+            csrf: Whether the request has the CSRF header.
+        """
         connection = line or self.line()
         token = CSRF if csrf else {}
         octets = body.encode() if isinstance(body, str) else body
@@ -162,29 +171,29 @@ class Served:
                 connection.close()
 
     def put(self, body: str = "m", path: str = ORDERS, **headers: str) -> str:
-        """Put a message; its id."""
+        """Put a message, and return its id."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         reply = self.ask("POST", path, body, given)
         assert reply.status == 201, reply.text
         return reply.headers["ibm-mq-md-messageid"]
 
     def mqsc(self, command: str, headers: Mapping[str, str] | None = None) -> Reply:
-        """Have a command carried out."""
+        """Send an MQSC command as text, and return the answer."""
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
         return self.ask("POST", "/ibmmq/rest/v2/admin/action/qmgr/ASSAY/mqsc", body, headers)
 
     def must(self, *commands: str) -> None:
-        """Have commands carried out that are to be."""
+        """Send MQSC commands, which must succeed."""
         for command in commands:
             assert self.mqsc(command).json["overallCompletionCode"] == 0, command
 
     def run(self, headers: Mapping[str, str] | None = None, **body: Any) -> Reply:
-        """Have a command in JSON carried out."""
+        """Send an MQSC command in JSON, and return the answer."""
         text = json.dumps({"type": "runCommandJSON", **body})
         return self.ask("POST", "/ibmmq/rest/v2/admin/action/qmgr/ASSAY/mqsc", text, headers)
 
     def stop(self) -> None:
-        """Close everything."""
+        """Stop the server and its loop."""
         self.on_loop(self.listener.close())
         self.do(self.runner.close)
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -22,7 +22,7 @@ _LETTERS = st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"])
 
 
 def _texts(longest: int) -> st.SearchStrategy[str]:
-    """Texts that are not blank, or empty; long ones of the characters that have a meaning in MQSC."""
+    """Generate texts that are empty or not blank; long texts have only characters with a meaning in MQSC."""
     short = st.text(_LETTERS, max_size=60)
     long = st.builds(
         lambda piece, times: (piece * times)[:longest], st.text("'+-*; (x", min_size=1), st.integers(1, 10_240)
@@ -75,7 +75,7 @@ def _everything(dry_run: DryRun) -> list[Definition]:
     return sorted(found, key=lambda one: (one.namespace, one.name))
 
 
-@settings(deadline=None)  # a busy machine is no bug
+@settings(deadline=None)  # a busy machine must not fail the test
 @given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
 def test_what_display_shows_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
     original = DryRun(factory("QM1", zos=host.zos), host)
@@ -86,7 +86,7 @@ def test_what_display_shows_of_every_object_makes_the_same_objects_again(data: s
     texts = [written(one, host) for one in shown]
     assume(
         all(len(text) <= LONGEST_COMMAND for text in texts)
-    )  # texts of quotes alone, which are written twice, are not
+    )  # texts of quotes only, because each quote is written twice
     answer = run_script("".join(texts), again.ask, host)
     assert answer.refused == ()
     assert _everything(again) == shown
@@ -110,7 +110,11 @@ _ITEM = re.compile(r"(?P<keyword>[A-Z0-9]+)(?:\((?P<value>[^()]*(?:\([^()]*\))?[
 
 
 def _printed_objects(lines: Iterable[str]) -> list[dict[str, str | None]]:
-    """The objects in what runmqsc has printed, each below its heading, as a script of an administrator's reads them."""
+    """Parse the objects in the output of runmqsc, as an administrator's script would.
+
+    Returns:
+        For each heading, the keywords below it with their values; None for a keyword without a value.
+    """
     found: list[dict[str, str | None]] = []
     for line in lines:
         if line.startswith("AMQ"):
@@ -137,7 +141,7 @@ def _quoted_where_needed(value: str) -> str:
     return "'{}'".format(value.replace("'", "''"))
 
 
-@settings(deadline=None)  # a busy machine is no bug
+@settings(deadline=None)  # a busy machine must not fail the test
 @given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
 def test_what_runmqsc_prints_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
     original = DryRun(factory("QM1", zos=host.zos), host)
@@ -152,7 +156,7 @@ def test_what_runmqsc_prints_of_every_object_makes_the_same_objects_again(data: 
 
 
 def _tells_itself(value: str) -> bool:
-    """Whether nobody wonders who has put a parenthesis there, and the value fits into a line of a script."""
+    """Tell whether a value has no parenthesis that a script could misread, and fits into a line of a script."""
     return not set(value) & {"(", ")"} and len(value) < 1_000
 
 

@@ -1,4 +1,4 @@
-"""``docs/mqsc.md`` is what a newcomer believes: its tables are held against the code."""
+"""Tests that the tables in ``docs/mqsc.md`` agree with the code."""
 
 from __future__ import annotations
 

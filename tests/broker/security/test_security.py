@@ -1,4 +1,4 @@
-"""Who is let in, in which ways, and where a server may listen."""
+"""Tests of the login mechanisms that a server offers, and of the addresses at which it may listen."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Certificates and keys: those that work, and why the others do not.
+"""Tests of certificates and keys, valid ones and invalid ones.
 
-The certificate is for localhost, signed by itself, and used nowhere else.
+The valid certificate is for localhost, signed by itself, and used only here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CERTIFICATE, KEY = FOLDER / "certificate.pem", FOLDER / "key.pem"
 
 
 def handshake(client: ssl.SSLContext) -> str | None:
-    """The version that both ends agree upon."""
+    """Do a TLS handshake; return the version on which client and server agree."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     ours = server_context(CERTIFICATE, KEY).wrap_bio(to_server, to_client, server_side=True)
     theirs = client.wrap_bio(to_client, to_server, server_hostname="localhost")

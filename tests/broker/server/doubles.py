@@ -1,4 +1,4 @@
-"""Doubles of the gates, for tests of what is around them."""
+"""Test doubles for a server's listeners and security."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_sdk.time import Runner
 
 
 class PlainListener:
-    """Accepts lines and says nothing on them; a drain waits until they have gone.
+    """A listener that accepts connections and sends nothing; a drain waits until the clients have disconnected.
 
     Args:
         deaf: Whether a drain never ends.
@@ -67,7 +67,7 @@ class _Line(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # not every loop's is one by name
+        self._transport = cast("asyncio.Transport", transport)  # a uvloop transport has another type
         self._lines.add(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -77,10 +77,10 @@ class _Line(asyncio.Protocol):
 
 
 class Doubles:
-    """What a server is put together from, in tests.
+    """The factory of a server's test doubles.
 
     Args:
-        listener: Lets AMQP clients in.
+        listener: The listener for AMQP clients.
     """
 
     def __init__(self, listener: PlainListener | None = None) -> None:
@@ -111,7 +111,7 @@ class Doubles:
 
 
 class Listener:
-    """A peer of the queue manager that remembers what it was told."""
+    """A peer that records the answers of the queue manager."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []

@@ -1,4 +1,4 @@
-"""Writing into a users' file."""
+"""Tests of adding users to a users' file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server's queue manager begins with."""
+"""Tests of the settings and objects with which a server's queue manager starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's TOML file and its flags."""
+"""Tests of a server's TOML file and flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's log: a line for each event, which nobody else can forge, and in which no secret stands."""
+"""Tests of a server's log: one line for each event, which no client can forge, and without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loop a server runs on."""
+"""Tests of the choice of a server's event loop."""
 
 from __future__ import annotations
 

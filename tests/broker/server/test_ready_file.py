@@ -1,4 +1,4 @@
-"""What a killed server has left where others look for the one that is ready."""
+"""Tests that a server removes the ready file that a killed server has left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_broker.server.running import Ready, _forget_dead
 
 @pytest.fixture
 def ready(tmp_path: Path) -> Path:
-    """The word of a server that had the folder ``data``, whatever process has its number now."""
+    """Write the ready file of a killed server with the folder ``data``; another process may have its process id now."""
     path = tmp_path / "ready.json"
     told = Ready(name="ASSAY", amqp="amqp://127.0.0.1:1", http=None, data=str(tmp_path / "data"), pid=1)
     path.write_bytes(msgspec.json.encode(told))

@@ -1,4 +1,4 @@
-"""A server: what it is made of begins in order, ends in order, and leaves nothing behind."""
+"""Tests of a server: its parts start and stop in order, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OPTIONS = ServerOptions(amqp=ANY, http=ANY, name="QM1")
 
 
 def ask(server: BrokerServer, change: DefineObject | DisplayObjects) -> Listener:
-    """Have the administrator ask for something, and wait for the answer."""
+    """Send an administrator's command to the queue manager, and wait for the answer."""
     listener = Listener()
 
     def connect(manager: QueueManager) -> int:

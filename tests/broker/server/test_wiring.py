@@ -1,4 +1,4 @@
-"""What a server says of its own options before it listens."""
+"""Tests of a server's warnings about its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records for tests of stores."""
+"""Records and helpers for tests of stores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ def opened(folder: Path, disk: Disk | None = None, name: str = "QM", reserve_byt
 
 
 def filled(folder: Path, *, orderly: bool = True) -> None:
-    """A folder with 20 messages, kept one by one."""
+    """Fill a folder with 20 messages, each flushed on its own.
+
+    Args:
+        folder: The folder.
+        orderly: Whether the store is closed in order at the end.
+    """
     store = opened(folder)
     for key in range(1, 21):
         store.write([stored(key, f"body {key} " * 20)])
@@ -40,10 +45,10 @@ def filled(folder: Path, *, orderly: bool = True) -> None:
 
 
 def kept(store: Store) -> tuple[Record, ...]:
-    """What a store has, without what only says which numbers were given."""
+    """Return a store's records, without the removals that only carry the numbers given."""
     return tuple(one for one in store.load() if not isinstance(one, MessageRemoved | SubscriptionRemoved))
 
 
 def keys(store: Store) -> list[int]:
-    """The numbers of the messages that a store has."""
+    """Return the numbers of the messages in a store."""
     return [record.key for record in store.load() if isinstance(record, MessageStored)]

@@ -1,4 +1,4 @@
-"""What a folder is refused for; whatever it is, the files stay as they are."""
+"""Tests of the errors for which a store refuses a folder and leaves its files unchanged."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(folder: Path, name: str) -> None:
 
 
 def refused(folder: Path, kind: type[StoreError], match: str, name: str = "QM") -> None:
-    """Refused in one sentence that names the file, at the start or when the rows are read."""
+    """Check that a store refuses a folder, at its opening or when it loads, with one sentence that names the file."""
     (folder / "assay.lock").unlink(missing_ok=True)
     with left_as_it_is(folder), pytest.raises(kind, match=match) as caught:
         read(folder, name)
@@ -186,7 +186,7 @@ def test_whichever_bit_is_flipped_nothing_is_silently_lost_altered_or_invented(
         found = None
     store.abandon()
     whole = tuple(stored(key, f"body {key} " * 20) for key in range(1, 21))
-    # What was written last may look like a flush that a crash has interrupted.
+    # After an alteration, the last transaction could look like one that a crash has interrupted.
     assert found in [None, whole, whole[:-1] if name == LOG else whole]
 
 
@@ -309,7 +309,7 @@ def test_a_second_process_is_refused_and_the_first_one_is_not_disturbed(tmp_path
     first = opened(tmp_path)
     first.write([stored(1)])
     first.flush()
-    assert first.holds(b"body")  # reading the files must not give up the lock
+    assert first.holds(b"body")  # reading the files must not release the lock
     program = (
         "import sys; from pathlib import Path; from assay_broker.stores.sqlite import SqliteStore; "
         "SqliteStore(Path(sys.argv[1]), 'QM')"
@@ -380,7 +380,7 @@ def test_every_older_version_has_its_migration() -> None:
 
 
 def test_what_two_crashes_leave_in_pieces_is_no_damage_either(tmp_path: Path) -> None:
-    """The pieces of the first one's transaction stand behind those of the second one's, with a complete end."""
+    """Two crashes each leave a part of a transaction; the second part ends in a complete frame."""
     log = tmp_path / LOG
     for key, pieces in ((1, 8), (2, 1)):
         store = opened(tmp_path)

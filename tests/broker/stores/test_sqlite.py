@@ -91,7 +91,7 @@ def test_a_long_body_is_never_copied_as_a_whole(tmp_path: Path, body: str | byte
     store = opened(tmp_path)
     record = stored(1, body)
     tracing = sys.gettrace()
-    sys.settrace(None)  # while something traces it (as coverage does), Python grows no text in place
+    sys.settrace(None)  # without tracing (as by coverage), because under a trace Python copies a growing text
     tracemalloc.start()
     try:
         store.write([record])
@@ -191,7 +191,7 @@ def test_a_flush_that_fails_keeps_nothing_of_it_even_if_the_process_dies_then(tm
 
 
 def test_what_a_failed_flush_has_left_in_the_log_does_not_come_back(tmp_path: Path) -> None:
-    """The process dies with the log in the system's hands: SQLite alone would take what stands there for committed."""
+    """The process is killed with the failed transaction in the log, which SQLite alone would treat as committed."""
     disk = WatchedDisk()
     store = opened(tmp_path, disk)
     store.write([stored(1)])
@@ -347,7 +347,7 @@ def test_a_row_that_was_altered_behind_its_back_is_found_when_it_is_loaded(tmp_p
     store.abandon()
 
 
-# what it holds ---------------------------------------------------------------------------------------------------
+# contents --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("before", [0, 300, 4_000, 4_050, 4_060, 8_100, 12_200, 65_530, 70_000])

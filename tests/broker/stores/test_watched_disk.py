@@ -99,14 +99,14 @@ def test_a_full_disk_takes_what_has_its_place_and_gives_room_when_a_file_is_cut(
     connection.close()
 
 
-# beside the simulated disk ---------------------------------------------------------------------------------------
+# compared with the simulated disk ---------------------------------------------------------------------------------
 
 
 class Beside(RuleBasedStateMachine):
-    """Whatever happens, it keeps what the simulated disk keeps.
+    """A state machine that compares the store on a watched disk with the store in memory.
 
-    A crash may leave any of the writes of the flushes that have failed since one has succeeded: all of one of them is
-    there then, or nothing.
+    A crash may keep the writes of flushes that failed since the last successful flush.  Each such flush survives as a
+    whole or not at all.
     """
 
     def __init__(self) -> None:

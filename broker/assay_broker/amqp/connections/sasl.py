@@ -6,14 +6,16 @@ on a thread (`SaslServer.asked`).  `assay_sdk.drivers.amqp.transport.sasl` is th
 
 The reaction to input, by phase:
 
-========= ====================== =============================================
-HEADER    SASL's header          SASL's header, the mechanisms; MECHANISM
-HEADER    AMQP's header          DONE if no login is needed, else REFUSED
-MECHANISM sasl-init              the mechanism's first step
-CHALLENGE sasl-response          the mechanism's next step
-CHECKING  any octets             kept until the outcome
-any       anything else          REFUSED
-========= ====================== =============================================
+========= ===================== ============================================
+phase     input                 answer; next phase
+========= ===================== ============================================
+HEADER    SASL's header         SASL's header and the mechanisms; MECHANISM
+HEADER    AMQP's header         none; DONE if no login is needed, else REFUSED
+MECHANISM sasl-init             the mechanism's first step
+CHALLENGE sasl-response         the mechanism's next step
+CHECKING  any octets            none; the octets are kept until the outcome
+any       any other input       REFUSED
+========= ===================== ============================================
 
 A step ends with another challenge (CHALLENGE), with a password that the socket must check (CHECKING), or with an
 outcome (DONE, REFUSED), after which the negotiation reads no more.  The server tells the client neither the reason of a

@@ -27,7 +27,7 @@ def shown(served: Served, **body: Any) -> list[dict[str, Any]]:
     return [one["parameters"] for one in reply.json["commandResponse"]]
 
 
-# as text -------------------------------------------------------------------------------------------------------------
+# commands as text ----------------------------------------------------------------------------------------------------
 
 
 def test_a_command_is_carried_out_and_answered_as_runmqsc_would(served: Served) -> None:
@@ -74,7 +74,7 @@ def test_a_command_may_be_so_long_and_no_longer(served: Served) -> None:
     assert "at most 32762 characters" in item["text"][0]
 
 
-# in JSON -------------------------------------------------------------------------------------------------------------
+# commands in JSON ----------------------------------------------------------------------------------------------------
 
 
 def test_an_object_is_defined_altered_shown_and_deleted(served: Served) -> None:

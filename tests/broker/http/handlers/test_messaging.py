@@ -301,7 +301,7 @@ def test_another_queue_manager_or_version_is_not_found(served: Served) -> None:
 
 
 def in_background(ask: Callable[[], Reply]) -> Callable[[], Reply]:
-    """Start a request; what is returned waits for its answer."""
+    """Start a request in a thread; return a function that waits for its answer."""
     got: list[Reply] = []
     thread = threading.Thread(target=lambda: got.append(ask()))
     thread.start()
@@ -314,7 +314,7 @@ def in_background(ask: Callable[[], Reply]) -> Callable[[], Reply]:
 
 
 def waiters(served: Served, count: int) -> None:
-    """Wait until so many requests wait."""
+    """Wait until this many requests wait for a message."""
     until(lambda: len(served.queue_manager.after_turn) == count, f"{count} requests wait")
 
 
@@ -357,7 +357,7 @@ def test_a_staged_message_is_shown_with_its_header_and_can_be_taken_by_its_id(se
 
 
 def send_later(served: Served, queue: str, body: str, delay_ms: int) -> None:
-    """What a JMS client does, on the server's own loop."""
+    """Send a delayed message as a JMS client would, on the server's loop."""
     to, number = Address(AddressKind.QUEUE, queue), 9_000
 
     def put() -> None:
@@ -372,7 +372,7 @@ def send_later(served: Served, queue: str, body: str, delay_ms: int) -> None:
     served.do(put)
 
 
-# the properties' header ----------------------------------------------------------------------------------------------
+# properties in headers -----------------------------------------------------------------------------------------------
 
 NAMES = st.text(st.sampled_from("abcXYZ_$019"), min_size=1, max_size=10)
 VALUES = st.one_of(

@@ -1,4 +1,4 @@
-"""Tests for ``/metrics``, read by Prometheus' own parser, and for the status page that loads itself anew."""
+"""Tests of ``/metrics``, read by Prometheus' own parser, and of the status page's reload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 def scraped(served: Served, headers: dict[str, str] | None = None) -> dict[tuple[str, Labels], float]:
-    """Every sample by its name and labels."""
+    """Return the value of every sample, by its name and labels."""
     reply = served.ask("GET", "/metrics", headers=headers or {})
     assert (reply.status, reply.headers["content-type"].split(";")[0]) == (200, "text/plain")
     assert SECRET not in reply.text

@@ -21,7 +21,7 @@ EVIL = "<script>alert(1)</script>\"'&{{7*7}}"
 
 
 class View(Struct, frozen=True):
-    """A client's connection."""
+    """A client's connection, as the status page gets it."""
 
     container_id: str
     user: str | None
@@ -31,7 +31,7 @@ class View(Struct, frozen=True):
 
 
 class Page(HTMLParser):
-    """Text and tags of a page; whether its tags balance."""
+    """A parser that collects a page's text and tags, and checks that the tags balance."""
 
     VOID = frozenset({"meta", "link"})
 
@@ -189,7 +189,7 @@ LOOKS = {
 
 
 def absent(reason: str) -> NoReturn:
-    """Skip, or fail where ASSAY_REQUIRE names chromium."""
+    """Skip the test, or fail it if ASSAY_REQUIRE names chromium."""
     if "chromium" in os.environ.get("ASSAY_REQUIRE", "").split(","):
         pytest.fail(f"ASSAY_REQUIRE names chromium, but {reason}")
     pytest.skip(reason)
@@ -205,7 +205,7 @@ def test_it_works_in_chromium(served: Served, tmp_path: Path, look: str) -> None
     served.views.append(View("billing", "alice", "127.0.0.1:5000", 3, 1_700_000_000_000))
     folder = Path(os.environ.get("ASSAY_PICTURES", tmp_path))
     picture = folder / f"status-{look}.png"
-    url = f"http://127.0.0.1:{served.port}/?refresh=0"  # the browser runs ahead of time, and would load it for ever
+    url = f"http://127.0.0.1:{served.port}/?refresh=0"  # no reload, which would never end in virtual time
     flags = (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *LOOKS[look])
 
     def run(*what: str) -> str:
