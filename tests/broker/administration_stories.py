@@ -1,4 +1,4 @@
-"""Stories of the staging queue, authority, aliases and topics as an administrator sets them: part of every tour."""
+"""Stories about the staging queue, authority, aliases and topics, changed by an administrator: part of every tour."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST_LINK = 100
 
 
 def send(client: Client, to: str | Address, body: str, *, delay_ms: int = 50, **fields: object) -> None:
-    """Send over a sender of its own, so that a refusal to open it is part of the story."""
+    """Send over a new sender, so that the story also shows a refusal to open it."""
     address = to if isinstance(to, Address) else Address(AddressKind.QUEUE, to)
     token = client.token()
     link = FIRST_LINK + token

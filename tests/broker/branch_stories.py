@@ -1,4 +1,4 @@
-"""Stories of branches of global units of work: part of the tour of every defect."""
+"""Stories about branches of global units of work: part of the tour of every defect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _xid(name: str) -> bytes:
 
 
 def _work(one: Client, name: str, unit: int) -> bytes:
-    """A branch that has taken a message and sent two, one of them delayed; it has ended."""
+    """Run and end a branch that has received a message and sent two, of which one is delayed; return its xid."""
     xid = _xid(name)
     one.submit(driver.Begin(one.token(), 1, unit, xid))
     one.submit(driver.Enlist(one.token(), 3, one.held(3, 1), unit))
@@ -104,7 +104,7 @@ def clients_that_are_lost(story: Story) -> None:
 
 
 def several_over_kills(story: Story) -> None:
-    """Two branches at once, on two queues, one of them decided; and one in one phase, another left by a goodbye."""
+    """Run several branches over kills: two on two queues, one that commits in one phase, and one left unresolved."""
     one = _begun(story, "one")
     one.submit(driver.OpenSender(one.token(), 1, 4, OTHER))
     one.put("on another queue", 4)

@@ -1,4 +1,4 @@
-"""Stories of delays under one more condition, where defects hide that the other stories pass: part of every tour."""
+"""Stories about delays with a second condition, for defects that no other story shows: part of every tour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories of delivery delay and expiry: part of the tour of every defect."""
+"""Stories about delivery delay and expiry: part of the tour of every defect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories of delayed messages that cannot be put, of reports and of expiry: part of the tour of every defect."""
+"""Stories about delayed messages that cannot be put, reports and expiry: part of the tour of every defect."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONFIRMED = Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_DATA | Mqro.PAN | Mqro.NAN |
 
 
 class Office:
-    """An administrator, whose answers are part of the story."""
+    """An administrator, whose answers the story records."""
 
     def __init__(self, story: Story, member: str | None = None) -> None:
         self._story = story
@@ -58,7 +58,7 @@ class Office:
     def browse(self) -> None:
         self.do(*(NativeBrowse(queue) for queue in ("Q", "OTHER", "REPLIES", "DLQ", "SYSTEM.DDELAY.LOCAL.QUEUE")))
 
-    # Peer
+    # calls of the queue manager (`Peer`)
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         self._story.note("office", repr(answer))
@@ -76,7 +76,7 @@ class Office:
 
 
 class Sender:
-    """Sends delayed messages that ask for reports."""
+    """A sender of delayed messages that ask for reports."""
 
     def __init__(self, story: Story) -> None:
         self._story = story

@@ -1,4 +1,4 @@
-"""Several queue managers in one world, their administrators and their clients, for tests."""
+"""Several connected queue managers, with administrators and clients, for tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 
 class Administrator:
-    """A peer that only administers."""
+    """A peer that sends only administrative commands."""
 
     def __init__(self, world: World, manager: QueueManager) -> None:
         self.world = world
@@ -35,31 +35,31 @@ class Administrator:
         world.run()
 
     def ask(self, change: Change) -> Answer:
-        """What the queue manager answers."""
+        """Send a command, and return the queue manager's answer."""
         self.manager.handle(Administer(self.number, len(self.answers), change))
         self.world.run()
         return self.answers[-1]
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """A command is answered."""
+        """Record the answer to a command."""
         self.answers.append(answer)
         if sent is not None:
             sent()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Never."""
+        """Fail, because an administrator has no receivers."""
         raise AssertionError(delivery)
 
     def close_link(self, closed: CloseLink) -> None:
-        """Never."""
+        """Fail, because an administrator has no links."""
         raise AssertionError(closed)
 
     def lost(self, why: Refused) -> None:
-        """The queue manager has gone."""
+        """Do nothing at the end of the queue manager."""
 
 
 class World:
-    """Queue managers that belong together."""
+    """Several connected queue managers with one virtual clock."""
 
     def __init__(
         self, topology: Topology, names: tuple[str, ...] = ("QM1", "QM2"), platform: Platform = "distributed"
@@ -71,35 +71,35 @@ class World:
         self.run()
 
     def run(self, span_ms: int = 10) -> None:
-        """Let time go by."""
+        """Let virtual time pass."""
         self.runner.run_until(lambda: False, self.runner.clock.monotonic_ns() + span_ms * MS)
 
     def now_ms(self) -> int:
-        """The time of day."""
+        """Return the time, in milliseconds since the epoch."""
         return self.runner.clock.wall_ns() // MS
 
     def ask(self, member: str, change: Change) -> Answer:
-        """Have an administrator of a member do something."""
+        """Send an administrator's command to a member, and return the answer."""
         return Administrator(self, self.members[member]).ask(change)
 
     def define(self, member: str, name: str, **attributes: str | int) -> None:
-        """Define a local queue."""
+        """Define a local queue on a member."""
         answer = self.ask(member, changes.DefineObject(kind=Kind.QLOCAL, name=name, attributes=attributes))
         assert answer.refused is None, answer.refused
 
     def depth(self, member: str, name: str) -> int:
-        """CURDEPTH."""
+        """Return the CURDEPTH of a member's queue."""
         (shown,) = self.ask(member, changes.DisplayObjects(kinds=(Kind.QLOCAL,), name=name)).value or ()
         assert isinstance(shown, Definition)
         return shown.number("CURDEPTH")
 
     def line(self, member: str, *, receives: Address | None = None, sends: Address | None = None) -> Line:
-        """A client of a member, with a sender 1 or a receiver 2."""
+        """Connect a client to a member, with a sender on link 1 or a receiver on link 2."""
         return Line(self, member, receives, sends)
 
 
 class Line:
-    """A wire to one member, and its events."""
+    """A client's wire to one member, and the events that the client has received."""
 
     def __init__(self, world: World, member: str, receives: Address | None, sends: Address | None) -> None:
         self.world = world
@@ -116,7 +116,7 @@ class Line:
             self.receive(receives)
 
     def receive(self, of: Address, durable: str | None = None) -> None:
-        """Open a receiver 2 with credit."""
+        """Open a receiver on link 2 with credit."""
         kind = driver.Durability.NON_DURABLE if durable is None else driver.Durability.DURABLE
         opened = driver.OpenReceiver(
             token=self.token(), session=1, link=2, address=of, durability=kind, name=durable, shared=durable is not None
@@ -124,18 +124,18 @@ class Line:
         self.submit(opened, driver.Credit(self.token(), 2, 10))
 
     def token(self) -> int:
-        """A fresh one."""
+        """Return a new token."""
         self.tokens += 1
         return self.tokens
 
     def submit(self, *commands: DriverCommand) -> None:
-        """Do this, and let a little time go by."""
+        """Submit commands, and let a little virtual time pass."""
         for command in commands:
             self.wire.submit(command)
         self.world.run()
 
     def send(self, body: str, *, delay_ms: int = 0, durable: bool = True, unit: int | None = None) -> Refused | None:
-        """Send; the refusal, or None."""
+        """Send a message; return the refusal, or None if it was accepted."""
         due_ms = self.world.now_ms() + delay_ms if delay_ms else None
         token = self.token()
         message = Message(message_id=body, body=body, durable=durable, delivery_time_ms=due_ms)
@@ -146,7 +146,7 @@ class Line:
         return outcome.refused if isinstance(outcome, driver.Failed) else None
 
     def sender_refused(self, to: Address) -> Refused | None:
-        """Try to open a sender; the refusal, or None."""
+        """Try to open a sender; return the refusal, or None if it was opened."""
         token = self.token()
         self.submit(driver.OpenSender(token, 1, 7, to))
         (outcome,) = [
@@ -155,14 +155,14 @@ class Line:
         return outcome.refused if isinstance(outcome, driver.Failed) else None
 
     def arrived(self) -> list[driver.Arrived]:
-        """Every message so far."""
+        """Return all messages that have arrived so far."""
         return [event for event in self.events if isinstance(event, driver.Arrived)]
 
     def bodies(self) -> list[str]:
-        """Their bodies."""
+        """Return the bodies of all messages that have arrived so far."""
         return [str(one.message.body) for one in self.arrived()]
 
     def accept(self) -> None:
-        """Settle everything that has come."""
+        """Accept all messages that have arrived so far."""
         for one in self.arrived():
             self.submit(driver.Settle(self.token(), 2, (one.delivery,), driver.Outcome.ACCEPTED))

@@ -1,4 +1,4 @@
-"""Stories of the delay processor's life, of z/OS and of several queue managers: part of the tour of every defect."""
+"""Stories about the delay processor's life, z/OS and several queue managers: part of the tour of every defect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEMBERS = ("QM1", "QM2")
 
 
 def stage(office: Office, **attributes: Value) -> None:
-    """Define the staging queue."""
+    """Define the staging queue, with attributes."""
     office.do(DefineObject(kind=Kind.QLOCAL, name=STAGING_QUEUE, attributes={"MSGDLVSQ": "FIFO", **attributes}))
 
 

@@ -1,4 +1,4 @@
-"""Stories of what comes back, or does not: from units of work, from consumers, after losses and restarts."""
+"""Stories about messages that return, or do not, after rollbacks, lost consumers and restarts."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def taken_from_two_queues(story: Story) -> None:
 
 
 def on_the_wire(story: Story) -> None:
-    """What a client that traces its frames sees of deliveries in both qualities, and of what it accepts."""
+    """Trace the frames of a client that gets deliveries in both qualities of service and accepts them."""
     sender = story.client("sender")
     for ttl_ms in (0, HOUR):
         for settled in (True, False):
@@ -107,7 +107,7 @@ def on_the_wire(story: Story) -> None:
 
 
 def namesakes(story: Story) -> None:
-    """A client removes a subscription that it does not have; another client has one of that name."""
+    """Unsubscribe a subscription that the client does not have, but another client does."""
     owner = story.client("owner", "owner")
     owner.listen(3, TOPIC, DURABLE, "news")
     owner.close()

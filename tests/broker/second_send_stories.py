@@ -1,4 +1,4 @@
-"""Stories of second sends, units of work, and senders without a destination, with delays: part of every tour."""
+"""Stories about second sends, units of work and senders without a destination, with delays: part of every tour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories of the staging queue's limits and of its messages' reports: part of the tour of every defect."""
+"""Stories about the staging queue's limits and the reports of its messages: part of the tour of every defect."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def last_place(story: Story) -> None:
 
 
 def not_let_go(story: Story) -> None:
-    """The store refuses that a staged message is taken back."""
+    """Let the store refuse the cancelling of a staged message."""
     office, one = Office(story), story.client("one")
     office.define("Q")
     send(one, "Q", "kept", delay_ms=500)

@@ -1,4 +1,4 @@
-"""A store whose write for one queue waits: who depends on it is not answered, and nothing is written out of order."""
+"""Tests of a store that blocks writes for one queue: dependent answers wait, and the order of writes stays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECOND = "SYSTEM.MANAGED.DURABLE.2"
 
 @pytest.fixture
 def world() -> World:
-    """A broker with two durable subscriptions that nobody receives from."""
+    """Return a broker with two durable subscriptions without receivers."""
     made = World()
     for name in ("first", "second"):
         line = made.connect(name)

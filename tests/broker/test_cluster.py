@@ -1,4 +1,4 @@
-"""Clusters: one name, instances on several queue managers."""
+"""Tests of clusters, in which a queue of one name has instances on several queue managers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOMES = ("QM2", "QM3")
 
 
 def cluster(defbind: str) -> World:
-    """QM1 without, QM2 and QM3 with the queue."""
+    """Return a cluster in which QM2 and QM3 have the queue and QM1 does not."""
     world = World("cluster", ("QM1", *HOMES))
     for member in HOMES:
         world.define(member, ORDERS.name, CLUSTER="C", DEFBIND=defbind)
@@ -23,7 +23,7 @@ def cluster(defbind: str) -> World:
 
 
 def depths(world: World) -> list[int]:
-    """Messages on each instance."""
+    """Return the number of messages on each instance."""
     return [world.depth(member, ORDERS.name) for member in HOMES]
 
 

@@ -61,14 +61,14 @@ Seen = list[tuple[int, str, str]]
 
 
 def told(tell: Callable[[Story], None], defect: Defect | None) -> Seen:
-    """What is seen of one story, in order."""
+    """Run a story with a defect; return all that was seen, in order."""
     story = Story(defect)
     tell(story)
     return story.seen
 
 
 def tour(defect: Defect | None) -> list[Seen]:
-    """Everything that a defect could touch, once."""
+    """Run every story once with a defect; return all that was seen in each."""
     return [told(tell, defect) for tell in STORIES]
 
 

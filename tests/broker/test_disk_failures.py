@@ -1,4 +1,4 @@
-"""What clients see of a queue manager whose disk is full, ill, or taken away."""
+"""Tests of the refusals that clients get when the disk is full, broken or removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class OnDisk:
-    """A world whose queue manager stands on a watched disk."""
+    """A queue manager whose store is on a watched disk."""
 
     def __init__(self, folder: Path) -> None:
         self.disk = WatchedDisk(through=False)
@@ -26,7 +26,7 @@ class OnDisk:
         self.line = self.world.connect().ready(credit=0)
 
     def taken_by(self, line: Line) -> list[str]:
-        """What a line is handed, which it accepts."""
+        """Accept the messages that have arrived at a client; return their bodies."""
         line.submit(driver.Credit(line.token(), 2, 10))
         for one in line.arrived():
             line.submit(driver.Settle(line.token(), 2, (one.delivery,), Outcome.ACCEPTED))

@@ -1,4 +1,4 @@
-"""Another thread waits for the disk: the queue manager goes on, and what depends on a flush waits for that one."""
+"""Tests of flushes on a second thread: the queue manager works on, and dependent effects wait for their own flush."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ MANY = 20
 
 
 class Waited(Future[Any]):
-    """What another thread does; whoever waits for it has it done."""
+    """A job of the second thread, which runs when a test waits for its result."""
 
     def __init__(self, job: Callable[[], object]) -> None:
         super().__init__()
         self._job = job
 
     def work(self) -> None:
-        """The other thread gets on."""
+        """Run the job, as the second thread would."""
         try:
             self.set_result(self._job())
         except Exception as error:  # noqa: BLE001  as an executor does
             self.set_exception(error)
 
     def result(self, timeout: float | None = None) -> Any:
-        """What it has come to."""
+        """Run the job if it has not run, and return its result."""
         if not self.done():
             self.work()
         return super().result(timeout)
 
 
 class Held(Executor):
-    """Another thread, which gets on when the test says so, or when somebody waits for it."""
+    """An executor for the second thread, whose jobs run when a test says so or when code waits for a result."""
 
     def __init__(self) -> None:
         self.begun: list[Waited] = []
@@ -54,11 +54,11 @@ class Held(Executor):
 
     @property
     def under_way(self) -> int:
-        """How many jobs are not done."""
+        """The number of jobs that have not run."""
         return sum(not one.done() for one in self.begun)
 
     def work(self) -> None:
-        """It does one job."""
+        """Run one job."""
         next(one for one in self.begun if not one.done()).work()
 
 
@@ -75,7 +75,7 @@ def store(disk: WatchedDisk, tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 class Aside(World):
-    """A queue manager whose flushes another thread waits for."""
+    """A queue manager with a second thread for flushes."""
 
     def __init__(self, store: SqliteStore, executor: Executor) -> None:
         super().__init__(store)
@@ -94,7 +94,7 @@ def world(store: SqliteStore, other: Held) -> Aside:
 
 
 def send_many(line: Line, first: str, many: int = MANY) -> list[int]:
-    """Send so many at once; their tokens."""
+    """Send several messages at once; return their tokens."""
     tokens = [line.token() for _ in range(many)]
     for number, token in enumerate(tokens):
         line.wire.submit(driver.Send(token, 1, Message(message_id=f"{first}{number}", body=first, durable=True)))
@@ -103,12 +103,12 @@ def send_many(line: Line, first: str, many: int = MANY) -> list[int]:
 
 
 def answered(line: Line, tokens: list[int]) -> int:
-    """How many of them were answered with done."""
+    """Return the number of tokens that were answered with `Done`."""
     return sum(isinstance(event, driver.Done) and event.token in tokens for event in line.events)
 
 
 def refused(line: Line, tokens: list[int]) -> int:
-    """How many were answered with a refusal."""
+    """Return the number of tokens that were answered with `Failed`."""
     return sum(isinstance(event, driver.Failed) and event.token in tokens for event in line.events)
 
 
@@ -175,7 +175,7 @@ def test_an_error_that_nobody_expects_is_a_flush_that_has_failed(
         raise MemoryError
 
     monkeypatch.setattr(other.begun[0], "_job", partial(fails, other.begun[0]))
-    store.drop()  # the transaction that is never committed
+    store.drop()  # the transaction is never committed
     other.work()
     world.run()
     assert (refused(line, first), refused(line, second)) == (MANY, MANY)

@@ -1,4 +1,4 @@
-"""Publish/subscribe hierarchies: proxy subscriptions (DD-81, DD-84)."""
+"""Tests of publish/subscribe hierarchies with proxy subscriptions (DD-81, DD-84)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def down(world: World, member: str) -> None:
 
 
 def up(world: World, member: str) -> None:
-    """Start it again."""
+    """Start a queue manager again."""
     world.members[member].start()
     world.run()
 
@@ -106,7 +106,7 @@ def test_a_persistent_publication_comes_once_whoever_is_killed_on_its_way(
     world.run()
     sender = world.line("QM1", sends=TOPIC)
     sender.send("d", delay_ms=500)
-    world.run(490)  # the send took 10 ms
+    world.run(490)  # 490 ms, because the send took 10 ms
     world.run(after_ms)
     world.members[victim].kill()
     world.run(100)
@@ -144,7 +144,7 @@ def test_a_publication_goes_through_a_queue_manager_without_subscribers_and_neve
 
 
 def alter(kind: Kind, name: str, **attributes: str) -> Change:
-    """ALTER."""
+    """Return an ALTER command."""
     return changes.AlterObject(kind, name, dict(attributes))
 
 

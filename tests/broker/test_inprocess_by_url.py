@@ -1,4 +1,4 @@
-"""A broker in this process by its URL alone, as whoever has the kit installed reaches it."""
+"""Tests of a broker in the process that clients reach by its URL alone, through the installed kit."""
 
 from __future__ import annotations
 

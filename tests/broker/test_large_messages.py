@@ -20,7 +20,7 @@ LARGEST = 100 * MIB
 
 
 def settings(*, manager: int = LARGEST, queue: int = LARGEST) -> Settings:
-    """A queue manager that takes messages of so many bytes, on queues that do."""
+    """Return settings with limits on a message's length, for the queue manager and for queues, in bytes."""
     given = default_settings("ASSAY")
 
     def limit(one: Definition) -> int | None:

@@ -1,4 +1,4 @@
-"""The broker on a Unix socket: who may come, who is turned away, and that nonsense harms nobody else."""
+"""Tests of the server on a Unix socket: which clients it accepts, and that bad input affects no other client."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ QUEUE = Address(AddressKind.QUEUE, "Q")
 
 
 class Served(Struct):
-    """A broker on a socket."""
+    """A broker with a server on a Unix socket."""
 
     runner: RealRunner
     path: Path
     server: LocalServer
 
     def until(self, done: Callable[[], bool]) -> bool:
-        """Wait for something on the broker's loop."""
+        """Wait until a condition holds, checked on the broker's loop; return False after a time limit."""
         return self.runner.run_until(done, self.runner.clock.monotonic_ns() + SOON_NS)
 
 
@@ -66,7 +66,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 class Caller:
-    """A client of the wire that says what it likes."""
+    """A client that sends any frames."""
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -86,7 +86,7 @@ class Caller:
         self.socket.sendall(b"".join(map(encode_command, commands)))
 
     def hear(self) -> DriverEvent | None:
-        """The next event; None when the broker has hung up."""
+        """Return the next event; None when the server has closed the connection."""
         while not self._events:
             try:
                 octets = self.socket.recv(65_536)
@@ -105,7 +105,7 @@ class Caller:
 
 
 def works(served: Served) -> bool:
-    """Whether the broker serves somebody else."""
+    """Tell whether the server serves another client."""
     with Caller(served.path).greet() as caller:
         caller.say(driver.OpenSession(1, 1))
         return caller.hear() == driver.Done(1)

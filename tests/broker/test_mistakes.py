@@ -1,4 +1,4 @@
-"""A mistake of the broker in process does to others what it does on a server: one connection is lost."""
+"""Tests that a bug of the broker in process costs only one connection, as on a server."""
 
 from __future__ import annotations
 

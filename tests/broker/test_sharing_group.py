@@ -1,4 +1,4 @@
-"""Sharing groups: one shared queue, several queue managers (DD-45 to DD-47)."""
+"""Tests of sharing groups: several queue managers with one shared queue (DD-45 to DD-47)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _world() -> World:
 
 
 def group() -> World:
-    """A sharing group of QM1 and QM2 on z/OS, each with a staging queue, and a shared queue."""
+    """Return a sharing group of QM1 and QM2 on z/OS, each with a staging queue, and a shared queue."""
     world = World("sharing-group", platform="zos")
     for name in world.members:
         world.define(name, STAGING_QUEUE, MSGDLVSQ="FIFO")

@@ -11,7 +11,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
 
 class BrokenDisk(MemoryStore):
-    """A disk whose flushes fail while `broken`."""
+    """A store whose flushes fail while ``broken`` is True."""
 
     broken = False
 

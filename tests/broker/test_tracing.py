@@ -1,4 +1,4 @@
-"""Frames of a wire in process: what became of each message."""
+"""Tests of the frames that a traced in-process wire shows: the outcome of each message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def traced(story: Story, name: str) -> Client:
 
 
 def told(client: Client) -> list[Told]:
-    """Return direction, body, outcome and settled of transfers and dispositions, and whether the receiver said it."""
+    """Return the direction, body, outcome, settlement and role of each transfer and disposition in the trace."""
     found: list[Told] = []
     for frame in (event for event in client.events if isinstance(event, driver.Frame)):
         if frame.transfer is not None:

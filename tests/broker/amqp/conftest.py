@@ -1,4 +1,4 @@
-"""A server for the tests of a module, and a client of frames for each of them."""
+"""An AMQP server for the tests of a module, and a client that sends frames for each test."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.broker.amqp.serving import Raw, Serving, raw, serving
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Serving]:
-    """A server that keeps its messages in memory."""
+    """Yield a server that keeps its messages in memory."""
     with serving() as found:
         yield found
 
 
 @pytest.fixture
 def client(server: Serving) -> Iterator[Raw]:
-    """A client with an open connection and a session."""
+    """Yield a client with an open connection and a session."""
     with raw(server) as found:
         yield found

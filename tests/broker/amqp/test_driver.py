@@ -1,4 +1,4 @@
-"""The SDK's own AMQP driver against the server: what an application sees of it."""
+"""Tests of the SDK's AMQP driver with the server."""
 
 from __future__ import annotations
 

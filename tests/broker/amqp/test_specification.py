@@ -1,4 +1,4 @@
-"""What OASIS AMQP 1.0 says of single fields, section by section, where no other test says it."""
+"""Tests of single fields by sections of OASIS AMQP 1.0, as far as no other test covers them."""
 
 from __future__ import annotations
 

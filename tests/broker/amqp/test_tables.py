@@ -1,4 +1,4 @@
-"""The state tables: whatever happens in whatever state has an answer, and everything ends."""
+"""Tests that the state tables have a row for every possible pair of state and input, and that every state can end."""
 
 from __future__ import annotations
 

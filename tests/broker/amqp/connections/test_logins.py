@@ -1,4 +1,4 @@
-"""The client's driver logs in to the server with as many iterations as new entries have."""
+"""Tests that the SDK's driver logs in with as many iterations as new entries of users' files have."""
 
 from __future__ import annotations
 

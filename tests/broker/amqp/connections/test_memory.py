@@ -1,4 +1,4 @@
-"""Memory: senders are slowed down by credit, and nothing is lost."""
+"""Tests that the server slows senders down by credit when memory is short, and loses no message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_broker.amqp.limits import AmqpLimits
 
 
 def credit_left(client: Raw, sent: int) -> int:
-    """What credit there is once everything is quiet."""
+    """Return the credit that a client has left after it has sent so many messages and the server is idle."""
     granted = 0
     client.socket.settimeout(0.3)
     try:

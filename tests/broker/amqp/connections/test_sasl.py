@@ -1,4 +1,4 @@
-"""The login at the server, octet by octet."""
+"""Tests of the server's side of the login, octet by octet."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def server(security: Security = CLOSED, *, private: bool = True) -> SaslServer:
 
 
 def fresh() -> Security:
-    """Nobody has logged in yet, so each password has to be checked."""
+    """Return users without remembered logins, so that the server must check each password."""
     return Security(Users({"alice": keys_of("secret", 4096)}))
 
 
 def told(one: SaslServer, octets: bytes) -> bytes:
-    """What is answered, once the password that it holds is checked."""
+    """Return the server's answer to octets, after the password check if one is needed."""
     answer = one.receive(octets)
     if one.phase is Phase.CHECKING:
         assert one.asked is not None
@@ -46,7 +46,7 @@ def response(octets: bytes) -> bytes:
 
 
 def parts(octets: bytes) -> list[tuple[int, list[object]]]:
-    """Performatives, by descriptor; a header is 0."""
+    """Return the fields of each performative by descriptor; 0 stands for a protocol header."""
     found: list[tuple[int, list[object]]] = []
     for part in Splitter().feed(octets):
         if part.startswith(b"AMQP"):
@@ -67,7 +67,7 @@ def outcome(octets: bytes) -> list[object]:
 
 
 def refused(one: SaslServer, octets: bytes) -> int:
-    """The code of the outcome."""
+    """Return the code of the outcome that answers these octets."""
     code = outcome(told(one, octets))[0]
     assert one.phase is Phase.REFUSED
     assert one.user is None
@@ -221,7 +221,7 @@ def test_a_mechanism_that_was_not_offered_is_refused(security: Security, private
 
 
 def scram(one: SaslServer, user: str, password: str, *, wait: bool = False) -> list[object]:
-    """Log in; returns the outcome."""
+    """Log in with SCRAM, and return the fields of the outcome."""
     client = ScramClient(["SCRAM-SHA-256"], user, password)
     first = client.get_client_first().encode()
     if wait:
@@ -284,13 +284,13 @@ def test_a_server_that_does_not_know_the_user_cannot_show_it() -> None:
 @pytest.mark.parametrize(
     "octets",
     [
-        b"\x00\x00\x00\x07\x02\x01\x00\x00",  # shorter than its own head
+        b"\x00\x00\x00\x07\x02\x01\x00\x00",  # shorter than its own header
         (MAX_FRAME + 1).to_bytes(4) + b"\x02\x01\x00\x00",
         frame(types.described(0x41, types.fields((types.symbol("PLAIN"),)))),  # an AMQP frame
-        b"\x00\x00\x00\x08\x02\x01\x00\x00",  # nothing in it
-        b"\x00\x00\x00\x08\x01\x01\x00\x00",  # a data offset within the head
-        b"\x00\x00\x00\x08\xff\x01\x00\x00",  # a data offset behind the end
-        frame(types.described(0x43, types.fields((types.binary(b""),))), sasl=True),  # a response to nothing
+        b"\x00\x00\x00\x08\x02\x01\x00\x00",  # an empty frame
+        b"\x00\x00\x00\x08\x01\x01\x00\x00",  # a data offset inside the header
+        b"\x00\x00\x00\x08\xff\x01\x00\x00",  # a data offset after the end
+        frame(types.described(0x43, types.fields((types.binary(b""),))), sasl=True),  # a response without a challenge
         frame(types.described(0x41, types.fields(())), sasl=True),
         frame(types.described(0x41, types.fields((types.binary(b"PLAIN"),))), sasl=True),
         frame(types.described(0x41, types.fields((types.symbol("PLAIN"), types.string("x")))), sasl=True),

@@ -1,4 +1,4 @@
-"""Frames in any order, cut and damaged: nobody else notices, nothing is left, and nothing is logged as our mistake."""
+"""Tests with frames in any order, cut and damaged: no other client is affected, and the server logs no error."""
 
 from __future__ import annotations
 

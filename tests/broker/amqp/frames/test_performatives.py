@@ -1,4 +1,4 @@
-"""The table of performatives: what is missing, of a wrong type, or one too many is found in each of them."""
+"""Tests that missing fields, fields of a wrong type and surplus fields are found in every performative."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VALUES = {
 
 
 def value(codes: frozenset[int]) -> bytes:
-    """A value of one of these format codes."""
+    """Return an encoded value of one of these format codes."""
     return next(octets for code, octets in _VALUES.items() if code in codes)
 
 

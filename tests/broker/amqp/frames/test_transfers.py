@@ -1,4 +1,4 @@
-"""What the transfers of one delivery must say (OASIS AMQP 1.0, 2.7.5)."""
+"""Tests of the delivery fields of transfers (OASIS AMQP 1.0, 2.7.5)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def link(client: Raw, queue: str, handle: int = 0, *, channel: int = 0) -> None:
 
 
 def told(client: Raw) -> tuple[str, str]:
-    """Condition and description of the next detach of handle 0; the peer's detach is said, too."""
+    """Return the condition and description of the server's next detach on handle 0, and answer it."""
     seen = client.wait(DETACH)
     assert seen.at(1) is True
     client.say(DETACH, types.uint(0), YES)
@@ -62,7 +62,7 @@ def told(client: Raw) -> tuple[str, str]:
 
 
 def outcomes(client: Raw, count: int) -> tuple[dict[int, object], str]:
-    """The outcomes of so many deliveries, in whatever order with a detach; and the condition of that."""
+    """Return the outcomes of so many deliveries, and the condition of a detach among them, if any."""
     found: dict[int, object] = {}
     condition = ""
     while len(found) < count or not condition:
@@ -76,7 +76,7 @@ def outcomes(client: Raw, count: int) -> tuple[dict[int, object], str]:
     return found, condition
 
 
-# --- the first transfer
+# --- the first transfer of a delivery
 
 
 @pytest.mark.parametrize("flags", [(NO, NO), (NO, YES), (YES, NO), (YES, YES)], ids=["one", "begun", "settled", "both"])
@@ -142,11 +142,11 @@ def test_a_message_of_another_format_is_taken(server: Serving, client: Raw) -> N
     assert browse(server, "FORMAT") == 1
 
 
-# --- the transfers that follow
+# --- the further transfers of a delivery
 
 
 def begin(client: Raw, form: bytes = FORM) -> bytes:
-    """Say the first half of a message over handle 0; the other half."""
+    """Send the first half of a message on handle 0; return the other half."""
     octets = message("in two halves")
     client.say(TRANSFER, types.uint(0), ID, TAG, form, NO, YES, payload=octets[:9])
     return octets[9:]
@@ -278,7 +278,7 @@ def test_a_declare_without_a_tag_ends_the_coordinators_link(client: Raw) -> None
     assert told(client)[0] == "amqp:invalid-field"
 
 
-# --- how it is read
+# --- the reading of transfers
 
 
 def _number(value: int | None, width: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What comes off the wire before the engine sees it."""
+"""Tests of the checks that a client's frames pass before the engine gets them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def screen() -> FrameValidator:
 
 
 def begun() -> FrameValidator:
-    """A screen that has seen a session begin: with the same octets its peer cannot send yet."""
+    """Return a validator that has seen a client begin a session, with earlier octets than the tested ones."""
     found = screen()
     assert found.feed(BEGUN) == BEGUN
     return found
@@ -147,18 +147,18 @@ def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
 
 
 def number(form: int, value: int) -> bytes:
-    """A number in one of its three forms; the shortest one is always 0."""
+    """Return a number in one of its three encodings; the shortest one can only encode 0."""
     return {0x43: b"\x43", 0x52: bytes((0x52, value)), 0x70: bytes((0x70,)) + value.to_bytes(4)}[form]
 
 
 def with_longer_header(octets: bytes) -> bytes:
-    """A frame whose header is eight octets longer, and looks there as the beginning of a transfer over handle 0."""
+    """Return a frame with eight more octets of header, which look like the beginning of a transfer on handle 0."""
     ahead = bytes((0x00, 0x53, TRANSFER, 0xC0, 0x00, 0x03, 0x43, 0x43))
     return (len(octets) + 8).to_bytes(4) + b"\x04" + octets[5:8] + ahead + octets[8:]
 
 
 def whole_frames(stream: bytes) -> Iterator[bytes]:
-    """The protocol header, and then frame by frame."""
+    """Yield the protocol header, and then each frame."""
     yield stream[:8]
     at = 8
     while at < len(stream):

@@ -1,7 +1,7 @@
-"""``python -m tests.broker.amqp.fuzzing --seconds 600 --seed 1``: hunts, says how far it is, and what it has covered.
+"""The command ``python -m tests.broker.amqp.fuzzing --seconds 600 --seed 1``, which fuzzes the AMQP server.
 
-The hunt is in a process of its own, so that an engine that crashes is told with the case in which it did.  Each case
-depends on the seed and its number alone: ``--first 1234 --cases 1`` tries one again.
+The command prints its progress and its coverage.  It fuzzes in a child process, so that it can report the case in which
+the engine crashed.  A case depends only on the seed and its number; ``--first 1234 --cases 1`` repeats one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SIZE = 8
 
 
 def _say(text: str) -> None:
-    """A line for whoever waits."""
+    """Print a line of progress."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -61,7 +61,7 @@ def _more(options: argparse.Namespace) -> Callable[[Tally], bool]:
 
 
 def _hunt(options: argparse.Namespace) -> int:
-    """What the inner process does."""
+    """Fuzz in the child process; return the exit status."""
     faulthandler.enable()
     with options.place.open("r+b") as file, mmap.mmap(file.fileno(), _SIZE) as place:
 
@@ -107,7 +107,7 @@ def _line(name: str, summary: dict[str, float]) -> None:
 
 
 def main() -> int:
-    """Hunt in a process of its own, and say with which case it has died, if it has."""
+    """Fuzz in a child process; if it crashes, print the number of its last case."""
     options = _options()
     if options.place is not None:
         return _hunt(options)

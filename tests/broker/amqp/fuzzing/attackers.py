@@ -1,4 +1,4 @@
-"""A peer in the server's own loop that says any octets, and checks that what the server says is AMQP."""
+"""A client on the server's own loop that sends any octets, and checks that the server's output is valid AMQP."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _KINDS = {AMQP_FRAME: range(OPEN, CLOSE + 1), SASL_FRAME: range(0x40, 0x45)}
 
 
 class WrongError(Exception):
-    """The server has done what it must not."""
+    """The server has broken one of its guarantees."""
 
 
 class Attacker(asyncio.Protocol):
-    """One connection to the server."""
+    """One connection of the attacking client to the server."""
 
     def __init__(self) -> None:
         self.closed = asyncio.Event()
@@ -40,18 +40,18 @@ class Attacker(asyncio.Protocol):
 
     @classmethod
     async def come(cls, port: int) -> Attacker:
-        """Connect."""
+        """Connect to the server."""
         _, attacker = await asyncio.get_running_loop().create_connection(cls, "127.0.0.1", port)
         return attacker
 
     # --- asyncio's protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The server has taken the connection."""
+        """Keep the transport of the new connection."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Octets of the server's."""
+        """Check and record the server's output."""
         try:
             for part in self._splitter.feed(data):
                 if not part.startswith(b"AMQP"):
@@ -61,11 +61,11 @@ class Attacker(asyncio.Protocol):
         self._news.set()
 
     def eof_received(self) -> bool:
-        """The server says nothing more."""
+        """Record that the server sends no more."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The line is closed."""
+        """Record the end of the connection."""
         del exc
         self.closed.set()
         self._news.set()
@@ -92,33 +92,33 @@ class Attacker(asyncio.Protocol):
         self.said.append(code)
         self._seen.append(seen)
 
-    # --- speaking
+    # --- sending
 
     def send(self, octets: bytes) -> None:
-        """Write octets, if the server still listens."""
+        """Send octets, unless the connection has ended."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(octets)
 
     def say(self, code: int, *items: bytes, channel: int = 0, payload: bytes = b"") -> None:
-        """Write a frame."""
+        """Send a frame."""
         self.transfers += code == TRANSFER
         self.send(frame(performative(code, *items) + payload, channel=channel))
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """Close the client's side of the connection."""
         if self._transport is not None and not self._transport.is_closing() and self._transport.can_write_eof():
             self._transport.write_eof()
 
     def hang_up(self) -> None:
-        """Cut the line."""
+        """Cut the connection."""
         if self._transport is not None:
             self._transport.abort()
 
     async def wait(self, code: int) -> Seen:
-        """The next frame of this kind.
+        """Return the next frame with this performative.
 
         Raises:
-            WrongError: The server does not say it.
+            WrongError: The server did not send such a frame in time.
         """
         async with asyncio.timeout(LIMIT_S):
             while True:
@@ -134,20 +134,20 @@ class Attacker(asyncio.Protocol):
     # --- whole exchanges
 
     async def open(self, container: str = "fuzz") -> None:
-        """Open a connection."""
+        """Open a connection, and wait for the server's open."""
         self.send(PROTOCOL_HEADER)
         self.say(OPEN, types.string(container))
         await self.wait(OPEN)
 
     async def begin(self, channel: int = 0) -> None:
-        """Begin a session."""
+        """Begin a session, and wait for the server's begin."""
         self.say(BEGIN, b"", types.uint(0), types.uint(1_000), types.uint(1_000), channel=channel)
         await self.wait(BEGIN)
 
     async def attach(
         self, name: str, role: bool, handle: int, source: bytes, target: bytes, *, settled: bool = False
     ) -> None:
-        """Attach a link."""
+        """Attach a link, and wait for the server's attach."""
         self.say(
             ATTACH,
             types.string(name),

@@ -1,4 +1,4 @@
-"""Valid frames of a client, made by chance: what is then changed."""
+"""Random valid frames of a client, which the fuzzer then changes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ NULL = b""
 
 
 class Frame(Struct):
-    """One frame before it is changed.
+    """A frame before it is changed.
 
     Args:
-        channel: Whose it is.
-        performative: Encoded.
-        payload: What follows it.
+        channel: The client's channel.
+        performative: The performative, encoded.
+        payload: The octets after the performative.
     """
 
     channel: int
@@ -50,12 +50,12 @@ class Frame(Struct):
 
 
 class Maker:
-    """Makes frames.
+    """The generator of random frames.
 
     Args:
-        chance: Where chance comes from.
-        units: Transaction ids that there are.
-        sent: The next delivery's number.
+        chance: The source of randomness.
+        units: The ids of open transactions.
+        sent: The number of the next delivery.
     """
 
     def __init__(self, chance: random.Random, units: tuple[bytes, ...], sent: int = 0) -> None:
@@ -64,7 +64,7 @@ class Maker:
         self._sent = sent
 
     def frame(self) -> Frame:
-        """Any frame; those that do something more often."""
+        """Return a random frame; frames with an effect are more frequent."""
         make = self._chance.choices(
             (
                 self.transfer,
@@ -91,7 +91,7 @@ class Maker:
         return self._chance.choices((NULL, types.boolean(value=True), types.boolean(value=False)), (1, likely, 1))[0]
 
     def open(self) -> Frame:
-        """An open, with whatever may be in it."""
+        """Return an open with random fields."""
         return Frame(
             self._channel(),
             performative(
@@ -110,7 +110,7 @@ class Maker:
         )
 
     def begin(self) -> Frame:
-        """A begin."""
+        """Return a begin with random fields."""
         remote = NULL if self._chance.random() < 0.9 else b"\x60\x00\x00"
         window = types.uint(self._chance.choice((0, 1, 100, 2**32 - 1)))
         return Frame(
@@ -121,7 +121,7 @@ class Maker:
         )
 
     def attach(self) -> Frame:
-        """An attach of any kind."""
+        """Return an attach of a random kind."""
         chance = self._chance
         role = chance.choice((SENDER, RECEIVER))
         name = chance.choice(("in", "out", "sub", "sub|2", "shared|global", "", "\0", "n" * 300, f"x{chance.random()}"))
@@ -194,7 +194,7 @@ class Maker:
         )
 
     def flow(self) -> Frame:
-        """A flow, of a link or of the session."""
+        """Return a flow of a link or of the session."""
         chance = self._chance
         credit = types.uint(chance.choice((0, 1, 5, 100, 2**31 - 1, 2**31, 2**32 - 1)))
         link = (
@@ -242,7 +242,7 @@ class Maker:
         return self._chance.choice((NULL, self._outcome()))
 
     def transfer(self) -> Frame:
-        """A transfer: a message, a declare or a discharge, or a piece of one."""
+        """Return a transfer with a message, a declare, a discharge, or a part of one of them."""
         chance = self._chance
         number = self._sent if chance.random() < 0.9 else chance.choice((0, 1, 7, 2**32 - 1))
         more = self._flag(0.2)
@@ -267,7 +267,7 @@ class Maker:
         )
 
     def message(self) -> bytes:
-        """Sections of a message, or what a coordinator is asked."""
+        """Return the sections of a message, or a request to the coordinator."""
         chance = self._chance
         if chance.random() < 0.3:
             asked = performative(0x31) if chance.random() < 0.4 else performative(0x32, self._unit(), self._flag())
@@ -315,7 +315,7 @@ class Maker:
         return b"".join(one for one in sections if chance.random() < 0.6) + body
 
     def disposition(self) -> Frame:
-        """A disposition of either role."""
+        """Return a disposition with either role."""
         chance = self._chance
         first = chance.choice((0, 0, 1, 2, 3, 5, 2**32 - 1))
         last = chance.choice(
@@ -328,13 +328,13 @@ class Maker:
         )
 
     def detach(self) -> Frame:
-        """A detach, for good or not."""
+        """Return a detach, which may close the link."""
         return Frame(self._channel(), performative(DETACH, self._handle(), self._flag(1.0), NULL))
 
     def end(self) -> Frame:
-        """An end."""
+        """Return an end."""
         return Frame(self._channel(), performative(END))
 
     def close(self) -> Frame:
-        """A close."""
+        """Return a close."""
         return Frame(0, performative(CLOSE))

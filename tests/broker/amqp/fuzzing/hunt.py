@@ -1,9 +1,14 @@
-"""The hunt: cases against a server in the same loop, and what must hold for each and after many.
+"""The fuzzing of a server on the fuzzer's own loop, and the checks after each case and each round.
 
-For each case: nothing is logged as an error and nothing escapes; what the server says is AMQP, and never that it has
-made a mistake; once the peer has said its last, the server hangs up within a bound; the probe is served meanwhile.
-After a round of cases: of the peers nothing is left but the probe, neither lines nor objects nor connections of the
-queue manager; and memory does not grow from round to round.
+After each case the fuzzer checks:
+
+- The server has logged no error, and no exception has escaped.
+- The server's output is valid AMQP, and reports no internal error.
+- After the client's last octets, the server closes the connection within a time limit.
+- The server has served the probe, another client, all the time.
+
+After a round of cases it checks that only the probe is left: no other connection, no object of one, and no connection
+at the queue manager.  It also checks that memory does not grow from round to round.
 """
 
 from __future__ import annotations
@@ -67,14 +72,14 @@ _LIMITS = AmqpLimits(
 
 
 class Tally(Struct):
-    """What was tried.
+    """The statistics of a run.
 
     Args:
-        cases: How many cases.
-        scenes: From which states, and how often.
-        said: What the server said, by performative.
-        began: When, on the monotonic clock.
-        resident: Octets of memory, after each round.
+        cases: The number of cases.
+        scenes: The number of cases by initial state.
+        said: The number of the server's frames by performative.
+        began: The start of the run, on the monotonic clock.
+        resident: The octets of memory after each round.
     """
 
     cases: int = 0
@@ -85,7 +90,7 @@ class Tally(Struct):
 
 
 class World:
-    """A server with a probe."""
+    """A server, and a probe that must be served all the time."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
@@ -103,7 +108,7 @@ class World:
         self._kept = 0
 
     async def start(self) -> None:
-        """Listen, and let the probe in."""
+        """Start the server, and connect the probe."""
         for listener in (self.open, self.guarded):
             await listener.start("127.0.0.1", 0)
         peer = Quiet()
@@ -125,10 +130,10 @@ class World:
         self._kept = kept()
 
     async def trip(self) -> None:
-        """The probe sends a message to itself.
+        """Send a message from the probe to itself.
 
         Raises:
-            WrongError: It was not served.
+            WrongError: The server did not serve the probe.
         """
         probe, number, window = self._probe, types.uint(self._trips), types.uint(1_000)
         probe.say(FLOW, number, window, types.uint(0), window, types.uint(1), number, types.uint(1))
@@ -152,10 +157,10 @@ class World:
         self._trips += 1
 
     async def settle(self) -> None:
-        """Wait until nobody is there but the probe, and see that nothing is left of the others.
+        """Wait until only the probe is connected, and check that nothing of other clients is left.
 
         Raises:
-            WrongError: Something is.
+            WrongError: A connection, or an object of one, is left.
         """
         end = time.monotonic() + LIMIT_S
         while len(self.open.connections) > 1 or self.guarded.connections:
@@ -163,7 +168,7 @@ class World:
                 raise WrongError(
                     f"{len(self.open.connections) + len(self.guarded.connections) - 1} connections are left"
                 )
-            await asyncio.sleep(0.01)  # the listeners tell nobody when a line of theirs has ended
+            await asyncio.sleep(0.01)  # polls, because a listener does not report the end of a connection
         await self.trip()
         left = kept() - self._kept
         if left > 0:
@@ -175,7 +180,7 @@ class World:
             raise WrongError(f"the queue manager knows {len(mine) - 1} connections that are gone")
 
     async def stop(self) -> None:
-        """Cut everybody off, and let go of what waits for its time: it would keep all of this world."""
+        """Cut off all clients, and cancel pending deadlines, which would keep the server's objects alive."""
         self._probe.hang_up()
         for listener in (self.open, self.guarded):
             await listener.close()
@@ -189,17 +194,17 @@ def _found() -> list[object]:
 
 
 def kept() -> int:
-    """How many objects of the server's connections there are."""
+    """Return the number of objects of the server's connections."""
     return len(_found())
 
 
 def resident() -> int:
-    """Octets of memory that the process has."""
+    """Return the octets of memory that the process uses."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4_096
 
 
 class _Log(logging.Handler):
-    """Errors that are logged."""
+    """A log handler that collects errors."""
 
     def __init__(self, wrong: list[str]) -> None:
         super().__init__(logging.ERROR)
@@ -239,12 +244,12 @@ async def _world() -> AsyncIterator[World]:
 
 
 class Hunt:
-    """Cases, one after the other.
+    """A run of the fuzzer, one case after the other.
 
     Args:
-        seed: What all chance comes from; a case depends on it and on its number alone.
+        seed: The seed of all randomness; a case depends on it and on the case's number.
         first: The number of the first case.
-        watch: Told the number of each case before it begins.
+        watch: Called with the number of each case before it begins.
     """
 
     def __init__(self, seed: int, *, first: int = 0, watch: Callable[[int], None] = lambda _: None) -> None:
@@ -254,10 +259,10 @@ class Hunt:
         self._watch = watch
 
     async def go(self, more: Callable[[Tally], bool]) -> None:
-        """Hunt while there is to be more.
+        """Fuzz as long as a function returns True for the statistics.
 
         Raises:
-            WrongError: Something was found; the text says with which case.
+            WrongError: A check failed; the text names the case.
         """
         while more(self.tally):
             async with _world() as world:
@@ -315,7 +320,7 @@ class Hunt:
                 peer.say(CLOSE)
                 peer.end()
             case 2:
-                await asyncio.sleep(0.002)  # real time, for what the server does on its own before the peer ends
+                await asyncio.sleep(0.002)  # real time, for work that the server does before the client ends
                 peer.end()
             case _:
                 peer.end()
@@ -334,10 +339,10 @@ class Hunt:
 
 
 def hunt(seed: int, more: Callable[[Tally], bool], **options: Any) -> Tally:
-    """Hunt in a loop of its own.
+    """Fuzz on a new loop, and return the statistics.
 
     Raises:
-        WrongError: Something was found.
+        WrongError: A check failed; the text names the case.
     """
     one = Hunt(seed, **options)
     loops.run(one.go(more), encrypted=False)

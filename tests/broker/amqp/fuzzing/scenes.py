@@ -1,4 +1,4 @@
-"""States from which a case begins: how a client comes there, step by step, with the server's answers."""
+"""The states from which a case begins, and the frames by which a client reaches each state."""
 
 from __future__ import annotations
 

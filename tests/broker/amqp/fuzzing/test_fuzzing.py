@@ -1,4 +1,4 @@
-"""A small share of the fuzzing, always the same; `make fuzz` does far more."""
+"""A short fuzzing run with a fixed seed; `make fuzz` runs longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encoded AMQP values as trees that can be changed: what comes out again may be wrong in ways no encoder writes."""
+"""Encoded AMQP values as trees that can be changed, and encoded in wrong ways that no encoder offers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _WIDE = {0xC0: False, 0xC1: False, 0xD0: True, 0xD1: True}
 
 
 class Node(Struct):
-    """One value.
+    """An encoded value.
 
     Args:
-        octets: A plain value as it is encoded; empty for those with parts.
+        octets: The encoding of a plain value; empty for a value with parts.
         code: The format code of a list or map; 0 for a described value.
-        parts: What is in it: a descriptor and a value, or items.
-        lie_size: What is added to the size that it says.
-        lie_count: What is added to the number of items that it says.
+        parts: The parts of the value: a descriptor and a value, or the items.
+        lie_size: The number that is added to the encoded size.
+        lie_count: The number that is added to the encoded count of items.
     """
 
     octets: bytes = b""
@@ -32,7 +32,7 @@ class Node(Struct):
     lie_count: int = 0
 
     def encode(self) -> bytes:
-        """The value as octets."""
+        """Return the value as octets."""
         if self.octets:
             return self.octets
         inner = b"".join(part.encode() for part in self.parts)
@@ -45,14 +45,14 @@ class Node(Struct):
         return bytes((self.code | (0x10 if width > 1 else 0),)) + size.to_bytes(width) + count.to_bytes(width) + inner
 
     def every(self) -> Iterator[Node]:
-        """It, and all in it."""
+        """Yield this node and all nodes below it."""
         yield self
         for part in self.parts:
             yield from part.every()
 
 
 def parse(octets: bytes) -> Node:
-    """The tree of one well-formed value."""
+    """Return the tree of a well-formed encoded value."""
     node, _ = _parse(octets, 0)
     return node
 

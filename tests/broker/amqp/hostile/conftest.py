@@ -1,4 +1,4 @@
-"""One server under siege for the tests of a module."""
+"""A server for tests with hostile clients."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from tests.broker.amqp.serving import Serving
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Serving]:
-    """A server; at the end its probe must have been served all along, and nothing of the others may be left."""
+    """Yield a server; at the end, check that it always served its probe and keeps nothing of other clients."""
     with besieged() as serving:
         yield serving

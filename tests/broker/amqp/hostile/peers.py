@@ -1,4 +1,4 @@
-"""What the tests of hostile peers share: a probe that is served all along, and what the server says to the offender."""
+"""Helpers for tests with hostile clients: a probe that must always be served, and readers of the server's errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 
 
 class Probe:
-    """A client with a queue of its own: it sends and receives, one message after the other, until it is to stop."""
+    """A client with its own queue that sends and receives messages, one after the other, until it is stopped."""
 
     def __init__(self, port: int, *, header: bytes = PROTOCOL_HEADER) -> None:
         self._client = Raw(port, header=header)
@@ -74,7 +74,7 @@ class Probe:
             if seen.code == TRANSFER:
                 self._client.settle(seen.at(1))
                 received = True
-        self.trips += 1  # read by the test's thread
+        self.trips += 1  # the test's thread reads this
         self.slowest_s = max(self.slowest_s, time.monotonic() - began)
 
     def _run(self) -> None:
@@ -85,7 +85,7 @@ class Probe:
             self.failure = error
 
     def stop(self) -> None:
-        """End it; it must have been served all along, and still be: it begins one more trip at least, and ends it."""
+        """Stop the probe, after one more message, and check that the server has always served it."""
         so_far = self.trips
         until(lambda: self.trips > so_far + 1 or not self._thread.is_alive(), "the probe has been served again")
         self.close()
@@ -94,14 +94,14 @@ class Probe:
         assert self.slowest_s < SLOW_S, f"the probe waited {self.slowest_s:.1f} s"
 
     def close(self) -> None:
-        """End it, whatever became of it."""
+        """Stop the probe without checks."""
         self._stopping.set()
         self._thread.join(LIMIT_S * 2)
         self._client.socket.close()
 
 
 def kept() -> int:
-    """How many objects of the server's connections there are."""
+    """Return the number of objects of the server's connections."""
     gc.collect()
     return sum(isinstance(one, _KEPT) for one in gc.get_objects())
 
@@ -113,9 +113,9 @@ def besieged(
     security: Security = Security(),  # noqa: B008  as above
     idle_timeout_ms: int = 60_000,
 ) -> Iterator[Serving]:
-    """A server whose probe is served while the block runs, and which keeps nothing of those who were there."""
+    """Yield a server with a probe; at the end, check that it served the probe and keeps nothing of other clients."""
     with serving(limits=limits, security=security, idle_timeout_ms=idle_timeout_ms) as server:
-        before = kept()  # to count takes its time, and nobody else is served meanwhile: not while the probe looks
+        before = kept()  # counted before the probe starts, because counting delays the server
         probe = Probe(server.port)
         try:
             yield server
@@ -127,7 +127,7 @@ def besieged(
 
 
 def last_words(client: Raw) -> Seen | None:
-    """What the server closes the connection with, if with anything; it must hang up."""
+    """Return the server's close, or None if the server closes the socket without one."""
     said: Seen | None = None
     while True:
         try:
@@ -141,14 +141,14 @@ def last_words(client: Raw) -> Seen | None:
 
 
 def closed_with(client: Raw) -> str:
-    """The condition that the server closes the connection with, before it hangs up."""
+    """Return the condition of the server's close."""
     said = last_words(client)
     assert said is not None, "the server hung up without a close"
     return said.error()[0]
 
 
 def ended_with(client: Raw, code: int) -> str:
-    """The condition of the next detach or end of the server's."""
+    """Return the condition of the server's next detach or end."""
     said = client.wait(code)
     return said.error(2 if code == DETACH else 0)[0]
 

@@ -1,4 +1,4 @@
-"""Octets that are no AMQP, and frames that are not as they must be: the connection is closed with the reason."""
+"""Tests with octets that are not AMQP, and with invalid frames: the server closes the connection with an error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOT_ALLOWED = "amqp:not-allowed"
 
 
 def nested(depth: int) -> bytes:
-    """A list in a list in a list: `depth` of them, each of the wide form."""
+    """Return lists nested to a depth, in the encoding with wide sizes."""
     value = b"\x45"
     for _ in range(depth):
         value = types.compound((value,))
@@ -44,12 +44,12 @@ def nested(depth: int) -> bytes:
 
 
 def described(depth: int) -> bytes:
-    """A described value whose value is described."""
+    """Return a described value whose value is a described value, and so on to a depth."""
     return b"\x00\x53\x01" * depth + b"\x40"
 
 
 def descriptors(depth: int) -> bytes:
-    """A described value whose descriptor is described."""
+    """Return a described value whose descriptor is a described value, and so on to a depth."""
     return b"\x00" * depth + b"\x40" * (depth + 1)
 
 

@@ -1,4 +1,4 @@
-"""Peers that take what there is: sockets, sessions, links, memory, time."""
+"""Tests with clients that use up sockets, sessions, links, memory or time."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ MEGABYTE = 1 << 20
 
 
 def descriptors() -> int:
-    """How many files and sockets this process has open."""
+    """Return the number of files and sockets that this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def resident() -> int:
-    """Octets of memory that this process has."""
+    """Return the octets of memory that this process uses."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4_096
 
 
@@ -122,7 +122,7 @@ def test_a_flood_of_sessions_begun_and_ended_leaves_nothing() -> None:
 
 @contextmanager
 def filled(server: Serving, queue: str) -> Iterator[None]:
-    """A queue with a hundred megabytes on it, and the one who sent them there until the block is over."""
+    """Put a hundred megabytes on a queue, and keep the sender connected during the ``with`` block."""
     with raw(server, container="writer") as writer:
         writer.attach("in", SENDER, 0, target=target(queue))
         writer.wait(0x13)
@@ -135,7 +135,7 @@ def filled(server: Serving, queue: str) -> Iterator[None]:
 
 
 def given_out(server: Serving, queue: str) -> int:
-    """How many messages of a queue the server holds for a receiver."""
+    """Return the number of a queue's messages that the server holds for a receiver."""
 
     def held() -> int:
         found = server.queue_manager._life.core._state.queues.named(queue)
@@ -192,7 +192,7 @@ def test_a_writer_of_one_octet_at_a_time_is_served_like_any_other() -> None:
     with besieged() as server, Raw(server.port, header=b"") as client:
         for octet in PROTOCOL_HEADER + octets:
             client.raw(bytes((octet,)))
-            time.sleep(0.01)  # real time is what makes each octet a piece of its own
+            time.sleep(0.01)  # real time, so that each octet arrives in its own piece
         client.wait(OPEN)
         client.close()
 
@@ -204,7 +204,7 @@ def test_a_writer_of_one_octet_a_second_does_not_get_through_its_login() -> None
                 client.raw(bytes((octet,)))
             except (BrokenPipeError, ConnectionResetError):
                 break
-            time.sleep(1)  # real time is what the server gives a peer too little of
+            time.sleep(1)  # real time, because the server's time limit is real
         else:
             raise AssertionError("nobody has cut off a writer that takes eight seconds for a header")
 
@@ -238,13 +238,13 @@ def test_a_peer_that_wants_a_sign_of_life_every_millisecond_is_refused() -> None
 
 
 class _Heap(ctypes.Structure):
-    """What glibc tells of its heap (mallinfo2)."""
+    """The heap statistics of glibc (mallinfo2)."""
 
     _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "a", "b", "c", "d", "e", "f", "used", "free", "g")]
 
 
 def heap() -> int:
-    """Octets that C code has allocated and not given back."""
+    """Return the octets that C code has allocated and not freed."""
     libc = ctypes.CDLL(None)
     tell = getattr(libc, "mallinfo2", None)
     if tell is None:

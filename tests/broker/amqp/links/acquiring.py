@@ -34,7 +34,7 @@ EITHER = pytest.mark.parametrize("fail", [True, False], ids=["rollback", "commit
 
 
 class Acquiring:
-    """A client that receives on handle 1 of its first session, with a coordinator's link on its second."""
+    """A client that receives on handle 1 of its first session, with a link to the coordinator on its second session."""
 
     def __init__(self, server: Serving, client: Raw) -> None:
         self.server = server
@@ -62,7 +62,7 @@ class Acquiring:
         return self.client.wait(TRANSFER)
 
     def sync(self) -> None:
-        """Return after the server has handled everything said before: it answers for a session in order."""
+        """Wait until the server has handled all earlier frames of the session, which it answers in order."""
         self.working.discharge(self.working.declare())
 
     def over(self) -> None:
@@ -72,18 +72,18 @@ class Acquiring:
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
-    "sqlite": lambda folder: SqliteStore(folder, "ASSAY"),  # it answers a commit later, when its thread has stored it
+    "sqlite": lambda folder: SqliteStore(folder, "ASSAY"),  # answers a commit later, after its flush
 }
 
 
 def put(server: Serving, queue: str, *texts: str) -> None:
-    """Have persistent messages put on a queue."""
+    """Put persistent messages on a queue."""
     with raw(server, container="puts") as client:
         serving_put(client, queue, *texts)
 
 
 def unit_of(seen: Seen) -> bytes | None:
-    """The unit of work that a transfer names."""
+    """Return the id of the unit of work in a transfer's state."""
     state = seen.at(STATE)
     if state is None:
         return None

@@ -1,4 +1,4 @@
-"""Deliveries that a link acquires in a unit of work (OASIS AMQP 1.0, 4.4.3)."""
+"""Tests of deliveries that a link acquires in a unit of work (OASIS AMQP 1.0, 4.4.3)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_is_acquired_without_an_outcome_comes_back_at_a_rollback_only(
     assert acquiring.working.discharge(unit, fail=fail).descriptor == ACCEPTED
     assert browse(acquiring.server, queue) == int(fail)
     if not fail and not settled:
-        acquiring.client.settle(number, within(b"over"))  # it is the client's to settle, in no unit that is over
+        acquiring.client.settle(number, within(b"over"))  # refused, because no such unit of work exists
         assert acquiring.client.wait(DETACH).error(2)[0] == "amqp:transaction:unknown-id"
     else:
         acquiring.over()
@@ -190,7 +190,7 @@ def test_a_null_id_ends_the_acquisition(acquiring: Acquiring, settled: bool) -> 
     if not settled:
         acquiring.client.settle(outside.at(1))
     acquiring.working.discharge(unit, fail=True)
-    assert browse(acquiring.server, queue) == 1  # the first only
+    assert browse(acquiring.server, queue) == 1  # only the first message
 
 
 @pytest.mark.parametrize("properties", [None, {"other": types.binary(b"t")}], ids=["none", "others"])

@@ -1,4 +1,4 @@
-"""Tests for taking delayed messages back over AMQP, frame by frame, and for messages without an id."""
+"""Tests of cancelling delayed messages over AMQP, and of messages without an id."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CANCEL_HANDLE, SEND_HANDLE = 1, 2
 
 @pytest.fixture
 def server() -> Iterator[Serving]:
-    """A server whose staging queue is empty."""
+    """Yield a server with an empty staging queue."""
     with serving() as found:
         yield found
 
@@ -73,7 +73,7 @@ def send(client: Raw, number: int, octets: bytes, to: str = "ORDERS", handle: in
 
 
 def shown(server: Serving, queue: str) -> list[dict[str, object]]:
-    """Descriptors of a queue's messages, as an administrator sees them."""
+    """Return the descriptors of a queue's messages, as an administrator sees them."""
     seen: list[Answer] = []
 
     class Looking:

@@ -1,4 +1,4 @@
-"""Credit, drains and echoes: how many messages may come, and how a link says where it stands."""
+"""Tests of credit, drains and echoes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A receiver is told when the disk does not take the outcome of a delivery."""
+"""Tests of the error that a receiver gets when the store cannot record an outcome."""
 
 from __future__ import annotations
 

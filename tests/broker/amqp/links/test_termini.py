@@ -1,4 +1,4 @@
-"""What the ends of a link mean, without a link."""
+"""Tests of the meaning of sources and targets, without a link."""
 
 from __future__ import annotations
 

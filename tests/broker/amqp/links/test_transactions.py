@@ -1,4 +1,4 @@
-"""Local units of work over the coordinator (OASIS AMQP 1.0, part 4)."""
+"""Tests of local units of work with the coordinator (OASIS AMQP 1.0, part 4)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Working:
         return None if settled else self.client.wait(DISPOSITION)
 
     def receive(self, queue: str) -> int:
-        """Have a message on a queue delivered over handle 1, unsettled: the delivery's number."""
+        """Receive a queue's message on handle 1, unsettled; return the delivery's number."""
         self.sender(queue, 0)
         self.client.transfer(self.number(), message("one"), 0)
         self.client.wait(DISPOSITION)
@@ -132,7 +132,7 @@ def test_a_receiver_gets_nothing_that_its_own_session_has_not_committed(server: 
     with raw(server, container="other") as other:
         put(other, "NOT.OWN", "committed")
     seen = client.wait(TRANSFER)
-    assert seen.at(1) == 0  # the first delivery that there ever was
+    assert seen.at(1) == 0  # the first delivery of the connection
     assert b"committed" in seen.payload
 
 
@@ -303,11 +303,12 @@ def test_a_delivery_accepted_in_a_unit_is_gone_at_its_commit(
     if not settled and not fail:
         client.transfer(working.number(), types.described(0x77, performative(0x32, types.binary(unit))), LINK)
         answer = client.wait(DISPOSITION)
-        assert {answer.at(0), client.wait(DISPOSITION).at(0)} == {True, False}  # the discharge, and the delivery
+        # One disposition answers the discharge, and the other settles the delivery.
+        assert {answer.at(0), client.wait(DISPOSITION).at(0)} == {True, False}
     else:
         assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
     if fail and not settled:
-        client.settle(number)  # it is still the client's to settle
+        client.settle(number)  # after the rollback the client may settle the delivery
     client.say(DETACH, types.uint(1), types.boolean(value=True))
     client.wait(DETACH)
     assert browse(server, queue) == int(fail and settled)
@@ -374,7 +375,7 @@ def test_an_outcome_in_a_unit_holds_from_its_discharge_on_though_the_receiver_ha
         code, *fields = LEAVING[leaving]
         client.say(code, *fields)
         client.wait(code)
-        assert browse(server, queue) == 0  # the unit's, and nobody else's to get
+        assert browse(server, queue) == 0  # the message is in the unit of work, so no other client sees it
         assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
         assert browse(server, queue) == (1 if fail else left)
 

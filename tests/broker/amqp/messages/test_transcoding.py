@@ -1,4 +1,4 @@
-"""Messages pass through: what rules look at is read, and the rest goes out octet for octet."""
+"""Tests that the server decodes the parts of messages that rules use, and sends the rest unchanged."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def came(octets: bytes, link: Address | None = ORDERS) -> Message:
     return read(octets, link, now_ms=NOW)
 
 
-# --- reading
+# --- decoding
 
 
 @given(MESSAGES)
@@ -310,7 +310,7 @@ def test_an_altered_message_is_a_message_or_refused(octets: bytes, data: st.Data
 
 
 def tried(octets: bytes) -> None:
-    """Only `DecodeError` comes out, and what is accepted can be handed on and looked at."""
+    """Check that decoding raises only `DecodeError`, and that an accepted message can be encoded and browsed."""
     try:
         message = came(octets)
     except DecodeError:
@@ -322,18 +322,18 @@ def tried(octets: bytes) -> None:
 
 
 def body_or_error(octets: bytes) -> Body | type[DecodeError]:
-    """A body is decoded where it is asked for, so that a text that is none comes in and goes out."""
+    """Return a message's body, or the error; a body that is not valid is only found when it is decoded."""
     try:
         return bodies.body(octets)
     except DecodeError:
         return DecodeError
 
 
-# --- writing
+# --- encoding
 
 
 def bare(octets: bytes) -> bytes:
-    """What must not change: everything from the properties on."""
+    """Return the part of a message that must not change: the properties and all later sections."""
     return next((octets[span.begin :] for span in sections.split(octets) if span.code >= sections.PROPERTIES), b"")
 
 
