@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 TTL = 1_000
 HOUR = 3_600_000
 MONTH = 30 * 24 * HOUR
-"""More milliseconds than 31 bits hold."""
+"""A month in milliseconds, which does not fit into 31 bits."""
 TOPIC = Address(AddressKind.TOPIC, "T")
 LINK = 3
 VISITS = ((TTL, 900), (TTL, 900), (TTL, 1_100), (3 * TTL, 2_000), (3 * TTL, 2_000), (0, 500))
-"""Times to live, and how long the subscriber is then away."""
+"""The times to live and the times for which the subscriber is then away, in milliseconds."""
 
 
 def subscribe(

@@ -18,7 +18,7 @@ from assay_sdk import driver
 from assay_sdk.model.message import Message
 
 MANY = 20
-"""More records than are flushed where they are written."""
+"""The number of messages in one send, enough for a flush on the second thread."""
 
 
 class Waited(Future[Any]):

@@ -192,7 +192,7 @@ class Raw:
         self._rest = b""
         self._held: bytes | None = None
         self.longest = 0
-        """Octets of the longest frame that the server has said."""
+        """The length of the longest frame from the server, in octets."""
         self.socket.sendall(header)
 
     def __enter__(self) -> Self:

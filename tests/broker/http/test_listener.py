@@ -180,7 +180,7 @@ def _own_address() -> str | None:
 # TLS -----------------------------------------------------------------------------------------------------------------
 
 CERTIFICATES = Path(__file__).with_name("certificates")
-"""For localhost, signed by itself, and used nowhere else."""
+"""The folder of a certificate for localhost, signed by itself and used only here."""
 
 
 def tls() -> ssl.SSLContext:

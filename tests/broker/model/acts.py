@@ -1,8 +1,8 @@
-"""What can happen, one thing after the other, and how hypothesis makes it up.
+"""The acts of a program, and how hypothesis draws programs.
 
-A program is drawn as octets, a fixed number for each act: one says what happens, the others with what.  That keeps
-hypothesis from varying one program over and over, which finds little here, costs little time, and shrinks well: an
-octet of 0 means nothing happens, or the simplest choice.
+A program is drawn as octets, a fixed number for each act: the first selects the act, the others its arguments.  With
+octets hypothesis draws very different programs, instead of small variations of one.  Drawing takes little time, and
+programs shrink well: an octet of 0 means no act or the simplest argument.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Act = tuple[str, dict[str, Any]]
 Body = TypeVar("Body", bound=Callable[..., None])
 
 CHOICES: dict[str, dict[str, Sequence[Any]]] = {NOTHING: {}}
-"""What goes with each act; the first choice is the simplest."""
+"""The possible values of each argument, by act; the first value is the simplest."""
 
 NAMES = [NOTHING]
-"""The acts, as often as they are to happen."""
+"""The names of the acts, each as often as its weight."""
 
-_HEADER = 7  # the platform, and twice 24 bits that say what does not happen at all, so that other things happen more
+_HEADER = 7  # the platform, and twice 24 bits that exclude kinds of acts, so that the other kinds occur more often
 
 
 def happens(weight: int, **choices: Sequence[Any]) -> Callable[[Body], Body]:
-    """One of the things that can happen.
+    """Return a decorator that registers a method as an act.
 
     Args:
-        weight: How often, compared with others.
-        choices: Of each of its arguments, the values.
+        weight: The frequency of the act, relative to other acts.
+        choices: The possible values of each argument.
     """
 
     def remember(body: Body) -> Body:
@@ -49,19 +49,19 @@ def happens(weight: int, **choices: Sequence[Any]) -> Callable[[Body], Body]:
 
 @dataclass(frozen=True)
 class Program:
-    """A platform, and what happens on it."""
+    """A program: the queue manager's platform, and the acts."""
 
     platform: Platform
     acts: tuple[Act, ...]
 
     def __repr__(self) -> str:
-        """As a test can be written from it."""
+        """Return the program as Python code for a test."""
         acts = "".join(f"\n    ({name!r}, {arguments!r})," for name, arguments in self.acts if name != NOTHING)
         return f"Program({self.platform!r}, ({acts}\n))"
 
 
 def programs() -> st.SearchStrategy[Program]:
-    """All programs; to be called once every act is known."""
+    """Return the strategy for all programs; call it after all acts are registered."""
     width = 1 + max(len(choices) for choices in CHOICES.values())
     size = _HEADER + STEPS * width
 

@@ -1,4 +1,4 @@
-"""One step of the core against one step of the model: every answer, delivery and due time."""
+"""The comparison of one step of the core with one step of the model: its answers, deliveries and due times."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from assay_broker.seams import NO_SEAMS, Seams
 from assay_sdk.model.message import Message
 
 MOST_TICKS = 30
-"""Ticks at one moment after which nothing new can come of them."""
+"""The most ticks at one time; more show that the core asks for ticks without end."""
 
 
 class Comparing:
     """The core in its shell, and the model.
 
     Args:
-        program: What happens.
-        seams: Where a defect may stand.
-        hits: Where lookups of the core's tables are counted.
+        program: The program to run.
+        seams: The filters of a defect in the core.
+        hits: Counts the lookups in the core's tables; None to count in a new object.
     """
 
     def __init__(self, program: Program, seams: Seams = NO_SEAMS, hits: Hits | None = None) -> None:
@@ -59,7 +59,7 @@ class Comparing:
         predict: Callable[[], Predicted],
         ended: Callable[[], None] | None = None,
     ) -> Answer:
-        """A command under a new token, and what the model says to it; then the disk, unless it is held up."""
+        """Send the core a command, compare the answer with the model's, and let the disk work unless it is blocked."""
         token = next(self.tokens)
         self.asked.add(token)
         effects = self.shell.handle(command(token))
@@ -69,7 +69,7 @@ class Comparing:
         return answer
 
     def _happens(self, effects: tuple[Effect, ...], predict: Callable[[], object]) -> None:
-        """Something that nobody has asked for."""
+        """Compare the effects of a step without a command with the model's."""
         self._compare(effects, lambda: (predict(), None)[1], None)
         self._after(effects)
 
@@ -96,14 +96,14 @@ class Comparing:
         ended: Callable[[], None] | None = None,
         refused: dict[int, str] | None = None,
     ) -> Answer | None:
-        """The effects of one step against the model's.
+        """Compare the effects of one step with the model's.
 
         Args:
-            effects: What the core wants.
+            effects: The effects of the core.
             predict: Makes the step in the model.
-            token: Of whom an answer is due; None for nobody.
-            ended: What is to be done in the model once everything was delivered.
-            refused: Tokens whose answers are refusals now, since a batch failed.
+            token: The token of the command that must be answered; None if no command is answered.
+            ended: Completes the step in the model after all deliveries.
+            refused: The refusals for commands that a failed batch answers, by token.
         """
         writes = [effect.batch for effect in effects if isinstance(effect, Persist)]
         self.model.step(self.shell.now_ms, writes[0] if writes else None)
@@ -135,7 +135,7 @@ class Comparing:
             raise DifferenceError(f"answered after batch {answer.after}, and batch {need} is needed")
 
     def _compare_end(self, effects: tuple[Effect, ...]) -> None:
-        """What was closed, and what should have been delivered."""
+        """Compare the closed links with the model's, and check that no delivery is missing."""
         closed = sorted((one.connection, one.link) for one in effects if isinstance(one, CloseLink))
         if closed != sorted(self.model.closed):
             raise DifferenceError(f"the core closes links {closed}, and the model {self.model.closed}")
@@ -176,7 +176,7 @@ class Comparing:
             self._store(len(self.shell.pending))
 
     def _store(self, batches: int) -> None:
-        """So many of the oldest batches become durable."""
+        """Let the disk store the oldest batches, as many as given."""
         number = 0
         for _ in range(batches):
             number = self.shell.store_oldest()
@@ -184,7 +184,7 @@ class Comparing:
             self._compare(self.shell.stored(number), lambda: self.model.stored(number), None)
 
     def _refuse(self, batches: tuple[int, ...]) -> None:
-        """These batches, the newest first, cannot be made durable."""
+        """Let the disk refuse these batches, given with the newest first."""
         dropped, effects = self.shell.refuse(batches)
         units = self.model.unit_batches
         refused = {

@@ -1,4 +1,4 @@
-"""What the model knows: links, subscriptions, units of work, copies of messages, deliveries."""
+"""The entities of the model: links, subscriptions, units of work, copies of messages, deliveries."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Link:
     credit: int = 0
     open: bool = True
     leaving: list[int] = field(default_factory=list)
-    """The batches for which settled deliveries wait before they leave."""
+    """The batches that must be on disk before settled deliveries may be sent."""
     got: dict[int, Delivery] = field(default_factory=dict)
     left_out: set[Copy] = field(default_factory=set)
-    """What has been given back for others to get."""
+    """The copies that the receiver has given back for other receivers only."""
 
 
 @dataclass(eq=False)
@@ -35,29 +35,29 @@ class Sub:
     queue: str
     terms: Terms
     lossy: bool = False
-    """Non-durable, and whoever has come wants at most once: what stands there is never persistent (QS-30)."""
+    """Whether it is non-durable and a receiver is at most once, so that its messages are not persistent (QS-30)."""
     timeout: int | None = None
-    """How long it outlives its last receiver, in milliseconds; None for ever (QS-20)."""
+    """The time to live after the last receiver, in milliseconds; None for ever (QS-20)."""
     left: int | None = None
-    """When its last receiver left, if it has a time to live."""
+    """The time at which the last receiver left, if the subscription has a time to live."""
     retry_ms: int = 0
-    """When it ends at the earliest, since the disk has refused its end."""
+    """The earliest time of its end, after the disk has refused its end."""
     told: list[tuple[int, int | None, int | None]] = field(default_factory=list)
-    """Time to live and leaving, with the batches that tell the disk."""
+    """Times to live and leaving times, with the batches that store them."""
     on_disk: tuple[int | None, int | None] = (None, None)
     resumed: list[tuple[int, Link, int | None, int | None]] = field(default_factory=list)
-    """Receivers that have come again, if the disk agrees, and what held before."""
+    """Receivers that have come again, with their batches, and the former time to live and leaving time."""
     links: list[Link] = field(default_factory=list)
     born: int | None = None
     dies: int | None = None
 
     @property
     def ends_ms(self) -> int | None:
-        """When it ends; None as long as somebody receives, or for ever."""
+        """The time at which the subscription ends; None while it has a receiver, or for ever."""
         return None if self.left is None or self.timeout is None else max(self.left + self.timeout, self.retry_ms)
 
     def over(self, now_ms: int) -> bool:
-        """Whether its time to live is over."""
+        """Tell whether the time to live is over."""
         return self.left is not None and self.timeout is not None and self.left + self.timeout <= now_ms
 
 
@@ -75,7 +75,7 @@ class Unit:
 
 @dataclass(eq=False)
 class Copy:
-    """One copy of a message, on a queue or staged for one."""
+    """A copy of a message, on a queue or staged for a queue."""
 
     sent: Sent
     queue: str
@@ -84,26 +84,26 @@ class Copy:
     recorded: bool = False
     staged: bool = False
     ready_ms: int = 0
-    """When the delay is over, or the processor tries again (staged ones only)."""
+    """The time at which the delay is over, or of the processor's next try; for staged copies only."""
     tried: bool = False
-    """Staged, expired, and could not even be given up (DD-74): to be tried again."""
+    """Whether the copy is staged and expired and its report could not be put (DD-74), so that it is tried again."""
     unit: Unit | None = None
-    """The open unit of work that put it: it is there for the unit's own session alone (DD-25)."""
+    """The open unit of work that put the copy; only the unit's own session can get it (DD-25)."""
     held: Delivery | None = None
     moved: bool = False
-    """Staged, and moved by the processor, if the disk agrees."""
+    """Whether the processor has moved the staged copy in a batch that is not on disk yet."""
     failures: int = 0
     failures_on_disk: int = 0
     marks: list[tuple[int, int]] = field(default_factory=list)
     born: int | None = None
     dies: int | None = None
     fails: bool = False
-    """Whether it comes back as a failed delivery if the disk refuses its end."""
+    """Whether the copy counts a failed delivery if the disk refuses its removal."""
 
 
 @dataclass(eq=False)
 class Delivery:
-    """A copy in the hands of a receiver; `waits` is the batch before which it must not leave."""
+    """A copy that a receiver holds; ``waits`` is the batch that must be on disk before it may be sent."""
 
     copy: Copy
     link: Link
@@ -113,7 +113,7 @@ class Delivery:
 
 @dataclass(eq=False)
 class Later:
-    """A message of a unit of work that stands nowhere before the commit, with what was found at the send (DD-51)."""
+    """A message put in a unit of work, with the queues found at the send (DD-51); its copies come with the commit."""
 
     sent: Sent
     queues: list[str]
@@ -121,15 +121,15 @@ class Later:
 
 
 def rank(one: Copy) -> tuple[int, int]:
-    """Priority first, then arrival (JMS 3.4.10)."""
+    """Return a sort key for copies on a queue: priority first, then arrival (JMS 3.4.10)."""
     return -one.sent.priority, one.order
 
 
 def lets_through(link: Link, one: Copy) -> bool:
-    """Whether the selector of a receiver on a queue lets a copy through, and it has not given it back for good."""
+    """Tell whether a receiver's selector matches a copy, and the receiver has not given it back for others."""
     return one not in link.left_out and SELECTORS[link.selector](one.sent)
 
 
 def later_than(at: int | None, batch: int) -> int | None:
-    """A batch that is still not on disk; None once it is."""
+    """Return a batch number if the batch is newer than another one; None if it is on disk with that one."""
     return None if at is None or at <= batch else at

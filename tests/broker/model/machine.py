@@ -1,4 +1,4 @@
-"""Core and model side by side: everything that can happen to both."""
+"""The acts that happen to both the core and the model."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from assay_sdk.driver import Durability, Outcome
 
 
 class Comparison(WorkingActs):
-    """A program happens to both, and they do the same."""
+    """The run of a program in the core and in the model, which must agree."""
 
     def run(self) -> None:
-        """Everything happens.
+        """Run the whole program.
 
         Raises:
             DifferenceError: Core and model differ.
@@ -79,10 +79,10 @@ class Comparison(WorkingActs):
         )
 
     def nothing(self) -> None:
-        """Nothing happens."""
+        """Do nothing."""
 
     def _open(self) -> None:
-        """Three clients, each with a sender, and an administrator."""
+        """Connect three clients, each with a sender, and an administrator."""
         for connection in CONNECTIONS:
             self._connect(connection, CLIENT_IDS.get(connection))
         self._ask(
@@ -228,7 +228,7 @@ class Comparison(WorkingActs):
         what=("flow", "drain", "settle", "put", "detach", "connect", "begin", "commit", "back out"),
     )
     def ask_anything(self, *, connection: int, link: int, what: str) -> None:
-        """What a link, or one that is not there, does not do; or does, by chance."""
+        """Send a command that an existing or missing link may not allow."""
         if what in {"flow", "drain"}:
             self._flow(connection, link, 1, drain=what == "drain")
         elif what == "settle":
@@ -272,7 +272,7 @@ class Comparison(WorkingActs):
                 self._same(one.message, copy.sent)
 
     def _look_everywhere(self) -> None:
-        """An administrator sees every queue, with the staging queue in the order of due times."""
+        """Browse every queue as an administrator, with the staging queue in the order of due times."""
         for queue in (*QUEUES, DEAD, REPLY, STAGING):
             answer = self._ask(
                 lambda token, queue=queue: commands.Administer(ADMIN, token, NativeBrowse(queue)), lambda: None
@@ -317,7 +317,7 @@ class Comparison(WorkingActs):
 
     @happens(3, what=("slow", "slow", "flush", "fail", "full"), batches=(1, 2, 3, 6))
     def disk(self, *, what: str, batches: int) -> None:
-        """From now on batches wait; some of them, or all, become durable; all are refused; the next one is refused."""
+        """Block the disk, or let it store some or all batches, refuse all batches, or refuse the next one."""
         if what == "slow":
             self.holding = True
         elif what == "full":
@@ -333,7 +333,7 @@ class Comparison(WorkingActs):
 
     @happens(1, kill=YES_OR_NO)
     def begin_again(self, *, kill: bool) -> None:
-        """Kill: what is not on disk is gone.  Restart: connections are lost, and what is written is flushed."""
+        """Kill the queue manager, which loses all that is not on disk, or restart it, which flushes everything."""
         if not kill:
             for connection in tuple(self.model.connections):
                 self._disconnect(connection, clean=False)
@@ -341,7 +341,7 @@ class Comparison(WorkingActs):
                 self.model.stored(persist.batch)
             self.shell.flush_unheard()
         self.holding = self.refuse_next = False
-        self.asked = set(self.answered)  # who has not heard by now never will
+        self.asked = set(self.answered)  # after the end of its connection, no command gets an answer
         self.model.kill()
         self._happens(self.shell.kill(), self.model.recover)
         self._open()

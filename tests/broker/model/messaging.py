@@ -1,4 +1,4 @@
-"""Messages are sent, handed out and settled, in units of work or not."""
+"""The model's sends, deliveries and settlements, inside and outside units of work."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.broker.model.words import (
 
 
 class Working(Processor):
-    """What senders and receivers do."""
+    """The part of the model that handles messages."""
 
     def put(self, key: tuple[int, int], to: str, sent: Sent, unit_number: int | None) -> str | None:
-        """A message to a queue or topic, in a unit of work or not."""
+        """Put a message to a queue or topic, in a unit of work or not; return the refusal."""
         if key[0] not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get(key)
@@ -61,10 +61,10 @@ class Working(Processor):
             unit.puts.append(put)
 
     def _fan_out(self, topic: str, sent: Sent) -> list[str]:
-        """A copy for every subscription there is now (PD-11, PD-14, PD-34, DD-51, DD-80).
+        """Return the queues for a publication: one for every current subscription (PD-11, PD-14, PD-34, DD-51, DD-80).
 
-        One that is full: dead letter (USEDLQ), or nothing (PMSGDLV and NPMSGDLV are ALLAVAIL); delayed ones are not
-        dead-lettered before their time.
+        If a subscription's queue is full, its copy goes to the dead-letter queue (USEDLQ), or to no queue (PMSGDLV and
+        NPMSGDLV are ALLAVAIL).  A delayed copy goes to the dead-letter queue only after its delay.
         """
         queues: list[str] = []
         for sub in sorted((one for one in self.subs if one.dies is None), key=lambda one: int(one.queue[4:])):
@@ -76,7 +76,7 @@ class Working(Processor):
         return queues
 
     def _arrivals(self, put: Later) -> Iterator[Copy]:
-        """The copies of a message that becomes everybody's; a queue that ended since the send gets none."""
+        """Yield the copies of a message that becomes visible; a queue that was deleted since the send gets none."""
         for queue in put.queues:
             ended = queue.startswith("sub") and self.sub_at(queue) is None
             ended |= queue.startswith("temporary") and self.standing(TEMPORARY) != queue
@@ -84,7 +84,7 @@ class Working(Processor):
                 yield self._copy(put.sent, queue, staged=put.staged)
 
     def cancel(self, connection: int, text: str) -> str | None:
-        """All staged copies of a delayed message are taken back."""
+        """Cancel all staged copies of a delayed message; return the refusal."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         copies = [one for one in self.staged() if one.sent.text == text]
@@ -94,7 +94,7 @@ class Working(Processor):
         return None
 
     def begin(self, connection: int, number: int, session: int | None) -> str | None:
-        """A unit of work begins."""
+        """Begin a unit of work; return the refusal."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         if (connection, number) in self.units:
@@ -107,7 +107,7 @@ class Working(Processor):
         return unit if unit is not None and unit.ending is None else None
 
     def _work(self, connection: int, number: int | None, much: int) -> tuple[Unit | None, str | None]:
-        """The unit of work that something is part of, or why it cannot be."""
+        """Return the unit of work for an operation, or the refusal if it does not exist or is full."""
         if number is None:
             return None, None
         unit = self.units.get((connection, number))
@@ -118,7 +118,7 @@ class Working(Processor):
         return unit, None
 
     def commit(self, connection: int, number: int) -> str | None:
-        """Everything at once: what was accepted is gone, then what was put comes, in its order (JMS 6.2.7)."""
+        """Commit a unit of work: remove the accepted messages, and then add the sent ones in order (JMS 6.2.7)."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         unit = self._open_unit(connection, number)
@@ -137,7 +137,7 @@ class Working(Processor):
                 born.append(put)
             elif put not in gone:
                 self._never_was(put)
-        own = [one for one in gone if one.unit is unit]  # nobody else has ever seen it, and nobody ever will
+        own = [one for one in gone if one.unit is unit]  # no other session has seen these copies or ever will
         self._happen(gone=own)
         self._happen(born, [one for one in gone if one not in own], fails=True)
         if self.batch is None:
@@ -148,7 +148,7 @@ class Working(Processor):
         return None
 
     def back_out(self, connection: int, number: int) -> str | None:
-        """Nothing was put; what was accepted is with its receiver again, or back."""
+        """Back out a unit of work: drop its puts, and return its accepted deliveries to their receivers or queues."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         unit = self._open_unit(connection, number)
@@ -168,13 +168,13 @@ class Working(Processor):
                 self._give_back(delivery, failed=True)
 
     def _never_was(self, put: Copy) -> None:
-        """What was put is nowhere, even if another unit of work has taken it and the disk refuses that."""
+        """Remove the copies of a put, even if another unit of work has received one and the disk refuses that."""
         if put in self.copies:
             self.copies.remove(put)
             put.dies = 0
 
     def flow(self, connection: int, number: int, credit: int) -> str | None:
-        """More may come; the caller ends a drain with `drained`, once what was there has come."""
+        """Add credit to a receiver; after a drain the test calls `drained` when the available copies have come."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get((connection, number))
@@ -184,17 +184,17 @@ class Working(Processor):
         return None
 
     def drained(self, connection: int, number: int) -> None:
-        """What credit is left is taken back."""
+        """Take back a receiver's remaining credit."""
         self.links[connection, number].credit = 0
 
     def delivered(self, key: tuple[int, int], number: int, text: str, failures: int, after: int | None) -> Sent:
-        """The core hands a copy to a receiver: it must be the one that is next for it, and wait for what it needs.
+        """Check a delivery of the core: it must be the receiver's next copy, and wait for the right batch.
 
         Returns:
-            What the copy must look like.
+            The message as the receiver must see it.
 
         Raises:
-            DifferenceError: It may not have it, or not yet.
+            DifferenceError: The receiver must not get this copy, or not yet.
         """
         link = self.links.get(key)
         one = None if link is None else self._next_in_time(link)
@@ -213,7 +213,7 @@ class Working(Processor):
         if link.settled:
             self._happen(gone=[one])
             if one.recorded:
-                pending.append(self._write())  # at most once, a kill included (QS-06)
+                pending.append(self._write())  # at most once also over a kill (QS-06)
             if after is not None:
                 link.leaving.append(after)
         else:
@@ -231,7 +231,10 @@ class Working(Processor):
         *,
         leave_out: bool = False,
     ) -> str | None:
-        """Accepted and rejected: gone; released: as if never delivered; modified: failed (QS-14, JMS 3.4.7)."""
+        """Settle deliveries: accepted and rejected copies are removed, the others given back (QS-14, JMS 3.4.7).
+
+        A released copy counts no delivery.  A modified copy counts a failed one.
+        """
         if key[0] not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get(key)
@@ -258,12 +261,12 @@ class Working(Processor):
         return None
 
     def _give_back(self, delivery: Delivery, *, failed: bool) -> None:
-        """It waits again at its old place, or, its time to live over, is gone."""
+        """Return a copy to its old place on the queue, or discard it if it has expired."""
         one = delivery.copy
         if one.dies is not None:
             return
         one.held = None
-        if failed and delivery.waits is None:  # one that has never left has not failed
+        if failed and delivery.waits is None:  # a delivery that was never sent has not failed
             one.failures += 1
             if one.recorded:
                 one.marks.append((self._write(), one.failures))
@@ -271,7 +274,7 @@ class Working(Processor):
             self._discard(one)
 
     def browse(self, connection: int, queue: str, selector: str | None) -> list[Copy] | str:
-        """What anybody could have, as far as the selector lets it through."""
+        """Return the copies on a queue that are visible and match a selector, or the refusal."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         if queue == TEMPORARY and self.temporary is None:

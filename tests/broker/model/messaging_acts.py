@@ -1,4 +1,4 @@
-"""What senders and receivers can do."""
+"""The acts of senders and receivers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from assay_sdk.driver import Outcome
 ADMIN = 99
 CONNECTIONS = (1, 2, 3)
 SENDER = 1
-"""The link of each connection that sends; each message names its destination."""
+"""The number of each connection's sending link, on which each message names its destination."""
 
 
 CLIENT_IDS = {1: "A", 2: "B"}
 
 
 Traits = tuple[bool, int, int, bool, bool]
-"""Persistent, priority, colour, report wanted, discard."""
+"""The traits of a message: persistent, priority, colour, report wanted, discard."""
 
 ANYBODY = (1, 1, 1, 2, 2, 3)
 A_QUEUE, A_TOPIC = ("P", "P", "P", "Q", TEMPORARY), TOPICS
@@ -42,7 +42,7 @@ PICK = tuple(range(8))
 
 
 class WorkingActs(Comparing):
-    """Messages are sent and settled, in units of work or not."""
+    """The acts that send and settle messages, inside and outside units of work."""
 
     def _put(self, connection: int, link: int, to: str, sent: Sent, unit: int | None) -> None:
         message = self.sent[sent.text] = message_of(sent, to)
@@ -110,7 +110,7 @@ class WorkingActs(Comparing):
 
     @happens(8, pick=PICK, many=YES_OR_NO, outcome=(Outcome.ACCEPTED, *Outcome), others=(False, False, False, True))
     def settle(self, *, pick: int, many: bool, outcome: Outcome, others: bool) -> None:
-        """Settle; what is given back may be for others only."""
+        """Settle deliveries; a copy that is given back may be for other receivers only."""
         held = self._held()
         if not held:
             return
@@ -136,7 +136,7 @@ class WorkingActs(Comparing):
         )
 
     def _unit(self, pick: int) -> Unit:
-        """One of the units of work; one that begins now when there is none."""
+        """Return one of the open units of work, or begin one if none is open."""
         units = list(self.model.units.values())
         if not units:
             connection = next(iter(self.model.connections))
@@ -165,7 +165,7 @@ class WorkingActs(Comparing):
         return receivers[pick % len(receivers)] if receivers else None
 
     def _held(self) -> list[tuple[Link, int]]:
-        """Deliveries that a client has, and has not settled."""
+        """Return the deliveries that clients hold and have not settled."""
         return [
             (link, number)
             for link in self.model.links.values()

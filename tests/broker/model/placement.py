@@ -1,4 +1,4 @@
-"""What stands where, and what may be delivered: every question is answered by looking at all copies."""
+"""The model's copies of messages, and the deliveries that the rules allow; each question looks at all copies."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.broker.model.words import (
 )
 
 EXPIRED = 258
-"""MQFB_EXPIRATION."""
+"""The feedback code MQFB_EXPIRATION."""
 
 
 class Standing:
-    """Copies of messages, and who is there to get them.
+    """The part of the model that holds copies and links, and finds the deliveries that are allowed or due.
 
     Args:
-        zos: Whether the processor lives by the rules of z/OS (DD-61 to DD-64).
+        zos: Whether the delay processor follows the rules of z/OS (DD-61 to DD-64).
     """
 
     def __init__(self, *, zos: bool) -> None:
@@ -33,7 +33,7 @@ class Standing:
         self.now = 0
         self.batch: int | None = None
         self.need = 0
-        """The newest batch without which the present command must not be answered with yes."""
+        """The newest batch that must be on disk before the current command is answered without a refusal."""
         self.copies: list[Copy] = []
         self.subs: list[Sub] = []
         self.connections: dict[int, str | None] = {}
@@ -41,37 +41,42 @@ class Standing:
         self.units: dict[tuple[int, int], Unit] = {}
         self.holders: dict[tuple[str, str], Link] = {}
         self.temporary: tuple[int, str] | None = None
-        """Whose the temporary queue is, and under what name its present messages stand here."""
+        """The connection that owns the temporary queue, and the queue's name in the model."""
         self.closed: list[tuple[int, int]] = []
         self.unit_batches: set[int] = set()
         self.shut: dict[tuple[str, str], list[tuple[bool, int | None]]] = {}
-        """PUT or GET of a queue disabled: the values so far with their batches, the present one last."""
+        """Whether PUT or GET of a queue is disabled: the values with their batches, the current value last."""
         self.failed = False
         self.restart_ms: int | None = None
         self._numbers = count(1)
 
     def step(self, now_ms: int, batch: int | None) -> None:
-        """A step begins; `batch` is what the core writes in it, if it writes."""
+        """Begin a step.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+            batch: The number of the batch that the core writes in the step; None if it writes none.
+        """
         self.now, self.batch, self.need = now_ms, batch, 0
         self.closed = []
 
     def _write(self) -> int:
-        """What changes now has to be on disk before anybody is told."""
+        """Return the step's batch, which must be on disk before the command is answered."""
         if self.batch is None:
             raise DifferenceError("something that must outlive a kill was changed, and nothing was written")
         self.need = self.batch
         return self.batch
 
     def alive(self) -> list[Copy]:
-        """All copies, except those of which only the disk does not know yet that they are gone."""
+        """Return all copies that are not removed, even if the disk does not know of the removal yet."""
         return [one for one in self.copies if one.dies is None]
 
     def expired(self, one: Copy) -> bool:
-        """The time to live counts from the send and is over in its last millisecond (DD-55, DD-56)."""
+        """Tell whether a copy's time to live, which counts from the send, is over (DD-55, DD-56)."""
         return one.sent.expires_ms is not None and one.sent.expires_ms <= self.now
 
     def waiting(self, queue: str) -> list[Copy]:
-        """What anybody could have, in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
+        """Return the copies that any receiver could get, by priority and then arrival (JMS 3.4.10)."""
         found = [
             one
             for one in self.alive()
@@ -80,33 +85,33 @@ class Standing:
         return sorted(found, key=rank)
 
     def staged(self) -> list[Copy]:
-        """What is staged, as it falls due."""
+        """Return the staged copies, in the order of their due times."""
         return sorted((one for one in self.alive() if one.staged), key=lambda one: (one.ready_ms, one.made))
 
     def is_shut(self, queue: str, what: str) -> bool:
-        """Whether PUT or GET of a queue is disabled."""
+        """Tell whether PUT or GET of a queue is disabled."""
         values = self.shut.get((queue, what))
         return bool(values) and values[-1][0]
 
     def may_have(self, link: Link, one: Copy) -> bool:
-        """Whether a copy is for a receiver at all, order and groups aside."""
+        """Tell whether a receiver may get a copy, without regard to order and groups."""
         if one.queue != link.queue or one.staged or one.held:
             return False
-        if one.unit is not None:  # DD-25: the session that put it, and not at most once
+        if one.unit is not None:  # only the session that put it can get it, and not at most once (DD-25)
             ours = (one.unit.connection, one.unit.session) == (link.connection, link.session)
             if not ours or link.session is None or link.settled or self.expired(one):
                 return False
         return lets_through(link, one)
 
     def next_for(self, link: Link) -> Copy | None:
-        """What a receiver with credit comes upon next; None for nothing."""
+        """Return the copy that a receiver with credit gets next; None for no copy."""
         if link.queue is None or not link.open or link.credit <= 0 or self.is_shut(link.queue, "GET"):
             return None
         visible = [one for one in self.alive() if self.may_have(link, one)]
         return min((one for one in visible if self._is_groups_turn(link, one, visible)), key=rank, default=None)
 
     def _is_groups_turn(self, link: Link, one: Copy, visible: list[Copy]) -> bool:
-        """Groups: the first in sequence that the receiver may have, and only while nobody else has the group."""
+        """Tell whether a copy is the first of its group for a receiver, and no other receiver holds the group."""
         group = one.sent.group
         if group is None:
             return True
@@ -116,18 +121,18 @@ class Standing:
         return one is first and (holder is None or holder is link or not lets_through(holder, one))
 
     def overdue(self) -> list[tuple[Link, Copy]]:
-        """Receivers with credit that were not given what they must be given."""
+        """Return the receivers with credit, and the copies that they should have got already."""
         found = [(link, self._next_in_time(link)) for link in self.links.values()]
         return [(link, one) for link, one in found if one is not None]
 
     def _next_in_time(self, link: Link) -> Copy | None:
-        """What a receiver must be given next; what has expired and that it comes upon first is discarded (DD-56)."""
+        """Return the copy that a receiver must get next, after discarding expired ones before it (DD-56)."""
         while (one := self.next_for(link)) is not None and self.expired(one):
             self._discard(one)
         return one
 
     def due(self) -> tuple[int | None, set[int]]:
-        """When the next `Tick` must come at the latest, and all moments at which one makes sense."""
+        """Return the latest time of the next `Tick`, and all times at which a `Tick` is useful."""
         must: list[int] = []
         may: set[int] = set()
         for one in self.alive():
@@ -144,7 +149,7 @@ class Standing:
         return min(must, default=None), {*must, *may}
 
     def depth(self, queue: str) -> int:
-        """Copies on a queue, those uncommitted and those for which units of work have reserved a place included."""
+        """Return the depth of a queue, including uncommitted copies and places that units of work have reserved."""
         there = sum(1 for one in self.alive() if one.queue == queue and not one.staged)
         reserved = sum(
             put.queues.count(queue)
@@ -155,11 +160,11 @@ class Standing:
         return there + reserved
 
     def standing(self, queue: str) -> str:
-        """The name under which the messages of a queue stand here."""
+        """Return the name under which the model holds a queue's messages."""
         return self.temporary[1] if queue == TEMPORARY and self.temporary is not None else queue
 
     def obstacle(self, queue: str, further: int = 1) -> str | None:
-        """Why a queue cannot take further copies (DD-78)."""
+        """Return the reason why a queue cannot take further copies; None if it can (DD-78)."""
         queue = self.standing(queue)
         if queue == TEMPORARY:
             return "UNKNOWN_OBJECT_NAME"
@@ -169,7 +174,7 @@ class Standing:
         return "Q_FULL" if limit is not None and self.depth(queue) + further > limit else None
 
     def staging_obstacle(self, further: int) -> str | None:
-        """Why the staging queue cannot take further copies (DD-19, DD-36)."""
+        """Return the reason why the staging queue cannot take further copies; None if it can (DD-19, DD-36)."""
         if self.is_shut(STAGING, "PUT"):
             return "PUT_INHIBITED"
         reserved = sum(
@@ -181,16 +186,16 @@ class Standing:
         return "Q_FULL" if len(self.staged()) + reserved + further > DEPTHS[STAGING] else None
 
     def sub_at(self, queue: str) -> Sub | None:
-        """The subscription behind a queue; None when it has gone."""
+        """Return the subscription of a queue; None if it no longer exists."""
         return next((sub for sub in self.subs if sub.queue == queue and sub.dies is None), None)
 
     def runs(self) -> bool:
-        """Whether the delivery delay processor moves what is due (DD-60, DD-61, DD-64)."""
+        """Tell whether the delay processor moves copies whose delay is over (DD-60, DD-61, DD-64)."""
         stopped = self.zos and self.is_shut(STAGING, "PUT")
         return not (self.failed or stopped or self.is_shut(STAGING, "GET"))
 
     def _happen(self, born: Iterable[Copy] = (), gone: Iterable[Copy] = (), *, fails: bool = False) -> None:
-        """Copies come and go together: if the disk has to know of one of them, all of it waits for the disk."""
+        """Add and remove copies together; if one change must be stored, all wait for its batch."""
         born, gone = list(born), list(gone)
         batch = self._write() if any(one.recorded for one in (*born, *gone)) else None
         for one in born:
@@ -198,7 +203,7 @@ class Standing:
             if sub is not None and sub.lossy:
                 one.sent = replace(one.sent, persistent=False)
             one.born, one.unit = batch, None
-            one.made = one.order = next(self._numbers)  # what was put in a unit of work comes at its commit
+            one.made = one.order = next(self._numbers)  # copies put in a unit of work get their order at its commit
             if one not in self.copies:
                 self.copies.append(one)
         for one in gone:
@@ -209,13 +214,13 @@ class Standing:
                 self.copies.remove(one)
 
     def _copy(self, sent: Sent, queue: str, *, staged: bool = False) -> Copy:
-        """A copy that is nowhere yet."""
+        """Return a new copy that is on no queue yet."""
         number = next(self._numbers)
         recorded = sent.persistent and self._is_recorded(queue)
         return Copy(sent, queue, number, number, recorded=recorded, staged=staged, ready_ms=sent.due_ms or 0)
 
     def _is_recorded(self, queue: str) -> bool:
-        """Queues and durable subscriptions are on disk, others not (PD-20, PD-23, PD-26, PD-27)."""
+        """Tell whether a queue's messages are stored: not for temporary ones (PD-20, PD-23, PD-26, PD-27)."""
         if self.standing(queue) != queue or queue.startswith("temporary"):
             return False
         if not queue.startswith("sub"):
@@ -224,7 +229,7 @@ class Standing:
         return sub is not None and sub.terms.durable
 
     def _discard(self, one: Copy) -> None:
-        """A time to live is over: never delivered, and a report if it asks for one (DD-56)."""
+        """Remove an expired copy, and put a report if the message asks for one (DD-56)."""
         report = self._report(one.sent, EXPIRED) if one.sent.report else None
         where = next((queue for queue in (REPLY, DEAD) if self.obstacle(queue) is None), None)
         self._happen(born=[self._copy(report, where)] if report and where else [], gone=[one])

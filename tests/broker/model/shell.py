@@ -1,4 +1,4 @@
-"""The smallest shell that keeps the contract of `assay_broker.core.effects`, and waits for nothing by itself."""
+"""The smallest shell that fulfils the contract of `assay_broker.core.effects`, with a disk that a test controls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
-    """A table that counts how often each pair was looked up, those that it lacks included."""
+    """A table that counts the lookups of each pair, including pairs without a row."""
 
     def __init__(self, table: Mapping[Cell, Result], hits: dict[Cell, int]) -> None:
         self._table = table
@@ -44,7 +44,7 @@ class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
 
 
 class Hits:
-    """How often each pair of each table was looked up, over many cores."""
+    """The counts of lookups by table and pair, over many cores."""
 
     def __init__(self) -> None:
         self.units: dict[object, int] = {}
@@ -53,7 +53,7 @@ class Hits:
         self.processor: dict[Platform, dict[object, int]] = {"distributed": {}, "zos": {}}
 
     def counted(self, tables: Tables) -> Tables:
-        """Tables that count here."""
+        """Return the tables with counters that add to these counts."""
         return Tables(
             units=Counted(tables.units, self.units),  # type: ignore[arg-type]  # keys of any table
             links=Counted(tables.links, self.links),  # type: ignore[arg-type]  # keys of any table
@@ -67,7 +67,7 @@ class Hits:
 
 @lru_cache(maxsize=2)
 def small_world(platform: Platform) -> Settings:
-    """Settings of a queue manager with the queues and limits of `words`."""
+    """Return the settings of a queue manager with the queues and limits of `words`."""
     beginning = default_objects("ASSAY", zos=platform == "zos")
     given: dict[str, dict[str, Value]] = {
         "ASSAY": {"MAXUMSGS": UNIT_LIMIT},
@@ -95,13 +95,13 @@ def small_world(platform: Platform) -> Settings:
 
 
 class Shell:
-    """A core with a disk.
+    """A core with a simulated disk.
 
     Args:
         platform: The core's platform.
-        hits: Where lookups of its tables are counted.
-        seams: Where a defect may stand.
-        let_out: Told everything that leaves, when it leaves.
+        hits: Counts the lookups in the core's tables.
+        seams: The filters of a defect.
+        let_out: Called with every effect when it leaves.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Shell:
         return Core.recover(records, self._settings, self.now_ms, tables)
 
     def handle(self, command: Command) -> tuple[Effect, ...]:
-        """The effects of a command; what is not held is out."""
+        """Handle a command; return its effects, after the effects that wait for no batch have left."""
         effects: list[Effect] = []
         for passed in self._seams.command(command, self.now_ms):
             effects += self._seams.effects(self.core.handle(passed, self.now_ms), self.now_ms)
@@ -143,14 +143,14 @@ class Shell:
                 raise TypeError("there is nobody else")
 
     def store_oldest(self) -> int:
-        """The oldest batch becomes durable; its number, of which `stored` is to be called."""
+        """Store the oldest batch, and return its number; then call `stored` with it."""
         persist = self.pending.pop(0)
         self._disk.write(self._seams.written(persist.records))
         self._disk.flush()
         return persist.batch
 
     def stored(self, batch: int) -> tuple[Effect, ...]:
-        """The core is told that a batch is durable, and what waited for it leaves."""
+        """Let out the effects that waited for a batch, tell the core that it is durable, and return its effects."""
         effects = self.handle(Stored(batch))
         for effect in [one for one in self.held if one.after is not None and one.after <= batch]:
             self.held.remove(effect)
@@ -158,10 +158,10 @@ class Shell:
         return effects
 
     def refuse(self, batches: tuple[int, ...]) -> tuple[tuple[Answer | Deliver, ...], tuple[Effect, ...]]:
-        """The disk refuses batches, the newest first: what waited for them never leaves.
+        """Refuse batches, given with the newest first, and drop the effects that waited for them.
 
         Returns:
-            What that was, and the effects.
+            The dropped effects, and the core's effects.
         """
         self.pending = [persist for persist in self.pending if persist.batch not in batches]
         dropped = tuple(one for one in self.held if one.after in batches)
@@ -169,14 +169,14 @@ class Shell:
         return dropped, self.handle(StoreFailed(batches[0], "no room", batches[1:]))
 
     def kill(self) -> tuple[Effect, ...]:
-        """The process dies, and starts again from what is on disk."""
+        """Kill the core, and start it again from the disk; return its effects."""
         self.pending, self.held = [], []
         self.core, effects = self._recover()
         self._take(list(effects))
         return effects
 
     def flush_unheard(self) -> None:
-        """Everything written becomes durable, and the core, which is being stopped, is not told."""
+        """Store all batches without telling the core, because it is being stopped."""
         while self.pending:
             self.store_oldest()
 

@@ -1,7 +1,7 @@
-"""The core does what the model says, whatever is asked of it; and the comparison finds cores that do not.
+"""Tests that the core does what the model predicts for random programs, and that the comparison finds wrong cores.
 
-``make model``, or ``pytest --hypothesis-profile=thorough tests/broker/model``, tries ten times as much as every other
-run of the tests, and something else each time.
+``make model``, or ``pytest --hypothesis-profile=thorough tests/broker/model``, tries ten times as many programs, and
+different ones each time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.exhaustive
 
 THOROUGH = settings.get_current_profile_name() == "thorough"
 ENOUGH = 2_000 if THOROUGH else 600
-"""Programs with which a mutant must be found."""
+"""The number of programs within which the comparison must find a mutant."""
 
 COMPARING = settings(
     max_examples=2_000 if THOROUGH else 200,
@@ -47,7 +47,7 @@ def show(line: str) -> None:
 
 
 def hit(name: str, table: Mapping[object, object], hits: Mapping[object, int]) -> set[object]:
-    """What of a table was never looked up; how much was is shown."""
+    """Return the pairs of a table that were never looked up, and print the share of the others."""
     missed = {pair for pair in table if pair not in hits}
     refused = len(set(hits) - set(table))
     show(f"{name}: {len(table) - len(missed)} of {len(table)} transitions, and {refused} pairs that are refused")
@@ -55,7 +55,7 @@ def hit(name: str, table: Mapping[object, object], hits: Mapping[object, int]) -
 
 
 def all_missed(hits: Hits) -> set[object]:
-    """The transitions of all tables that were never looked up."""
+    """Return the pairs of all tables that were never looked up."""
     missed = hit("units", TABLES.units, hits.units) | hit("links", TABLES.links, hits.links)
     missed |= hit("release", TABLES.release, hits.release)
     for platform, table in TABLES.processor.items():

@@ -1,4 +1,4 @@
-"""From the model's words to the core's, and back."""
+"""The translation between the model's words and the core's types."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from assay_sdk.model.report_options import Mqro
 REPORTS = int(Mqro.EXCEPTION | Mqro.EXPIRATION)
 
 Predicted = str | None
-"""The word of a refusal; None for yes."""
+"""The word for a refusal; None for success."""
 
 
 def address(name: str) -> Address:
-    """A queue or a topic."""
+    """Return the address of a queue or topic."""
     if name == TEMPORARY:
         return Address(AddressKind.TEMPORARY_QUEUE, name)
     return Address(AddressKind.TOPIC if name.startswith("T") else AddressKind.QUEUE, name)
 
 
 def message_of(sent: Sent, to: str) -> Message:
-    """A message as its sender hands it over."""
+    """Return a message as its sender sends it."""
     properties: dict[str, str | int | float | bool | bytes | None] = {"color": sent.color}
     options = (REPORTS if sent.report else 0) | (int(Mqro.DISCARD_MSG) if sent.discard else 0)
     if options:
@@ -49,13 +49,13 @@ def message_of(sent: Sent, to: str) -> Message:
 
 
 def text_of(message: Message) -> str:
-    """The text by which the model knows a message: its id, or of what it is a report."""
+    """Return the text that identifies a message in the model: its id, or for a report the original message's id."""
     feedback = message.properties.get("JMS_IBM_Feedback")
     return str(message.message_id) if feedback is None else f"{feedback} on {message.correlation_id}"
 
 
 def word_of(refused: Refused | None) -> Predicted:
-    """A refusal in one word."""
+    """Return the word for a refusal."""
     if refused is None:
         return None
     return Mqrc(refused.mqrc).name if refused.mqrc is not None else refused.kind.name

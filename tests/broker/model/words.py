@@ -1,4 +1,4 @@
-"""The small world in which core and model are compared: two queues, two topics, few words, and small numbers."""
+"""The small world in which core and model are compared: two queues, two topics, a few words and small numbers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 DEAD, STAGING, REPLY = DEAD_LETTER_QUEUE, STAGING_QUEUE, "REPLY"
 QUEUES = ("P", "Q")
 TEMPORARY = "X"
-"""A temporary queue: it belongs to the connection that opens it first, and goes with it (JMS 6.2.2)."""
+"""A temporary queue, which belongs to the connection that opens it first and ends with it (JMS 6.2.2)."""
 TOPICS = ("T", "T/U")
 FITS = {"T": {"T"}, "T/U": {"T/U"}, "T/#": {"T", "T/U"}}
-"""Subscriptions' topics, and the topics that they fit."""
+"""The topic strings that match each subscription's topic."""
 
 DEPTHS = {"P": 4, "Q": 9, "sub": 3, REPLY: 3, DEAD: 3, STAGING: 4}
-"""MAXDEPTH of each queue; `sub` of those behind subscriptions."""
+"""The MAXDEPTH of each queue; ``sub`` stands for the queues of subscriptions."""
 
 UNIT_LIMIT = 5
 RETRY_MS = 40
@@ -31,10 +31,10 @@ class Sent:
     """A message as its sender sent it.
 
     Args:
-        text: Its id, and its body.
-        due_ms: When its delay is over; None without one.
-        report: Whether reports on exception and expiration are asked for.
-        discard: Whether it is to be discarded when it cannot be put.
+        text: The message's id, which is also its body.
+        due_ms: The time at which the delay is over; None for a message without delay.
+        report: Whether the message asks for reports on exception and expiration.
+        discard: Whether the message must be discarded if it cannot be put.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a subscription is opened with."""
+    """The terms with which a receiver opens a subscription."""
 
     topic: str
     client_id: str | None
@@ -67,4 +67,4 @@ SELECTORS: dict[str | None, Callable[[Sent], bool]] = {
     "color = 1": lambda sent: sent.color == 1,
     "color <> 1": lambda sent: sent.color is not None and sent.color != 1,
 }
-"""JMS selectors, and what they say here: of a message without a colour, a report, nobody knows (JMS 3.8.1.2)."""
+"""JMS selectors; a message without a colour, such as a report, matches no comparison (JMS 3.8.1.2)."""

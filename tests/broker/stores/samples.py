@@ -15,7 +15,7 @@ DEFINED = SubscriptionDefined(
     number=1, client_id="c", name="d", topic=TOPIC, selector=None, no_local=False, shared=False
 )
 LOG_BYTES = 1 << 17
-"""A log of 31 pages: it is copied into the database soon."""
+"""The length of a log of 31 pages, so short that it is soon copied into the database."""
 
 
 def stored(key: int, body: str | bytes = "body") -> MessageStored:

@@ -14,9 +14,9 @@ from assay_sdk.amqp.frames import AMQP_FRAME, PROTOCOL_HEADER, SASL_FRAME, Split
 from assay_sdk.amqp.types import Described
 
 LIMIT_S = 10.0
-"""How long the server may take for anything, on a busy machine."""
+"""The time limit for each reaction of the server, in seconds, for a busy machine."""
 _ERRORS = {CLOSE: 0, END: 0, DETACH: 2}
-"""Where the error stands in the performatives that have one."""
+"""The position of the error in the performatives that have one."""
 _KINDS = {AMQP_FRAME: range(OPEN, CLOSE + 1), SASL_FRAME: range(0x40, 0x45)}
 
 
@@ -32,7 +32,7 @@ class Attacker(asyncio.Protocol):
         self.wrong: str | None = None
         self.said: list[int] = []
         self.transfers = 0
-        """How many it has sent: the next delivery's number."""
+        """The number of transfers sent, which is also the next delivery's number."""
         self._seen: deque[Seen] = deque()
         self._news = asyncio.Event()
         self._splitter = Splitter()

@@ -61,9 +61,9 @@ from assay_sdk.amqp import types
 from assay_sdk.runners.asynchronous import AsyncioRunner
 
 ROUND = 250
-"""Cases with one server."""
+"""The number of cases with one server."""
 GROWTH = 32 << 20
-"""Octets that the process may grow by after its first rounds: what is left is the allocator's, not the peers'."""
+"""The octets by which the process may grow after its first rounds, which the allocator may need."""
 SETTLED_ROUNDS = 4
 _KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 _LIMITS = AmqpLimits(

@@ -102,7 +102,7 @@ INTERESTING = (
     nested(10_000, 1),
     nested(3_000, 2),
 )
-"""Values at the edges of their types, of the wrong type, deep, long, and malformed."""
+"""Values at the edges of their types, of a wrong type, deeply nested, long, and malformed."""
 
 
 class Mutator:
@@ -115,7 +115,7 @@ class Mutator:
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._share = chance.choice((0.0, 0.1, 0.3, 0.8))
-        """How many of the frames are changed: few, so that what is behind the parsing is reached, or nearly all."""
+        """The share of frames that are changed: a low share also reaches the code after the parser."""
 
     def stream(self, frames: Sequence[Frame]) -> bytes:
         """Return frames as octets, some of them changed."""

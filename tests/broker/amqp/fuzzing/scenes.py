@@ -26,7 +26,7 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER, frame
 
 Scene = Callable[[Attacker], Awaitable[tuple[bytes, ...]]]
-"""Brings a client into a state; returns the transaction ids that there are."""
+"""A function that brings a client into a state, and returns the ids of its open transactions."""
 
 
 async def _fresh(_: Attacker) -> tuple[bytes, ...]:
@@ -254,11 +254,11 @@ SCENES: Mapping[str, Scene] = {
     "link refused": _expelled,
     "all at once": _pipelined,
 }
-"""Where nobody needs to log in."""
+"""The scenes for a server without users."""
 
 GUARDED: Mapping[str, Scene] = {
     "after SASL's header, login asked for": _sasl_header,
     "SCRAM challenged": _challenged,
     "logged in": _logged_in,
 }
-"""Where everybody does."""
+"""The scenes for a server with users."""

@@ -10,7 +10,7 @@ from assay_sdk.amqp.values import skip
 
 _DESCRIBED = 0x00
 _SMALL = 256
-"""Sizes and counts below this have one-octet forms."""
+"""The lowest size or count that needs the encoding with four octets."""
 _WIDE = {0xC0: False, 0xC1: False, 0xD0: True, 0xD1: True}
 
 

@@ -38,7 +38,7 @@ from assay_sdk.amqp.frames import PROTOCOL_HEADER
 from assay_sdk.amqp.types import DecodeError
 
 SLOW_S = 5.0
-"""How long one round trip of the probe may take on a busy machine; a probe that is not served takes `LIMIT_S`."""
+"""The most seconds of one round trip of the probe on a busy machine; without service it would take `LIMIT_S`."""
 
 _KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 

@@ -27,7 +27,7 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.amqp import types
 
 STATE = 7
-"""Position of a transfer's state."""
+"""The position of the state in a transfer."""
 LOOKED_AT = (b"", b"", b"", b"", b"", types.symbol("copy"))
 BOTH = pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
 EITHER = pytest.mark.parametrize("fail", [True, False], ids=["rollback", "commit"])

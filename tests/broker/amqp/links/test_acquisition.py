@@ -34,7 +34,7 @@ from assay_broker.core.objects.model import Kind
 from assay_sdk.amqp import types
 
 SETTLED = 4
-"""Position in a transfer."""
+"""The position of ``settled`` in a transfer."""
 
 
 @pytest.fixture(scope="module", params=STORES)

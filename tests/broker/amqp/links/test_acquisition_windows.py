@@ -28,7 +28,7 @@ from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
 
 ABORTED = 9
-"""Position in a transfer."""
+"""The position of ``aborted`` in a transfer."""
 
 
 @pytest.fixture(scope="module", params=STORES)
