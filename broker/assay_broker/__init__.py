@@ -1,1 +1,1 @@
-"""The reference broker: pure core, stores, the shell that runs the core, servers, in-process driver, named defects."""
+"""The reference broker: its core, stores, shell, servers, in-process driver and named defects."""

@@ -40,7 +40,7 @@ CAPABILITIES = frozenset(
 """The capabilities of an in-process connection to the reference broker."""
 
 PRODUCT = "Assay reference broker"
-_CONNECT = -1  # the engine's tokens count from 0
+_CONNECT = -1  # no client's token, because the SDK's tokens count from 0
 _MISTAKE = "The broker has made a mistake; its log says which."
 
 

@@ -169,7 +169,7 @@ async def _unknown(request: Request, error: Exception) -> Response:
     if found.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         problem = HttpProblem(Faults.METHOD, f"This path does not allow the method {request.method}.", headers=headers)
     else:
-        problem = HttpProblem(Faults.PATH, "There is nothing at this path.", headers=headers)
+        problem = HttpProblem(Faults.PATH, "This path does not exist.", headers=headers)
     return json_problem(problem)
 
 

@@ -71,7 +71,7 @@ class DryRun:
             case DisplayAuthority():
                 return shown_records(self.authorities, change)
             case _:
-                raise object_refusal(Mqrccf.COMMAND_FAILED, "There are no messages in a sketch.")
+                raise object_refusal(Mqrccf.COMMAND_FAILED, "A dry run has no messages.")
         return ()
 
     def _objects(self, change: DisplayObjects) -> list[Definition]:

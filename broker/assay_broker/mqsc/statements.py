@@ -223,7 +223,7 @@ def read_alter(reading: Reading) -> Statement:
     for parameter in given:
         row = _row(reading, kind, parameter)
         if row.fixed:
-            raise parameter.fault(f"{row.keyword} is given at DEFINE only; ALTER cannot change it.")
+            raise parameter.fault(f"{row.keyword} can be set by DEFINE only; ALTER cannot change it.")
     change = AlterObject(kind, "" if name is None else name.text, _values(reading, kind, given))
     return reading.statement(change, name)
 

@@ -47,9 +47,8 @@ def _recognizes_repeated() -> Seams:
         if not isinstance(command, Put) or target is None or not is_topic(target) or command.token is None:
             return None
         start = known.setdefault(str(command.message.message_id), command.connection)
-        if (
-            start == command.connection or view.starts > 1
-        ):  # after a kill the broker has lost the message and must accept it again
+        # After a kill the broker has lost the message, so it must accept it again.
+        if start == command.connection or view.starts > 1:
             return None
         return (dropped(command, now_ms),)
 

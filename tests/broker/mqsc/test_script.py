@@ -321,7 +321,7 @@ def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(dry_run: 
     answer = one(dry_run, "CLEAR QL(Q)")
     assert answer.refused is not None
     assert answer.refused.reason == Mqrccf.COMMAND_FAILED
-    assert answer.lines[0].startswith("AMQ8101E: There are no messages in a sketch.")
+    assert answer.lines[0].startswith("AMQ8101E: A dry run has no messages.")
     assert Mqrc.UNKNOWN_OBJECT_NAME not in {refused.reason for refused in run(dry_run, "CLEAR QL(Q)").refused}
 
 

@@ -368,7 +368,7 @@ class Engine:
         """Free a session that client and server have ended, and its links."""
         if session.alive:
             if session is self._beginning:
-                self._take_out()  # as in `forget_link`
+                self._take_out()  # because the engine drops frames of a freed session
             for link in [one for one in self._links.values() if one.session is session]:
                 link.alive = False
                 del self._links[link.pointer]

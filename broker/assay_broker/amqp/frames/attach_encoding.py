@@ -55,7 +55,7 @@ def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is
             items = cast("dict[object, object]", value)
             return types.mapping({encode(key): encode(one) for key, one in items.items()})
         case _:
-            raise TypeError(f"a {type(value).__name__} is not repeated in an attach")
+            raise TypeError(f"a {type(value).__name__} cannot be encoded in an attach")
 
 
 def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> bytes:

@@ -206,7 +206,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self._step(LinkInput.REFUSED)
 
     def detached(self, *, closed: bool) -> None:
-        """Handle the client's detach."""
+        """Handle the client's detach, which may close the link."""
         self.closes = closed
         self._step(LinkInput.DETACHED)
 
