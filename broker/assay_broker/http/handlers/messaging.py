@@ -73,14 +73,14 @@ def _created(request: ApiRequest, message: Message) -> Response:
 
 
 async def browse(request: ApiRequest) -> Response:
-    """Answer with the first message of a queue that matches, and leave it on the queue."""
+    """Answer with the first message that has the ids in the query, and leave it on the queue."""
     async with request.connected() as asker:
         value = await asker.must(NativeBrowse(request.path("queue"), *_ids(request), limit=1))
     return _one(request, value, in_full=_in_full(request))
 
 
 async def listing(request: ApiRequest) -> Response:
-    """Answer with a list of the messages of a queue that match."""
+    """Answer with a list of the messages that have the ids in the query."""
     limits = request.served.limits
     limit = request.number("limit", limits.messages, limits.messages)
     async with request.connected() as asker:
@@ -99,7 +99,7 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Remove the first message of a queue that matches and answer with it; wait for one if the request asks for it."""
+    """Remove the first message that has the ids in the query, and answer with it; wait for one if asked to."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = _wait_ms(request)
