@@ -210,11 +210,11 @@ def two_restarts(story: Story) -> None:
 
 
 def bodies_over_a_restart(story: Story) -> None:
-    """Store a non-ASCII body and a large one for a queue and a subscriber, over a restart; roll a unit of work back."""
+    """Store non-ASCII, large and binary bodies for a queue and a subscriber, over a restart; roll a unit back."""
     one, two = story.client("one"), story.client("two", "two")
     two.listen(3, TOPIC, DURABLE, "d")
     two.close(3)
-    for body in ("größer", "x" * 70_000):
+    for body in ("größer", "x" * 70_000, b"\xff\x00"):
         one.put(body)
         one.put(body, 2)
     story.queue_manager.restart()
