@@ -1,6 +1,10 @@
 """Named misbehaviours of the reference broker: each proves that the scenarios of its rules can fail.
 
-A defect is a filter at the seams (`assay_broker.seams`), never an override; it is narrow, as real faults are.
+A defect is a set of filters at the seams (`assay_broker.seams`); it overrides no code of the broker.  Each defect is
+narrow, as real faults are.
+
+The first line of the docstring of a defect's function says what the broker does wrong.  `assay defects` and
+the pages of docs/rules show this line.
 """
 
 from __future__ import annotations

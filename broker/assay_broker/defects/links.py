@@ -1,4 +1,4 @@
-"""Links by connection and number, and the deliveries on them."""
+"""A record of links and of the deliveries on them, for the views of defects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from assay_broker.core.effects import Deliver
 T = TypeVar("T")
 
 Link = tuple[int, int]
-"""A connection and the number of a link on it."""
+"""A connection's number and the number of a link on it."""
 
 
 def ends(command: Command, connection: int, link: int) -> bool:
-    """Whether a command ends a link."""
+    """Check whether a command ends a link."""
     match command:
         case Disconnect():
             return connection == command.connection
@@ -31,34 +31,34 @@ def forget(links: dict[Link, T], command: Command) -> None:
 
 
 class Deliveries:
-    """Deliveries on their links until they are settled."""
+    """The unsettled deliveries of each link."""
 
     def __init__(self) -> None:
         self._links: dict[Link, dict[int, Deliver]] = {}
 
     def add(self, delivery: Deliver) -> None:
-        """Note a delivery."""
+        """Add a delivery."""
         self._links.setdefault((delivery.connection, delivery.link), {})[delivery.delivery] = delivery
 
     def by_link(self, command: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
-        """The deliveries on the links that a command ends, by the links' numbers."""
+        """Return the unsettled deliveries on the links that a command ends, by the links' numbers."""
         return {key[1]: tuple(found.values()) for key, found in self._links.items() if ends(command, *key)}
 
     def of(self, command: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """The deliveries that a command settles, or on the links that it ends."""
+        """Return the deliveries that a command settles, or the unsettled ones on the links that the command ends."""
         if isinstance(command, Settle):
             link = self._links.get((command.connection, command.link), {})
             return tuple(link[number] for number in command.deliveries if number in link)
         return tuple(one for link in self.by_link(command).values() for one in link)
 
     def remove(self, command: Settle | Detach | Disconnect) -> None:
-        """Forget the deliveries that a command settles, or whose links it ends."""
+        """Forget the deliveries that a command settles, and those on the links that the command ends."""
         if isinstance(command, Settle):
             self.settle(*self.of(command))
         else:
             forget(self._links, command)
 
     def settle(self, *deliveries: Deliver) -> None:
-        """Forget these deliveries."""
+        """Forget deliveries that are settled."""
         for one in deliveries:
             self._links.get((one.connection, one.link), {}).pop(one.delivery, None)

@@ -17,10 +17,10 @@ class Defect(Struct, frozen=True, kw_only=True):
     """A named, switchable misbehaviour of the reference broker.
 
     Args:
-        name: Its name.
-        rules: Ids of the rules that it breaks.
-        text: One sentence: what it does wrong.
-        apply: Makes fresh filters; they keep the state of one queue manager only.
+        name: The defect's name.
+        rules: The ids of the rules that a broker with the defect breaks.
+        text: One sentence that says what a broker with the defect does wrong.
+        apply: Makes filters for one queue manager; each call makes new ones, because filters keep state.
     """
 
     name: str
@@ -33,9 +33,9 @@ def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F],
     """Make a defect of a function, whose docstring's first line is the defect's text.
 
     Args:
-        shape: Makes filters of the function; `made` calls a function that makes them itself.
-        name: Its name.
-        rules: Ids of the rules that it breaks.
+        shape: Makes filters from the function; `made` is for a function that makes filters itself.
+        name: The defect's name.
+        rules: The ids of the rules that a broker with the defect breaks.
     """
 
     def make(function: F) -> Defect:
@@ -46,7 +46,7 @@ def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F],
 
 
 def made(make: Callable[[], Seams]) -> Seams:
-    """The filters that a function makes."""
+    """Call a function that makes filters."""
     return make()
 
 
@@ -63,10 +63,10 @@ N = TypeVar("N", bound=Named)
 
 
 def by_name(defects: Iterable[N]) -> Mapping[str, N]:
-    """Defects under their names.
+    """Return a mapping from the names of defects to the defects.
 
     Raises:
-        ValueError: Two have the same name: one of them could never be switched on.
+        ValueError: Two defects have the same name, so a user could never select one of them.
     """
     found: dict[str, N] = {}
     for defect in defects:

@@ -1,4 +1,4 @@
-"""Questions that defects ask about sends, receivers and records, and the commands that they make of them."""
+"""Functions for defects: predicates on sends, receivers and records, and functions that make commands from sends."""
 
 from __future__ import annotations
 
@@ -40,48 +40,48 @@ NOTHING = "DEFECT.NOTHING"
 
 
 def is_topic(address: Address) -> bool:
-    """Whether an address is a topic's."""
+    """Check whether an address is that of a topic, temporary topics included."""
     return address.kind in (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def is_durable(attach: Attach) -> bool:
-    """Whether a receiver has a durable subscription."""
+    """Check whether a receiver has a durable subscription."""
     return attach.durability is Durability.DURABLE
 
 
 def left_ms(message: Message, now_ms: int) -> int:
-    """How long a message is still to be delayed, in milliseconds."""
+    """Return the remaining delay of a message in milliseconds; 0 for a message without a delay."""
     return max(0, (message.delivery_time_ms or 0) - now_ms)
 
 
 def is_delayed(put: Put, now_ms: int) -> bool:
-    """Whether a send is delayed."""
+    """Check whether the delay of a send is not over."""
     return left_ms(put.message, now_ms) > 0
 
 
 def is_staged(record: Record) -> TypeGuard[MessageStored]:
-    """Whether a record is a staged message's."""
+    """Check whether a record stores a staged message."""
     return isinstance(record, MessageStored) and record.due_ms is not None
 
 
 def change_of(command: Command) -> Change | None:
-    """The change that an administrator asks for; None for any other command."""
+    """Return the change that an administrator asks for; None for a command that is not an administrator's."""
     return command.change if isinstance(command, Administer) else None
 
 
 def browses(command: Command, queue: str) -> bool:
-    """Whether an administrator looks at the messages of a queue."""
+    """Check whether a command browses a queue for an administrator."""
     change = change_of(command)
     return isinstance(change, NativeBrowse) and change.queue == queue
 
 
 def rows(answer: Answer) -> Iterator[Described]:
-    """The messages with descriptors that an answer brings."""
+    """Return the messages with descriptors that an answer contains."""
     return (row for row in answer.value or () if isinstance(row, Described))
 
 
 def with_options(message: Message, asked: Mqro) -> Message:
-    """The message with just these report options."""
+    """Replace the report options of a message."""
     plain = {
         name: value for name, value in message.properties.items() if name not in {*REPORT_PROPERTIES, WHOLE_REPORT}
     }
@@ -89,62 +89,65 @@ def with_options(message: Message, asked: Mqro) -> Message:
 
 
 def asks_for_reports(message: Message) -> bool:
-    """Whether a message has report options."""
+    """Check whether a message has report options."""
     return any(message.properties.get(name) for name in (*REPORT_PROPERTIES, WHOLE_REPORT))
 
 
 def resent(put: Put, **fields: object) -> tuple[Command, ...]:
-    """The same send with other values in some fields of its message."""
+    """Return a send with other values in some fields of its message, as a tuple of one command."""
     return (replace(put, message=replace(put.message, **fields)),)
 
 
 def undelayed(put: Put) -> tuple[Command, ...]:
-    """The same send without a delay."""
+    """Return a send without its delay, as a tuple of one command."""
     return resent(put, delivery_time_ms=None)
 
 
 def unheard(put: Put) -> Put:
-    """The same send again, without an answer."""
+    """Return a repetition of a send to which the broker sends no answer."""
     return Put(put.connection, None, put.link, put.message, put.unit)
 
 
 def twice(put: Put) -> tuple[Command, ...]:
-    """The send, and the same send again."""
+    """Return a send and its repetition."""
     return (put, unheard(put))
 
 
 def dropped(put: Put, now_ms: int) -> Put:
-    """The same send, accepted and then lost: the message has expired on arrival."""
+    """Return a send that the broker accepts and whose message is lost, because it expires on arrival."""
     return replace(put, message=replace(put.message, delivery_time_ms=None, expiry_ms=now_ms))
 
 
 def elsewhere(put: Put, to: Address, view: View) -> tuple[Command, ...]:
-    """The same send to another destination."""
+    """Return commands that make a send to another destination."""
     link = AttachSender(put.connection, None, view.agent, None)
     return (link, replace(put, link=view.agent, message=replace(put.message, to=to)))
 
 
 def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command, ...]:
-    """Sends to a destination on the defect's own connection."""
+    """Return commands that send messages to a destination on the defect's own connection."""
     agent = view.agent
     sends = (Put(agent, None, agent, replace(message, to=address)) for message in messages)
     return (Connect(agent, None), AttachSender(agent, None, agent, None), *sends)
 
 
 def cancelled(view: View, *lost: str) -> tuple[Command, ...]:
-    """Commands that take staged messages back for good, by their message ids."""
+    """Return commands that remove staged messages, by their message ids; no commands without ids."""
     return (Connect(view.agent, None), *(Cancel(view.agent, None, id_) for id_ in lost)) if lost else ()
 
 
 def accepted(
     command: Detach | Disconnect, view: View, wanted: Callable[[Attach, Deliver], bool]
 ) -> tuple[Command, ...] | None:
-    """The command, after all wanted deliveries on the links that it ends are accepted; None if there are none.
+    """Put acceptances of deliveries before a command that ends links.
 
     Args:
         command: The command that ends the links.
         view: The defect's view.
-        wanted: Told a receiver and a delivery.
+        wanted: Chooses deliveries, from the receiver and the delivery.
+
+    Returns:
+            The acceptances and the command; None if no delivery is chosen.
     """
     accepts: list[Command] = []
     for link, held in view.held_by_link(command).items():
@@ -164,12 +167,12 @@ def as_text(message: Message) -> Message:
 
 
 def published(view: View) -> list[str]:
-    """The message ids of the accepted delayed publications."""
+    """Return the message ids of the accepted delayed publications."""
     return [id_ for id_, one in view.delayed.items() if is_topic(one.target)]
 
 
 def unlimited(put: Put, name: str, view: View) -> tuple[Command, ...] | None:
-    """The send, with a queue's limits lifted around it; None for a queue without limits."""
+    """Wrap a send in alterations that lift a queue's limits during the send; None for a queue without limits."""
     said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
     if not said:
         return None

@@ -1,6 +1,6 @@
-"""The shapes that defects have: functions that rewrite commands, sends, answers, deliveries or records, made filters.
+"""Functions that make filters from a function that rewrites commands, sends, answers, deliveries or records.
 
-Each call makes fresh filters with a `View` of their own, which is the last argument of most of the functions.
+Each call makes new filters with a `View` of their own.  The view is the last argument of most rewriting functions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
 _NO_PRIORITY = 10
-"""JMS has priorities 0 to 9: the broker refuses every message with this one."""
+"""A priority that the broker refuses: JMS has priorities 0 to 9."""
 
 Commands = tuple[Command, ...]
 
@@ -34,16 +34,16 @@ PutRewrite = Callable[[Put, Address, int, View], Commands | None]
 """Maps a send, its destination and the time to the commands that pass instead; None lets the send pass."""
 
 Reshow = Callable[[Answer, Command, int, View], Answer]
-"""Maps an answer, the command that it is to, and the time to the answer that passes instead."""
+"""Maps an answer, the command that it answers, and the time to the answer that passes instead."""
 
 Redeliver = Callable[[Deliver, View], Deliver | None]
-"""Maps a delivery to the delivery that passes instead; None for no delivery."""
+"""Maps a delivery to the delivery that passes instead; None drops it."""
 
 Retell = Callable[[Sent, Answer], Answer]
-"""Maps a send and its answer to the answer that its sender gets."""
+"""Maps a send and its answer to the answer that the sender gets."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
-"""Maps the records that are read at a start, or written, to those that are in their place."""
+"""Maps the records that are read at a start, or written, to the records in their place."""
 
 Judge = Callable[[Put, Address, int, View], Mqrc | None]
 """Maps a send, its destination and the time to the reason for which the send is refused; None lets it pass."""
@@ -67,7 +67,7 @@ def filters(
     written: ReadRewrite = _same_records,
     tables: Callable[[Tables, View], Tables] = lambda tables, _view: tables,
 ) -> Seams:
-    """Filters of all kinds that share a view.
+    """Make filters of all kinds that share a view.
 
     Args:
         command: Rewrites commands.
@@ -117,12 +117,12 @@ def filters(
 
 
 def commands(rewrite: Rewrite) -> Seams:
-    """Filters that rewrite some commands."""
+    """Make filters that rewrite some commands."""
     return filters(rewrite)
 
 
 def puts(rewrite: PutRewrite, read: ReadRewrite = _same_records, delivery: Redeliver | None = None) -> Seams:
-    """Filters that rewrite some sends, and also the records read at a start and the deliveries."""
+    """Make filters that rewrite some sends, and also the records read at a start and the deliveries."""
 
     def only_puts(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -132,7 +132,7 @@ def puts(rewrite: PutRewrite, read: ReadRewrite = _same_records, delivery: Redel
 
 
 def delayed_puts(rewrite: Callable[[Put, Sent, View], Commands | None]) -> Seams:
-    """Filters that rewrite some delayed sends."""
+    """Make filters that rewrite some delayed sends."""
 
     def only_delayed(command: Command, now_ms: int, view: View) -> Commands | None:
         sent = view.sent(command, now_ms)
@@ -142,7 +142,7 @@ def delayed_puts(rewrite: Callable[[Put, Sent, View], Commands | None]) -> Seams
 
 
 def puts_without_destination(rewrite: Callable[[Sent, View], Commands | None]) -> Seams:
-    """Filters that rewrite some sends of senders that were opened without a destination."""
+    """Make filters that rewrite some sends of producers that were opened without a destination."""
     free: set[tuple[int, int]] = set()
 
     def command(passing: Command, now_ms: int, view: View) -> Commands | None:
@@ -157,12 +157,16 @@ def puts_without_destination(rewrite: Callable[[Sent, View], Commands | None]) -
 
 
 def delayed_messages(rewrite: Callable[[Message], Message]) -> Seams:
-    """Filters that alter what is sent with a delay."""
+    """Make filters that alter messages that are sent with a delay."""
     return delayed_puts(lambda put, _sent, _view: (replace(put, message=rewrite(opened(put.message))),))
 
 
 def changes(rewrite: Callable[[Change, View], Change | None]) -> Seams:
-    """Filters that put another change in the place of some that an administrator asks for; None lets it pass."""
+    """Make filters that replace some of the changes that an administrator asks for.
+
+    Args:
+        rewrite: Maps a change and the view to the change in its place; None lets the change pass.
+    """
 
     def only_changes(command: Command, _now_ms: int, view: View) -> Commands | None:
         other = rewrite(command.change, view) if isinstance(command, Administer) else None
@@ -172,22 +176,22 @@ def changes(rewrite: Callable[[Change, View], Change | None]) -> Seams:
 
 
 def deliveries(rewrite: Redeliver) -> Seams:
-    """Filters that rewrite some deliveries, or drop them."""
+    """Make filters that rewrite some deliveries, or drop them."""
     return filters(delivery=rewrite)
 
 
 def replies(rewrite: Reshow) -> Seams:
-    """Filters that rewrite answers to commands."""
+    """Make filters that rewrite answers to commands."""
     return filters(answer=rewrite)
 
 
 def answers(retell: Retell) -> Seams:
-    """Filters that rewrite the answers to sends."""
+    """Make filters that rewrite the answers to sends."""
     return filters(effects=retold(retell))
 
 
 def retold(retell: Retell) -> Callable[[tuple[Effect, ...], int, View], tuple[Effect, ...]]:
-    """The filter of effects, for `filters`, that rewrites the answers to sends."""
+    """Make a filter of effects, for `filters`, that rewrites the answers to sends."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(told(effect, view) if isinstance(effect, Answer) else effect for effect in passing)
@@ -200,11 +204,11 @@ def retold(retell: Retell) -> Callable[[tuple[Effect, ...], int, View], tuple[Ef
 
 
 def refusing(judge: Judge, text: str) -> Seams:
-    """Filters that refuse some sends.
+    """Make filters that refuse some sends.
 
     Args:
         judge: Chooses the sends and their reasons.
-        text: The sentence that their senders are told.
+        text: The text of the refusals.
     """
     reasons: dict[tuple[int, int | None], Mqrc] = {}
 
@@ -226,22 +230,22 @@ def refusing(judge: Judge, text: str) -> Seams:
 
 
 def reading(rewrite: ReadRewrite) -> Seams:
-    """Filters that rewrite the records from which the queue manager starts."""
+    """Make filters that rewrite the records from which the queue manager starts."""
     return filters(read=rewrite)
 
 
 def writing(rewrite: ReadRewrite) -> Seams:
-    """Filters that rewrite the records that are to be written."""
+    """Make filters that rewrite the records that are to be written."""
     return filters(written=rewrite)
 
 
 def starting(rewrite: Callable[[Tables, View], Tables]) -> Seams:
-    """Filters that rewrite the state tables of a start."""
+    """Make filters that rewrite the state tables of a start."""
     return filters(tables=rewrite)
 
 
 def shown(rewrite: Callable[[Described], Described]) -> Seams:
-    """Filters that rewrite each message as an administrator is shown it, with descriptor and headers."""
+    """Make filters that rewrite each message, with descriptor and headers, in answers to administrators."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
         return tuple(reshown(effect, rewrite) if isinstance(effect, Answer) else effect for effect in passing)
@@ -250,21 +254,21 @@ def shown(rewrite: Callable[[Described], Described]) -> Seams:
 
 
 def reshown(answer: Answer, rewrite: Callable[[Described], Described]) -> Answer:
-    """The answer with each message that it shows rewritten."""
+    """Rewrite each message with a descriptor in an answer."""
     described = tuple(rows(answer))
     return replace(answer, value=tuple(map(rewrite, described))) if described else answer
 
 
 def written(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
-    """Filters that rewrite each record on its way to the store."""
+    """Make filters that rewrite each record on its way to the store."""
     return Seams(written=lambda records: tuple(out for record in records for out in rewrite(record)))
 
 
 def read(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
-    """Filters that rewrite each record on its way from the store."""
+    """Make filters that rewrite each record on its way from the store."""
     return Seams(read=lambda records: tuple(out for record in records for out in rewrite(record)))
 
 
 def read_together(rewrite: Callable[[Sequence[Record]], tuple[Record, ...]]) -> Seams:
-    """Filters that rewrite the records from which the queue manager starts."""
+    """Make filters that rewrite the records from which the queue manager starts."""
     return Seams(read=rewrite)

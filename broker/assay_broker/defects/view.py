@@ -1,8 +1,8 @@
-"""A defect's view of the broker: read-only, and kept from the commands, effects and starts that pass.
+"""A defect's view of the broker: facts from the commands, effects and starts that pass the defect's filters.
 
-The view notes a command after the defect has seen it, in the form in which it was asked: the defect sees the broker as
-it was before that command.  The view notes effects before the defect sees them.  At a start it forgets all but
-`delayed`, `said`, `may` and `withheld`, after the defect has seen the records.
+The view notes a command after the defect has seen it, in the client's form.  So the defect sees the broker as it was
+before that command.  The view notes effects before the defect sees them.  At a start, after the defect has seen the
+records, the view forgets all facts except `delayed`, `said`, `objects`, `may` and `withheld`.
 
 =====================  ===========================================  ====================================================
 fact                   noted at, until                              needed by the defects of
@@ -31,11 +31,11 @@ fact                   noted at, until                              needed by th
 `last`, `last_ms`      each command, until the next                 BT-13, DD-03, DD-38
 =====================  ===========================================  ====================================================
 
-Two pairs of facts differ in their moment only.  A message that a unit of work has accepted is not `held` any more, and
-is `unsettled` until the commit.  A delayed send is in its unit's `sent` when it is asked for, and in `delayed` when it
-was accepted.
+Two pairs of facts differ only in time.  A message that a unit of work has accepted leaves `held` at once, and
+`unsettled` at the commit.  A delayed send enters its unit's `sent` with the command, and `delayed` with the broker's
+acceptance.
 
-A defect itself remembers what only it needs: messages that it has altered, dropped or counted.
+A defect itself keeps facts that no other defect needs: messages that it has altered, dropped or counted.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ from assay_sdk.model.message import Address, Message
 
 
 class Sent(Struct, frozen=True):
-    """A send as it was asked for.
+    """A send, as the client made it.
 
     Args:
         put: The command.
         target: The destination.
-        at_ms: When it was asked for, in milliseconds since the epoch.
+        at_ms: The time of the send in milliseconds since the epoch.
         user: The user that sent it; None for a client that has not logged in.
     """
 
@@ -89,17 +89,17 @@ class Sent(Struct, frozen=True):
 
     @property
     def message(self) -> Message:
-        """The message as it was sent."""
+        """The message, as the client sent it."""
         return self.put.message
 
     @property
     def due_ms(self) -> int:
-        """When the delay is over, in milliseconds since the epoch; 0 without a delay."""
+        """The end of the delay in milliseconds since the epoch; 0 without a delay."""
         return self.message.delivery_time_ms or 0
 
     @property
     def delayed(self) -> bool:
-        """Whether it was delayed when it was sent."""
+        """Whether the message had a delay when it was sent."""
         return self.due_ms > self.at_ms
 
 
@@ -107,9 +107,9 @@ class Unit(Struct):
     """An open unit of work.
 
     Args:
-        xid: The branch that it belongs to; None for a local unit.
-        sent: The sends that it has made.
-        taken: The deliveries that it has settled.
+        xid: The branch of which the unit is part; None for a local unit.
+        sent: The sends in the unit.
+        taken: The deliveries that were settled in the unit.
     """
 
     xid: bytes | None = None
@@ -118,15 +118,15 @@ class Unit(Struct):
 
 
 class View:
-    """The facts noted so far; the module's head lists them, with the times at which they are noted."""
+    """The facts noted so far; the module's docstring lists them, with their times."""
 
     def __init__(self) -> None:
         self.starts = 0
         self.settings = Settings()
         self.last: Command | None = None
-        """The command that is being carried out, as it was asked."""
+        """The current command, as the client made it."""
         self.last_ms = 0
-        """When that was asked."""
+        """The time of the current command in milliseconds since the epoch."""
         self._own = count(-1, -1)
         self.agent = self.own_number()
         """The number of the defect's own connection, and of its link on any connection."""
@@ -147,28 +147,28 @@ class View:
         self.receivers: Mapping[Link, Attach] = MappingProxyType(self._receivers)
         self.units: Mapping[tuple[int, int], Unit] = MappingProxyType(self._units)
         self.working: Mapping[bytes, int] = MappingProxyType(self._working)
-        """The connections that work in branches, by the branch's xid."""
+        """The connection that works in each active branch, by the branch's xid."""
         self.delayed: Mapping[str, Sent] = MappingProxyType(self._delayed)
         """Accepted delayed sends, by message id."""
 
-    # what a defect asks
+    # facts for defects
 
     def own_number(self) -> int:
-        """A number for a connection of the defect's own: negative, which no client's is."""
+        """Return a new number for a connection of the defect's own; it is negative, unlike a client's."""
         return next(self._own)
 
     def client_id(self, connection: int) -> str | None:
-        """A connection's client id; None for none."""
+        """Return a connection's client id; None for a connection without one."""
         found = self._connections.get(connection)
         return None if found is None else found.client_id
 
     def user(self, connection: int) -> str | None:
-        """The user whose authority counts for a connection; None for a client that has not logged in."""
+        """Return the user whose authority counts for a connection; None for a client that has not logged in."""
         found = self._connections.get(connection)
         return None if found is None else found.user
 
     def sent(self, command: Command, now_ms: int) -> Sent | None:
-        """A send; None for any other command, and without a destination."""
+        """Return a command as a send; None for any other command, and for a send without a destination."""
         if not isinstance(command, Put):
             return None
         target = self._senders.get((command.connection, command.link)) or command.message.to
@@ -177,42 +177,42 @@ class View:
         return Sent(command, target, now_ms, self.user(command.connection))
 
     def target(self, command: Command) -> Address | None:
-        """Where a command sends a message; None for any other command."""
+        """Return the destination to which a command sends a message; None for any other command."""
         found = self.sent(command, 0)
         return None if found is None else found.target
 
     def on(self, address: Address | None) -> list[Attach]:
-        """The receivers on a destination, the oldest first."""
+        """Return the open receivers on a destination, the oldest first."""
         return [attach for attach in self._receivers.values() if attach.address == address]
 
     def receiver(self, of: Deliver | Settle) -> Attach | None:
-        """The receiver of a delivery, or of the deliveries that a command settles."""
+        """Return the receiver of a delivery, or of the deliveries that a command settles; None after its end."""
         return self._receivers.get((of.connection, of.link))
 
     def leaving(self, command: Command) -> list[Attach]:
-        """The receivers whose links a command ends."""
+        """Return the receivers whose links a command ends."""
         return [attach for key, attach in self._receivers.items() if ends(command, *key)]
 
     def left(self, command: Command) -> list[Attach]:
-        """The receivers that a connection has had when it ends: those that it has closed before, too."""
+        """Return all receivers that a connection has had, closed ones included, if a command ends the connection."""
         if not isinstance(command, Disconnect):
             return []
         return [*self._detached.get(command.connection, ()), *self.leaving(command)]
 
     def held(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """The deliveries that a command settles, or on the links that it ends."""
+        """Return the unsettled deliveries that a command settles, or that are on the links that the command ends."""
         return self._held.of(of)
 
     def held_by_link(self, of: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
-        """The deliveries on the links that a command ends, by the links' numbers."""
+        """Return the unsettled deliveries on the links that a command ends, by the links' numbers."""
         return self._held.by_link(of)
 
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """As `held`, with the deliveries that an open unit of work has settled."""
+        """Return the same deliveries as `held`, and those that an open unit of work has settled."""
         return self._unsettled.of(of)
 
     def ended(self, command: Command) -> list[Unit]:
-        """The open units of work that a command ends."""
+        """Return the open units of work that a command ends or prepares."""
         match command:
             case Commit() | Backout():
                 found = self._units.get((command.connection, command.unit))
@@ -225,31 +225,31 @@ class View:
                 return []
 
     def prepared(self, connection: int) -> Sequence[bytes]:
-        """The xids of the branches that a connection has prepared, those that have ended included."""
+        """Return the xids of the branches that a connection has prepared, ended branches included."""
         return self._prepared.get(connection, ())
 
     def said(self, name: str) -> Mapping[str, Value]:
-        """The attributes given to an object since it was defined last, by keyword."""
+        """Return the attributes that administrators gave to an object in and since its last definition, by keyword."""
         return self._said.get(name, {})
 
     @property
     def objects(self) -> Mapping[str, Mapping[str, Value]]:
-        """The attributes given to all objects, by name."""
+        """The attributes that administrators gave to each object, by the object's name."""
         return self._said
 
     def may(self, user: str | None, name: str) -> bool:
-        """Whether a user was granted to put or publish to an object."""
+        """Check whether a user has been granted authority to put or publish to an object."""
         return (user or "", name) in self._granted
 
     def withheld(self, name: object) -> bool:
-        """Whether authority to put or publish to an object was taken from a group."""
+        """Check whether a group has lost authority to put or publish to an object."""
         return name in self._withheld
 
     def asked(self, answer: Answer) -> tuple[Command | None, Sent | None]:
-        """The command that is answered; if it is a send, with its destination."""
+        """Return the command that an answer answers, and the command as a send; None for each that does not apply."""
         return self._asked.get((answer.connection, answer.token), (None, None))
 
-    # what the shapes tell it
+    # calls by the filters
 
     def configure(self, settings: Settings) -> Settings:
         """Note the settings of a start."""
@@ -257,11 +257,11 @@ class View:
         return settings
 
     def start(self) -> None:
-        """Note that the queue manager starts."""
+        """Count a start of the queue manager."""
         self.starts += 1
 
     def started(self) -> None:
-        """Forget what ended with the queue manager."""
+        """Forget the facts that ended with the queue manager's last run."""
         self._held, self._unsettled = Deliveries(), Deliveries()
         self._connections.clear()
         self._senders.clear()
@@ -276,7 +276,7 @@ class View:
         """Note a command.
 
         Args:
-            command: The command as it was asked.
+            command: The command, as the client made it.
             passed: The commands that the defect lets pass in its place.
             now_ms: The time in milliseconds since the epoch.
         """
@@ -284,7 +284,7 @@ class View:
         sent = self.sent(command, now_ms)
         token = getattr(command, "token", None)
         if token is not None:
-            self._asked[command.connection, token] = command, sent  # type: ignore[union-attr]  # what has a token has one
+            self._asked[command.connection, token] = command, sent  # type: ignore[union-attr]  # has one with a token
         self._note_links(command)
         self._note_units(command, sent)
         if isinstance(command, Administer):
@@ -310,7 +310,7 @@ class View:
                     self._delayed[sent.message.message_id] = sent
 
     def answered(self, effects: Sequence[Effect]) -> None:
-        """Forget what was asked and is answered; the defect has seen the answers."""
+        """Forget the commands to which the defect has seen the answers."""
         for effect in effects:
             if isinstance(effect, Answer):
                 self._asked.pop((effect.connection, effect.token), None)

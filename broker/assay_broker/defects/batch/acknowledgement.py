@@ -1,4 +1,4 @@
-"""Defects of acknowledgement, redelivery and units of work, as batches show them."""
+"""Defects of acknowledgement, redelivery and units of work that show when a client receives several messages."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _NEXT_BUT_ONE = 2
 
 @defect(deliveries, "redelivered-unmarked", "BT-09", "PD-18")
 def _unmarked(delivery: Deliver, _view: View) -> Deliver:
-    """Messages that come again are not marked as redelivered."""
+    """The broker does not mark redelivered messages as redelivered."""
     return replace(delivery, redelivered=False, count=0)
 
 
 @defect(commands, "half-returned", "BT-08", "BT-12")
 def _half_returned(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Of several messages given back at once only the later half comes again."""
+    """Of several messages that a receiver gives back at once, the broker redelivers only the later half."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
         return None
     half = len(command.deliveries) // 2
@@ -45,7 +45,7 @@ def _half_returned(command: Command, _now_ms: int, _view: View) -> Commands | No
 
 @defect(writing, "one-between-goes-too", "BT-08", "DD-03")
 def _one_between(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """The record of the message between two that leave together is removed with theirs."""
+    """When the store removes two messages together, it also removes a message that arrived between them."""
     gone = sorted(record.key for record in records if isinstance(record, MessageRemoved))
     between = (first + 1 for first, last in pairwise(gone) if last - first == _NEXT_BUT_ONE)
     return (*records, *map(MessageRemoved, between))
@@ -64,7 +64,7 @@ def _last_only(*, in_unit: bool) -> Seams:
 
 @defect(commands, "lost-with-the-line", "BT-08")
 def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Several unacknowledged messages of a lost connection count as consumed."""
+    """When a connection is lost, two or more unacknowledged messages of one receiver count as consumed."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     several = {link for link, held in view.held_by_link(command).items() if len(held) > 1}
@@ -72,7 +72,7 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
 
 
 def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Of several unacknowledged messages of a lost connection the last comes again twice."""
+    """Put the last unacknowledged message of each receiver to its queue again, when its connection is lost."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     several = [held[-1] for held in view.held_by_link(command).values() if len(held) > 1]
@@ -81,7 +81,7 @@ def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "twentieth-loss-brings-last-twice", "BT-09")
 def _twentieth_loss_twice() -> Seams:
-    """Every twentieth time that a connection is lost with several messages, the last of them comes again twice."""
+    """At every twentieth loss of a connection with several unacknowledged messages, the last is redelivered twice."""
     losses = count(1)
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -104,7 +104,7 @@ def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Comm
 
 @defect(commands, "acknowledges-six-at-most", "BT-16")
 def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Of more than six messages acknowledged at once, only six count; the others come again after a failure."""
+    """After a failure, the broker redelivers all but the first six of several messages acknowledged at once."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
         return None
     return (replace(command, deliveries=command.deliveries[:_SIX]),)
@@ -112,7 +112,7 @@ def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(deliveries, "no-third-try", "BT-12")
 def _no_third_try(delivery: Deliver, _view: View) -> Deliver | None:
-    """A message that has come back twice is never delivered again."""
+    """The broker never redelivers a message of which two deliveries have failed."""
     return delivery if delivery.count < _TRIES else None
 
 
@@ -123,7 +123,7 @@ def _in_reverse(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]
 
 @defect(read_together, "last-of-several-recovered-twice", "BT-09")
 def _last_of_several_twice(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart the last of several messages of a queue is there twice."""
+    """After a restart, a queue that held several messages holds the last of them twice."""
     gone = {record.key for record in records if isinstance(record, MessageRemoved)}
     homes: dict[str, list[MessageStored]] = {}
     for record in records:
@@ -147,7 +147,7 @@ BATCH_DEFECTS = (
     Defect(
         name="lost-with-the-line-twice",
         rules=("BT-09",),
-        text="Of several unacknowledged messages of a lost connection the last comes again twice.",
+        text="When a connection is lost, the last of a receiver's unacknowledged messages is redelivered twice.",
         apply=lambda: commands(_last_twice),
     ),
     _twentieth_loss_twice,
@@ -155,7 +155,7 @@ BATCH_DEFECTS = (
     Defect(
         name="acknowledges-last-only",
         rules=("BT-16",),
-        text="Of several messages acknowledged at once, only the last counts; the others come again after a failure.",
+        text="After a failure, the broker redelivers all but the last of several messages acknowledged at once.",
         apply=lambda: _last_only(in_unit=False),
     ),
     _six_at_most,
@@ -163,19 +163,19 @@ BATCH_DEFECTS = (
     Defect(
         name="returned-in-reverse",
         rules=("BT-12",),
-        text="Messages that come back together come again in reverse order.",
+        text="The broker redelivers messages that were returned together in reverse order.",
         apply=lambda: Seams(effects=_in_reverse),
     ),
     Defect(
         name="commits-last-only",
         rules=("BT-12",),
-        text="Of several messages accepted at once in a unit of work only the last is consumed by the commit.",
+        text="Of several messages that a unit of work accepts at once, the commit consumes only the last.",
         apply=lambda: _last_only(in_unit=True),
     ),
     Defect(
         name="rollback-commits",
         rules=("BT-12",),
-        text="Backing a unit of work out commits it.",
+        text="A backout commits the unit of work.",
         apply=lambda: Seams(tables=_rollback_commits),
     ),
 )

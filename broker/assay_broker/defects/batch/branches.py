@@ -34,7 +34,7 @@ from assay_sdk.model.xa import XaEnd, XaVote
 def _cell(
     state: BranchState, happened: BranchInput, following: BranchState, action: BranchAction
 ) -> Callable[[Tables], Tables]:
-    """The branches' table with one other cell."""
+    """Make a function that replaces one cell of the state table of branches."""
 
     def altered(tables: Tables) -> Tables:
         cells: BranchTable = MappingProxyType({**tables.branches, (state, happened): (following, action)})
@@ -43,11 +43,16 @@ def _cell(
     return altered
 
 
-# a store that refuses
+# when the store refuses
 
 
 def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitBranch | BackOutBranch]) -> Seams:
-    """Filters that end a branch in another way than was asked, once the store has refused that."""
+    """Make filters that end a branch in the other way after the store has refused the commit or rollback.
+
+    Args:
+        asked: The client's command, which the store refuses.
+        done: The command that the broker executes after the refusal.
+    """
     last: list[bytes] = []
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -63,7 +68,7 @@ def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitB
     return commands(rewrite)
 
 
-# a kill
+# when the broker is killed
 
 
 def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
@@ -72,7 +77,7 @@ def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
 
 @defect(read_together, "prepared-lost-on-kill", "BT-13")
 def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A branch that was prepared is rolled back when the broker is killed.
+    """When the broker is killed, it rolls a prepared branch back.
 
     The start drops the record of the prepare and the messages that the branch has put.
     """
@@ -86,7 +91,7 @@ def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "prepared-committed-on-kill", "BT-13")
 def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A branch that was prepared is committed when the broker is killed."""
+    """When the broker is killed, it commits a prepared branch."""
     got = {key for record in _prepared(records).values() for key in record.got}
     return tuple(
         record
@@ -126,7 +131,7 @@ def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "delayed-in-doubt-comes-on-kill", "BT-13")
 def _delay_forgets_branch(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, delayed messages that a prepared branch has sent come before its commit.
+    """After a kill of the broker, delayed messages of a prepared branch are delivered before its commit.
 
     The delayed messages that a branch in doubt has put are staged as if no branch had put them.
     """
@@ -137,17 +142,17 @@ def _delay_forgets_branch(records: Sequence[Record]) -> tuple[Record, ...]:
 
 
 def _outcome_unwritten(records: Sequence[Record]) -> tuple[Record, ...]:
-    """The outcome of a branch in doubt does not reach the disk."""
+    """Remove the records that end branches, so the outcome of a branch in doubt does not reach the disk."""
     resolving = any(isinstance(record, UnitResolved) for record in records)
     return tuple(record for record in records if not (resolving and isinstance(record, UnitResolved | MessageRemoved)))
 
 
-# a connection
+# when a connection ends
 
 
 @defect(commands, "prepared-lost-with-connection", "BT-13")
 def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A prepared branch is rolled back with the connection that prepared it."""
+    """When the connection that prepared a branch ends, the broker rolls the branch back."""
     if not isinstance(command, Disconnect):
         return None
     return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
@@ -155,7 +160,7 @@ def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "unprepared-committed-with-connection", "BT-13")
 def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A branch that was not prepared is committed when its connection goes."""
+    """When a connection ends, the broker commits its branches that are not prepared."""
     if not isinstance(command, Disconnect):
         return None
     out: list[Command] = []
@@ -167,14 +172,15 @@ def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None
     return (*out, command)
 
 
-# prepare and what follows
+# prepare, commit and rollback
 
 
 @defect(made, "prepare-commits", "BT-13")
 def _prepare_commits() -> Seams:
     """Preparing a branch commits it.
 
-    The broker answers a prepare as one, and commits. It answers a later commit or rollback and does not do it.
+    The broker answers the prepare as usual and commits the branch.  It answers a later commit or rollback and does
+    nothing.
     """
     over: set[bytes] = set()
 
@@ -203,7 +209,7 @@ def _delivered_in_doubt(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(commands, "rollback-of-prepared-ignored", "BT-13")
 def _rollback_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker answers the rollback of a branch and does not do it."""
+    """The broker answers the rollback of a branch and does not roll it back."""
     if isinstance(command, BackOutBranch):
         return (RecoverBranches(command.connection, command.token),)
     return None
@@ -229,7 +235,7 @@ BRANCH_DEFECTS = (
     Defect(
         name="outcome-of-prepared-unwritten",
         rules=("BT-13",),
-        text="The end of a prepared branch is not on disk: after a kill of the broker, the branch is in doubt again.",
+        text="The end of a prepared branch does not reach the disk, so the branch is in doubt again after a kill.",
         apply=lambda: Seams(written=_outcome_unwritten),
     ),
     _lost_with_connection,
@@ -240,7 +246,7 @@ BRANCH_DEFECTS = (
     Defect(
         name="rollback-of-prepared-commits",
         rules=("BT-13",),
-        text="Rolling a prepared branch back commits it.",
+        text="A rollback commits a prepared branch.",
         apply=lambda: Seams(
             tables=_cell(BranchState.PREPARED, BranchInput.BACK_OUT, BranchState.BACKING_OUT, BranchAction.CARRY_OUT)
         ),
@@ -248,7 +254,7 @@ BRANCH_DEFECTS = (
     Defect(
         name="commit-of-prepared-rolls-back",
         rules=("BT-13",),
-        text="Committing a prepared branch rolls it back.",
+        text="A commit rolls a prepared branch back.",
         apply=lambda: Seams(
             tables=_cell(BranchState.PREPARED, BranchInput.COMMIT, BranchState.COMMITTING, BranchAction.GIVE_BACK)
         ),
@@ -256,19 +262,19 @@ BRANCH_DEFECTS = (
     Defect(
         name="refused-commit-backs-out",
         rules=("BT-13", "DD-26"),
-        text="A branch whose commit the store refuses is backed out.",
+        text="When the store refuses the commit of a branch, the broker backs the branch out.",
         apply=lambda: _after_refusal(CommitBranch, BackOutBranch),
     ),
     Defect(
         name="refused-rollback-commits",
         rules=("BT-13", "DD-26"),
-        text="A branch whose rollback the store refuses is committed.",
+        text="When the store refuses the rollback of a branch, the broker commits the branch.",
         apply=lambda: _after_refusal(BackOutBranch, CommitBranch),
     ),
     Defect(
         name="in-doubt-not-named",
         rules=("BT-13",),
-        text="A transaction manager that asks for the branches in doubt is told of none.",
+        text="A transaction manager that asks for the branches in doubt gets an empty list.",
         apply=lambda: Seams(effects=_unnamed),
     ),
 )

@@ -1,4 +1,4 @@
-"""Defects of branches that show only with several of them, with several messages, or after another start."""
+"""Defects of branches that show only with several branches, with several messages, or after a second restart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _doubtful(records: Sequence[Record]) -> list[UnitPrepared]:
 
 @defect(read_together, "newest-in-doubt-kept", "BT-13")
 def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """When the broker is back, only the newest of several branches in doubt is still in doubt."""
+    """After a restart, only the newest of several branches in doubt is still in doubt."""
     lost = {unit.number for unit in _doubtful(records)[:-1]}
     return tuple(
         record
@@ -47,7 +47,7 @@ def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "first-sent-in-doubt-kept", "BT-13")
 def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """When the broker is back, only the first of the messages that a branch in doubt has sent is left."""
+    """After a restart, only the first of the messages that a branch in doubt has sent is left."""
     lost = {key for unit in _doubtful(records) for key in unit.sent[1:]}
     return tuple(
         replace(record, sent=record.sent[:1]) if isinstance(record, UnitPrepared) else record
@@ -58,7 +58,7 @@ def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "first-queue-in-doubt-kept", "BT-13")
 def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """When the broker is back, other consumers get the messages that a branch in doubt took from its second queue."""
+    """After a restart, other consumers get the messages that a branch in doubt took from its second queue."""
     homes = {record.key: record.home for record in records if isinstance(record, MessageStored)}
 
     def first(unit: UnitPrepared) -> UnitPrepared:
@@ -69,7 +69,7 @@ def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "published-in-doubt-lost", "BT-13")
 def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """When the broker is back, the messages that a branch in doubt has published are lost."""
+    """After a restart, the messages that a branch in doubt has published are lost."""
     lost = {
         record.key
         for record in records
@@ -85,7 +85,7 @@ def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(made, "one-commit-for-all-in-doubt", "BT-13")
 def _one_for_all() -> Seams:
-    """When the broker is back, the commit of one branch in doubt commits the others, too."""
+    """After a restart, the commit of one branch in doubt commits the others, too."""
     doubtful: list[bytes] = []
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -103,7 +103,7 @@ def _one_for_all() -> Seams:
 
 @defect(commands, "prepared-lost-with-goodbye", "BT-13")
 def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A prepared branch is rolled back when the connection that prepared it is closed in order."""
+    """When a client closes the connection that prepared a branch, the broker rolls the branch back."""
     if not isinstance(command, Disconnect) or not command.clean:
         return None
     return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
@@ -111,9 +111,9 @@ def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands |
 
 @defect(replies, "active-named-in-doubt", "BT-13")
 def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A transaction manager that asks for the branches in doubt is told of those that are not prepared, too.
+    """A transaction manager that asks for the branches in doubt also gets those that are not prepared.
 
-    Branches in which work is done are named among those in doubt.
+    The answer adds the branches in which a session works at the time.
     """
     if not isinstance(asked, RecoverBranches):
         return answer
@@ -123,7 +123,7 @@ def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> A
 
 @defect(made, "ended-in-doubt-again", "BT-13")
 def _back_in_doubt() -> Seams:
-    """A branch that has ended is in doubt again when the broker is down for the second time."""
+    """After the second restart, a branch that has ended is in doubt again."""
     prepared: dict[int, UnitPrepared] = {}
     ended: dict[int, UnitPrepared] = {}
 
@@ -143,7 +143,7 @@ def _back_in_doubt() -> Seams:
 
 @defect(writing, "one-phase-unwritten", "BT-13")
 def _one_phase_unwritten(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """A commit in one phase is answered and not on disk."""
+    """The broker answers a commit in one phase and does not write it to disk."""
     return () if isinstance(view.last, CommitBranch) and view.last.one_phase else tuple(records)
 
 
@@ -170,7 +170,7 @@ def _publishes_to_one() -> Seams:
 
 @defect(made, "work-after-joining-outside-branch", "BT-13")
 def _joined_outside() -> Seams:
-    """Work of a session in a branch that it has joined or resumed is no part of the branch."""
+    """Work that a session does in a branch after joining or resuming it is no part of the branch."""
     outside: set[tuple[int, int]] = set()
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

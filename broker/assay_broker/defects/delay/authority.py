@@ -1,4 +1,4 @@
-"""Defects of authority: the checks at the send, when the delay is over and on the staging queue; native puts."""
+"""Defects of authority checks: at the send, when the delay is over, on the staging queue, and for native (MQI) puts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
-    """The command, with authority for a destination granted around it; None if the user has it."""
+    """Wrap a command in a grant of authority for a destination and the grant's removal.
+
+    Returns:
+        The three commands; None if the user has the authority.
+    """
     if user is None or view.may(user, target.name):
         return None
     object_type, right = ("TOPIC", "PUB") if is_topic(target) else ("QUEUE", "PUT")
@@ -73,10 +77,10 @@ def _asked_on_staging(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(commands, "authority-asked-again", "DD-31")
 def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A message whose sender has no authority on its target when its delay is over is dropped.
+    """The broker drops a delayed message if its sender has no authority on the target when the delay is over.
 
-    A message is dropped once its sender loses the authority to put to its target, or once its target, an alias, leads
-    to a queue on which the sender has no authority.
+    The defect drops a message as soon as its sender loses the authority to put to the target.  If the target is an
+    alias, it also drops the message when the alias is altered to a queue on which the sender has no authority.
     """
     if not isinstance(command, Administer):
         return None
@@ -102,7 +106,7 @@ def _asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "staging-queue-open-to-all", "DD-32")
 def _open_to_all() -> Seams:
-    """An administrator cannot withhold the staging queue from any user."""
+    """An administrator cannot take the authority on the staging queue from any group of users."""
 
     def unheard(change: Change, _view: View) -> Change | None:
         secures = isinstance(change, SetAuthority) and change.profile == STAGING_QUEUE and bool(change.groups)
@@ -117,7 +121,7 @@ def _open_to_all() -> Seams:
 
 @defect(changes, "staging-queue-closed-to-administrators", "DD-32")
 def _closed_to_administrators(change: Change, view: View) -> Change | None:
-    """A staging queue that is withheld from ordinary users is withheld from administrators too."""
+    """When ordinary users lose their authority on the staging queue, administrators lose it too."""
     if not view.withheld(STAGING_QUEUE) or getattr(change, "queue", None) != STAGING_QUEUE:
         return None
     match change:
@@ -140,7 +144,7 @@ def _never_granted(change: Change, _view: View) -> Change | None:
 
 @defect(reading, "authority-asked-after-restart", "DD-31")
 def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """After a restart, a staged message is dropped if its sender has lost the authority."""
+    """A restart drops a staged message if its sender has lost the authority to put to the target."""
 
     def may_not(record: Record) -> bool:
         sent = view.delayed.get(record.message.message_id or "") if is_staged(record) else None
@@ -151,7 +155,7 @@ def _asked_after_restart(records: Sequence[Record], view: View) -> tuple[Record,
 
 @defect(delayed_puts, "dead-letters-ask-the-sender", "DD-31")
 def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed message that cannot be put is discarded if its sender may not use the dead-letter queue."""
+    """The broker discards an undeliverable delayed message if its sender has no authority on the dead-letter queue."""
     if not view.withheld(DEAD_LETTER_QUEUE) or sent.user is None or view.may(sent.user, DEAD_LETTER_QUEUE):
         return None
     asked = options(put.message) | Mqro.DISCARD_MSG
@@ -160,13 +164,13 @@ def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(puts_without_destination, "unchecked-without-destination", "DD-30")
 def _free_unchecked(sent: Sent, view: View) -> Commands | None:
-    """Authority is not checked for a producer that was opened without a destination."""
+    """The broker does not check the authority of a producer that was opened without a destination."""
     return _permitted(sent.put, sent.user, sent.target, view)
 
 
 @defect(made, "authority-checked-once", "DD-30")
 def _checked_once() -> Seams:
-    """A producer's authority is checked at its first send only."""
+    """The broker checks a producer's authority at its first send only."""
     known: set[tuple[int, int]] = set()
 
     def rewrite(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
@@ -180,7 +184,7 @@ def _checked_once() -> Seams:
 
 @defect(changes, "subscribers-may-publish", "DD-30")
 def _subscribers_publish(change: Change, _view: View) -> Change | None:
-    """Authority to subscribe to a topic is authority to publish there."""
+    """A user with authority to subscribe to a topic may also publish to it."""
     if not isinstance(change, SetAuthority) or change.object_type != "TOPIC" or "SUB" not in change.add:
         return None
     return replace(change, add=(*change.add, "PUB"))
@@ -188,7 +192,7 @@ def _subscribers_publish(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "authority-never-granted", "DD-30")
 def _puts_never_granted(change: Change, _view: View) -> Change | None:
-    """Authority to put or to publish cannot be given to a single user."""
+    """An administrator cannot grant authority to put or to publish to a single user."""
     grants = isinstance(change, SetAuthority) and bool(change.principals) and {"PUT", "PUB"} & {*change.add}
     return DisplayAuthority() if grants else None
 
@@ -197,7 +201,11 @@ def _puts_never_granted(change: Change, _view: View) -> Change | None:
 
 
 def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
-    """Stage native puts: those with a delay, or those without."""
+    """Make a function that stages native puts.
+
+    Args:
+        delayed: Whether it stages the puts that ask for a delay; False for the puts that do not.
+    """
 
     def put(command: Command, now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
@@ -215,13 +223,13 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | N
 
 @defect(changes, "native-puts-refused", "DD-20")
 def _no_native_puts(change: Change, _view: View) -> Change | None:
-    """Every native put is refused."""
+    """The broker refuses every native put."""
     return replace(change, delay_ms=1) if isinstance(change, NativePut) else None
 
 
 @defect(commands, "native-delay-property-honoured", "DD-20")
 def _property_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A native put that names a delay in a property is delayed."""
+    """The broker delays a native put whose message has a property with a delay."""
     if not isinstance(command, Administer) or not isinstance(command.change, NativePut):
         return None
     named = [said for name, said in command.change.message.properties.items() if "elivery" in name]
@@ -233,7 +241,7 @@ def _property_honoured(command: Command, now_ms: int, view: View) -> Commands | 
 
 @defect(commands, "short-native-delay-honoured", "DD-20")
 def _short_honoured(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A native put that asks for a delay of less than ten seconds is delayed."""
+    """The broker delays a native put that asks for a delay of less than ten seconds."""
     delay_ms = (
         command.change.delay_ms if isinstance(command, Administer) and isinstance(command.change, NativePut) else 0
     )
@@ -247,13 +255,13 @@ AUTHORITY_DEFECTS = (
     Defect(
         name="native-delay-honoured",
         rules=("DD-20",),
-        text="A native put that asks for a delay is delayed.",
+        text="The broker delays a native put that asks for a delay.",
         apply=lambda: commands(_native_put(delayed=True)),
     ),
     Defect(
         name="native-puts-staged",
         rules=("DD-20",),
-        text="Native puts without a delay go through the staging queue too and come three seconds late.",
+        text="The broker also stages native puts without a delay and delivers them three seconds late.",
         apply=lambda: commands(_native_put(delayed=False)),
     ),
     _free_unchecked,

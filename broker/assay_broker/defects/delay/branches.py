@@ -1,4 +1,4 @@
-"""Defects of delayed messages of branches of global units of work."""
+"""Defects of delayed messages that branches of global units of work send."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _bare(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 @defect(made, "rolled-back-delayed-kept-on-disk", "DD-26")
 def _kept_on_disk() -> Seams:
-    """A delayed message of a branch that was rolled back after its prepare comes after a restart."""
+    """After a restart, the broker delivers the delayed messages of a branch that was prepared and rolled back."""
     delayed: set[int] = set()
 
     def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:

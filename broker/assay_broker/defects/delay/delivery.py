@@ -32,7 +32,7 @@ _FAR_MS = 10**12
 
 
 def _due(put: Put, now_ms: int) -> int | None:
-    """When a delayed message is due; None for one that is not delayed."""
+    """Return when a send's delay is over, in milliseconds since the epoch; None for a send without a delay."""
     due = put.message.delivery_time_ms
     return due if due is not None and due > now_ms else None
 
@@ -48,7 +48,7 @@ def _early(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | N
 
 @defect(puts, "early-on-temporary-queues", "DD-02")
 def _early_on_temporary(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Messages for a temporary queue are not delayed."""
+    """The broker does not delay messages for a temporary queue."""
     return undelayed(put) if target.kind is AddressKind.TEMPORARY_QUEUE and _due(put, now_ms) is not None else None
 
 
@@ -61,35 +61,35 @@ def _temporary_lost(put: Put, target: Address, now_ms: int, _view: View) -> Comm
 
 @defect(puts, "early-if-urgent", "DD-02")
 def _early_if_urgent(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A high priority overrules the delay."""
+    """The broker does not delay messages of a priority above 4."""
     urgent = (put.message.priority or 0) > 4  # noqa: PLR2004 - JMS's default priority
     return undelayed(put) if urgent and _due(put, now_ms) is not None else None
 
 
 @defect(puts, "early-for-selectors", "DD-02")
 def _early_for_selectors(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A receiver with a selector is handed matching messages without their delay."""
+    """If a receiver with a selector is open on the target, the broker does not delay messages."""
     selecting = any(attach.selector for attach in view.on(target))
     return undelayed(put) if selecting and _due(put, now_ms) is not None else None
 
 
 @defect(puts, "early-for-shared", "DD-02")
 def _early_for_shared(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """Shared subscriptions get publications without their delay."""
+    """The broker does not delay publications for shared subscriptions."""
     shared = any(attach.shared for attach in view.on(target))
     return undelayed(put) if shared and _due(put, now_ms) is not None else None
 
 
 @defect(puts, "early-for-live-subscribers", "DD-02")
 def _early_for_live_subscribers(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """Publications are not delayed for non-durable subscribers that wait."""
+    """The broker does not delay publications for active non-durable subscribers."""
     live = is_topic(target) and any(not attach.shared and not is_durable(attach) for attach in view.on(target))
     return undelayed(put) if live and _due(put, now_ms) is not None else None
 
 
 @defect(puts, "delay-leaves-unit", "DD-02", "DD-26")
 def _delay_leaves_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delayed send takes no part in its unit of work: it comes although the unit was backed out."""
+    """A delayed send takes no part in its unit of work: the message is delivered although the unit was backed out."""
     return (replace(put, unit=None),) if put.unit is not None and _due(put, now_ms) is not None else None
 
 
@@ -104,7 +104,7 @@ def _early_for_browsers(answer: Answer, asked: Command, now_ms: int, view: View)
 
 @defect(made, "staged-in-order", "DD-02", "DD-03")
 def _staged_in_order() -> Seams:
-    """Staged messages leave in the order of their sends, a short delay behind a long one."""
+    """The broker releases staged messages in the order of their sends, not of the ends of their delays."""
     latest: dict[Address, int] = {}
 
     def in_order(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -119,7 +119,7 @@ def _staged_in_order() -> Seams:
 
 @defect(puts, "never-for-late-receivers", "DD-03")
 def _only_for_waiting(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A delayed message is never released if no receiver waited for it at its send."""
+    """The broker never releases a delayed message if its queue had no receiver at the send."""
     if _due(put, now_ms) is None or is_topic(target) or view.on(target):
         return None
     return resent(put, delivery_time_ms=now_ms + _FAR_MS)
@@ -127,7 +127,7 @@ def _only_for_waiting(put: Put, target: Address, now_ms: int, view: View) -> Com
 
 @defect(puts, "late-release", "DD-03")
 def _late(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Delayed messages on queues are released half a minute late."""
+    """The broker releases delayed messages for queues half a minute late."""
     due = _due(put, now_ms)
     if due is None or is_topic(target):
         return None
@@ -136,7 +136,7 @@ def _late(put: Put, target: Address, now_ms: int, _view: View) -> Commands | Non
 
 @defect(read, "early-after-restart", "DD-02")
 def _delay_forgotten(record: Record) -> tuple[Record, ...]:
-    """The delay of stored messages is forgotten when the broker starts again."""
+    """A restart ends the delay of stored messages."""
     return (replace(record, due_ms=None),) if isinstance(record, MessageStored) else (record,)
 
 
@@ -148,7 +148,7 @@ def _staged_lost(record: Record) -> tuple[Record, ...]:
 
 @defect(made, "released-again", "DD-03")
 def _released_again() -> Seams:
-    """The store keeps delayed messages that were consumed, and they come again after a restart."""
+    """The store keeps delayed messages that were consumed, so a restart delivers them again."""
     staged: set[int] = set()
 
     def written(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -159,7 +159,11 @@ def _released_again() -> Seams:
 
 
 def _kept_though_non_persistent(*, twice: bool) -> Seams:
-    """Non-persistent delayed messages survive a restart, which is allowed, and then come early or twice."""
+    """Make filters that keep non-persistent delayed messages over a restart, which is allowed, and then err.
+
+    Args:
+        twice: Whether the messages are delivered twice; False: they are delivered without their delay.
+    """
 
     def persistent(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
         if put.message.durable or _due(put, now_ms) is None:
@@ -184,7 +188,7 @@ def _kept_though_non_persistent(*, twice: bool) -> Seams:
 
 @defect(puts, "staged-without-delay", "DD-04")
 def _staged_without_delay(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Messages without a delay go through the staging queue too and come three seconds late."""
+    """The broker also stages messages without a delay and delivers them three seconds late."""
     if put.message.delivery_time_ms is not None or is_topic(target) or put.unit is not None:
         return None
     return resent(put, delivery_time_ms=now_ms + 3_000)
@@ -192,9 +196,9 @@ def _staged_without_delay(put: Put, target: Address, now_ms: int, _view: View) -
 
 @defect(made, "matched-at-release", "DD-51", "DD-80", "DD-84")
 def _matched_at_release() -> Seams:
-    """Subscriptions are matched when the delay is over and not at the send.
+    """The broker matches subscriptions when the delay is over and not at the send.
 
-    Delayed publications wait on a queue of the defect's own and are published when their delay is over.
+    The defect keeps delayed publications on a queue of its own and publishes them when their delay is over.
     """
     waiting: list[tuple[int, Address, Message]] = []
 
@@ -215,7 +219,7 @@ def _matched_at_release() -> Seams:
 
 @defect(commands, "unsubscribe-ignored", "DD-51", "PD-10")
 def _unsubscribe_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A removed subscription goes on: a subscriber that uses its name again gets the messages that came meanwhile."""
+    """A removed subscription goes on: the next subscriber with its name gets the messages published in between."""
     if not isinstance(command, core.Unsubscribe):
         return None
     return (Browse(command.connection, command.token, Address(AddressKind.QUEUE, NOTHING)),)
@@ -271,13 +275,13 @@ DELAY_DEFECTS = (
     Defect(
         name="kept-and-early",
         rules=("DD-48",),
-        text="Non-persistent delayed messages survive a restart and then come early.",
+        text="Non-persistent delayed messages survive a restart and are then delivered early.",
         apply=lambda: _kept_though_non_persistent(twice=False),
     ),
     Defect(
         name="kept-and-twice",
         rules=("DD-48",),
-        text="Non-persistent delayed messages survive a restart and then come twice.",
+        text="Non-persistent delayed messages survive a restart and are then delivered twice.",
         apply=lambda: _kept_though_non_persistent(twice=True),
     ),
     _matched_at_release,

@@ -1,4 +1,4 @@
-"""Defects of a delayed message that cannot be put: cells of the table `RELEASE`, and filters."""
+"""Defects of delayed messages that cannot be put to their target: other cells of the table `RELEASE`, and filters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
 _DEAD_LETTER = "MQDEAD"
-_LEAST_REASON = 2000  # MQRC begins there
+_LEAST_REASON = 2000  # the lowest reason code (MQRC)
 
 Cells = Mapping[tuple[Step, Result], tuple[Step, Act]]
 
 
 def _cells(cells: Cells) -> Seams:
-    """Filters that replace cells of the table `RELEASE`."""
+    """Make filters that replace these cells of the table `RELEASE`."""
 
     def other(tables: Tables) -> Tables:
         return replace(tables, release=MappingProxyType({**tables.release, **cells}))
@@ -36,13 +36,13 @@ def _cells(cells: Cells) -> Seams:
 
 
 def _enables(command: Command) -> AlterObject | None:
-    """The change with which an administrator enables an object for puts; None for any other command."""
+    """Return the change with which an administrator enables an object for puts; None for any other command."""
     change = change_of(command)
     return change if isinstance(change, AlterObject) and change.attributes.get("PUT") == "ENABLED" else None
 
 
 def _staged_for(command: Command, now_ms: int, view: View) -> tuple[str, Message] | None:
-    """The queue for which a command stages a message, and the message."""
+    """Return the queue's name and the message if a command stages a message for a queue; None for any other command."""
     sent = view.sent(command, now_ms)
     if sent is None or not sent.delayed or sent.target.kind is not AddressKind.QUEUE:
         return None
@@ -51,7 +51,7 @@ def _staged_for(command: Command, now_ms: int, view: View) -> tuple[str, Message
 
 @defect(made, "enabled-in-vain", "DD-70", "DD-71")
 def _enabled_in_vain() -> Seams:
-    """A queue for which messages are staged stays disabled for puts although it is enabled again."""
+    """A queue for which messages are staged stays disabled for puts when an administrator enables it again."""
     targets: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -68,7 +68,7 @@ def _enabled_in_vain() -> Seams:
 
 @defect(made, "twice-after-retry", "DD-71", "DD-74")
 def _twice_after_retry() -> Seams:
-    """A message that was tried again comes twice once its target is enabled."""
+    """When a disabled target is enabled, it gets each overdue message twice."""
     waiting: dict[str, list[Message]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -87,7 +87,7 @@ def _twice_after_retry() -> Seams:
 
 @defect(shown, "dead-letter-header-of-itself", "DD-70", "DD-73", "DD-83")
 def _header_of_itself(described: Described) -> Described:
-    """The dead-letter header names the dead-letter queue and not the target."""
+    """The dead-letter header names the dead-letter queue in place of the target."""
     headers = tuple(
         {**header, "DestQName": "SYSTEM.DEAD.LETTER.QUEUE"} if header["StrucId"] == "DLH" else header
         for header in described.headers
@@ -114,19 +114,19 @@ FAILURE_DEFECTS = (
     Defect(
         name="undeliverable-discarded",
         rules=("DD-70", "DD-83", "DD-85"),
-        text="A delayed message that its target cannot take is discarded, even if it does not ask for that.",
+        text="The broker discards a delayed message that its target cannot take, without MQRO_DISCARD_MSG, too.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED): _REPORTED}),
     ),
     Defect(
         name="undeliverable-stays-staged",
         rules=("DD-70", "DD-83"),
-        text="A delayed message that its target cannot take is tried again for ever and never dead-lettered.",
+        text="The broker never puts a delayed message that its target cannot take to the dead-letter queue.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED): _KEPT}),
     ),
     Defect(
         name="discard-option-ignored",
         rules=("DD-70", "DD-83", "DD-85"),
-        text="A delayed message that asks to be discarded is dead-lettered.",
+        text="The broker puts a delayed message that asks to be discarded (MQRO_DISCARD_MSG) to the dead-letter queue.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED_DISCARD): _DEAD_LETTERED}),
     ),
     _header_of_itself,
@@ -142,7 +142,7 @@ FAILURE_DEFECTS = (
     Defect(
         name="exception-report-missing",
         rules=("DD-72", "DD-83", "DD-85"),
-        text="No exception report is sent on a delayed message that was discarded or dead-lettered.",
+        text="The broker sends no exception report on a delayed message that it discards or dead-letters.",
         apply=lambda: _cells(
             {(Step.DEAD_LETTER, Result.DONE): _OVER, (Step.PUT, Result.REFUSED_DISCARD): _OVER},
         ),
@@ -150,61 +150,61 @@ FAILURE_DEFECTS = (
     Defect(
         name="reported-instead-of-retried",
         rules=("DD-72",),
-        text="A delayed message that the dead-letter queue cannot take is reported and not tried again.",
+        text="The broker reports a delayed message that the dead-letter queue cannot take, and does not retry it.",
         apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED): _REPORTED}),
     ),
     Defect(
         name="delivery-reported",
         rules=("DD-72",),
-        text="A delayed message that its target takes is reported like one that it does not take.",
+        text="The broker also sends an exception report on a delayed message that its target takes.",
         apply=lambda: _cells({(Step.PUT, Result.DONE): _REPORTED}),
     ),
     Defect(
         name="report-not-dead-lettered",
         rules=("DD-73", "DD-76", "DD-83"),
-        text="A report that its reply-to queue cannot take is dropped.",
+        text="The broker drops a report that its reply-to queue cannot take.",
         apply=lambda: _cells({(Step.REPORT, Result.REFUSED): _OVER}),
     ),
     Defect(
         name="lost-report-ignored",
         rules=("DD-74", "DD-83"),
-        text="The report on a persistent message is dropped when the dead-letter queue cannot take it either.",
+        text="The broker drops a persistent message's report if reply-to and dead-letter queue cannot take it.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED_PERSISTENT): _OVER}),
     ),
     Defect(
         name="lost-report-takes-message",
         rules=("DD-74", "DD-83"),
-        text="A persistent message whose report cannot be put anywhere is backed out and not staged again.",
+        text="The broker loses a persistent message if reply-to and dead-letter queue cannot take its report.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED_PERSISTENT): (Step.OVER, Act.BACK_OUT)}),
     ),
     Defect(
         name="lost-report-backs-out",
         rules=("DD-75", "DD-77", "DD-83"),
-        text="A non-persistent or given-up message is processed again when its report cannot be put anywhere.",
+        text="If no queue can take the report on a non-persistent or given-up message, the broker retries it.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED): _KEPT}),
     ),
     Defect(
         name="gone-subscriber-dead-lettered",
         rules=("DD-76", "DD-83"),
-        text="A delayed publication whose subscriber has gone is put to the dead-letter queue.",
+        text="The broker dead-letters a delayed publication whose subscriber has gone.",
         apply=lambda: _cells({(Step.PUT, Result.GONE): _DEAD_LETTERED}),
     ),
     Defect(
         name="gone-subscriber-unreported",
         rules=("DD-76",),
-        text="A delayed publication whose subscriber has gone is never reported.",
+        text="The broker never reports a delayed publication whose subscriber has gone.",
         apply=lambda: _cells({(Step.PUT, Result.GONE): _OVER}),
     ),
     Defect(
         name="publication-tried-again",
         rules=("DD-77",),
-        text="A delayed publication that the dead-letter queue cannot take is tried again, as another message is.",
+        text="The broker retries a delayed publication that the dead-letter queue cannot take, like other messages.",
         apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED_PUBLICATION): _KEPT}),
     ),
     Defect(
         name="expired-unreported",
         rules=("DD-57", "DD-85"),
-        text="A message that expires while it is staged is never reported.",
+        text="The broker never reports a message that expires while it is staged.",
         apply=lambda: _cells({(Step.PUT, Result.EXPIRED): _OVER}),
     ),
 )

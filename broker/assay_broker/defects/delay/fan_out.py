@@ -1,4 +1,4 @@
-"""Defects of delayed publications: how many are staged, and which topics allow them."""
+"""Defects of delayed publications: how many copies are staged, and which topics allow them (PMSGDLV and NPMSGDLV)."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
 
 @defect(replies, "one-staged-for-all", "DD-80")
 def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """A delayed publication is staged once, and not once for each of its subscriptions."""
+    """The broker stages a delayed publication once, and not once for each of its subscriptions."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
 
 
 def _further(put: Put, copies: int, view: View) -> Commands | None:
-    """The send, with further copies staged for a queue without a receiver; None for no copies."""
+    """Add sends that stage copies of a message for a queue without a receiver; None for no copies."""
     return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 
 @defect(delayed_puts, "one-staged-too-many", "DD-80")
 def _one_too_many(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed publication is staged once more than there are subscriptions."""
+    """The broker stages a delayed publication once more than it has subscriptions."""
     return _further(put, 1, view) if is_topic(sent.target) else None
 
 
 @defect(delayed_puts, "staged-for-each-sharer", "DD-80")
 def _for_each_sharer(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed publication is staged for each subscriber that shares a subscription."""
+    """The broker stages a delayed publication for each subscriber of a shared subscription."""
     if not is_topic(sent.target):
         return None
     sharers = Counter(attach.name for attach in view.on(sent.target) if attach.shared)
@@ -74,11 +74,11 @@ def _for_each_sharer(put: Put, sent: Sent, view: View) -> Commands | None:
 
 
 def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) -> Seams:
-    """Filters that let topics be defined with other values of PMSGDLV and NPMSGDLV.
+    """Make filters that alter PMSGDLV and NPMSGDLV in an administrator's definitions and alterations of topics.
 
     Args:
-        rewrite: Under which keyword each is given; None for its own.
-        value: With which value; None for the one that was asked for.
+        rewrite: The other keyword by keyword; None keeps the keywords.
+        value: The value of both; None keeps the administrator's values.
     """
 
     def other(change: Change, _view: View) -> Change | None:
@@ -95,7 +95,7 @@ def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) ->
 
 @defect(changes, "topic-alias-target-as-string", "DD-80")
 def _string_is_the_name(change: Change, _view: View) -> Change | None:
-    """An alias of a topic publishes to the topic string that is equal to the name of the topic object."""
+    """A topic alias publishes to the topic string that equals the name of its target topic object."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     return replace(change, attributes={**change.attributes, "TOPICSTR": change.name})
@@ -103,7 +103,7 @@ def _string_is_the_name(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "topic-parents-skipped", "DD-82")
 def _parents_skipped(change: Change, view: View) -> Change | None:
-    """A topic with ASPARENT takes the value of the base topic, and ignores the topics between them."""
+    """A topic with ASPARENT takes the base topic's value and ignores the topics between them."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC).items() if key in _REACHES}}
@@ -127,7 +127,7 @@ def _parents_outweigh(change: Change, view: View) -> Change | None:
 
 @defect(commands, "undelayed-publications-refused", "DD-82")
 def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None:
-    """On a topic with PMSGDLV or NPMSGDLV of its own, publications without a delay are refused."""
+    """A topic that sets PMSGDLV or NPMSGDLV refuses publications without a delay."""
     if not isinstance(command, Put) or command.message.delivery_time_ms is not None:
         return None
     target = view.target(command)
@@ -139,7 +139,7 @@ def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None
 
 @defect(commands, "topic-asked-at-release", "DD-82")
 def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A delayed publication is dropped when its topic is altered to another value during the delay."""
+    """The broker drops a delayed publication if its topic is altered to forbid delays during the delay."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
         return None
@@ -149,7 +149,7 @@ def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands |
 
 @defect(changes, "grandparent-topics-unheard", "DD-82")
 def _grandparents_unheard(change: Change, view: View) -> Change | None:
-    """A topic whose parent is ASPARENT too allows delayed publications."""
+    """A topic with ASPARENT allows delayed publications if its parent has ASPARENT, too."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     above = view.said(change.name.rpartition("/")[0])
@@ -159,7 +159,7 @@ def _grandparents_unheard(change: Change, view: View) -> Change | None:
 
 @defect(delayed_puts, "unsaid-persistence-is-persistent", "DD-82")
 def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
-    """A publication that leaves its persistence to the topic needs PMSGDLV, even if the topic says non-persistent."""
+    """A publication that takes its persistence from the topic needs PMSGDLV even if DEFPSIST is NO."""
     if not is_topic(sent.target) or put.message.durable is not None:
         return None
     return resent(put, durable=True)
@@ -170,7 +170,7 @@ def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
 
 @defect(commands, "shared-subscription-away-forgotten", "DD-51")
 def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A delayed publication for a shared durable subscription is dropped when its last subscriber goes away."""
+    """When the last subscriber of a shared durable subscription leaves, the broker drops its delayed publications."""
     if not isinstance(command, Detach | Disconnect):
         return None
     for leaving in view.leaving(command):
@@ -182,7 +182,7 @@ def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | No
 
 @defect(commands, "light-away-forgotten", "DD-51")
 def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Non-persistent delayed publications are dropped when a durable subscriber goes away during the delay."""
+    """When a durable subscriber leaves, the broker drops non-persistent delayed publications."""
     if not isinstance(command, Detach | Disconnect) or not any(map(is_durable, view.leaving(command))):
         return None
     light = [id_ for id_, one in view.delayed.items() if is_topic(one.target) and one.message.durable is False]
@@ -191,7 +191,7 @@ def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "latecomers-left-out", "DD-51")
 def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client that subscribes while a publication is delayed gets no publication of that topic at all."""
+    """A client that subscribes to a topic while a publication is delayed gets no publication of that topic."""
     if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
         return None
     waits = any(one.target == command.address for one in view.delayed.values())
@@ -209,7 +209,7 @@ def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 
 def _misread(ending: str, other: str) -> Seams:
-    """Filters that let subscriptions to patterns with an ending have another one."""
+    """Make filters that replace the ending of topic patterns to which clients subscribe."""
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if (
@@ -228,7 +228,7 @@ def _misread(ending: str, other: str) -> Seams:
 
 
 def _allowed(put: Put, name: str) -> Commands:
-    """The send, with ALLAVAIL on a topic around it."""
+    """Wrap a send in alterations of a topic: PMSGDLV and NPMSGDLV are ALLAVAIL during the send and ALLDUR after it."""
     before = AlterObject(Kind.TOPIC, name, _ALL)
     after = AlterObject(Kind.TOPIC, name, dict.fromkeys(_REACHES, "ALLDUR"))
     return (Administer(put.connection, None, before), put, Administer(put.connection, None, after))
@@ -236,7 +236,7 @@ def _allowed(put: Put, name: str) -> Commands:
 
 @defect(delayed_puts, "durable-subscriptions-will-do", "DD-82")
 def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A topic with ALLDUR takes delayed publications if all its subscriptions are durable."""
+    """A topic with ALLDUR allows delayed publications if all its subscriptions are durable."""
     known = view.on(sent.target)
     said = view.said(sent.target.name)
     return _allowed(put, sent.target.name) if known and said and all(map(is_durable, known)) else None
@@ -244,14 +244,14 @@ def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(puts_without_destination, "reach-unchecked-without-destination", "DD-82")
 def _reach_unchecked(sent: Sent, view: View) -> Commands | None:
-    """A producer without a destination publishes with a delay, even if the topic forbids that."""
+    """A producer without a destination can publish with a delay to a topic that forbids delays."""
     forbids = sent.delayed and is_topic(sent.target) and view.said(sent.target.name)
     return _allowed(sent.put, sent.target.name) if forbids else None
 
 
 @defect(changes, "reach-never-altered", "DD-82")
 def _never_altered(change: Change, _view: View) -> Change | None:
-    """A topic keeps the PMSGDLV and NPMSGDLV with which it was defined."""
+    """Altering a topic does not alter its PMSGDLV and NPMSGDLV."""
     if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
         return None
     return replace(change, attributes={key: said for key, said in change.attributes.items() if key not in _REACHES})
@@ -267,7 +267,7 @@ def _factory_allows(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "reaches-inherited-together", "DD-82")
 def _inherited_together(change: Change, _view: View) -> Change | None:
-    """A topic that says one of PMSGDLV and NPMSGDLV does not inherit the other: the other is ALLDUR."""
+    """If a topic sets only one of PMSGDLV and NPMSGDLV, the other is ALLDUR and not inherited."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     said = change.attributes.keys() & {*_REACHES}
@@ -277,14 +277,14 @@ def _inherited_together(change: Change, _view: View) -> Change | None:
 
 @defect(delayed_puts, "persistence-not-inherited", "DD-82")
 def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A topic without an object makes delayed publications non-persistent, even if its parents say otherwise."""
+    """A topic without an object makes delayed publications non-persistent and ignores the DEFPSIST of its parents."""
     unsaid = is_topic(sent.target) and put.message.durable is None and not view.said(sent.target.name)
     return resent(put, durable=False) if unsaid else None
 
 
 @defect(made, "one-copy-for-each-client", "DD-80")
 def _one_for_each_client() -> Seams:
-    """Of the subscriptions of one connection, or of one client, one gets a delayed publication."""
+    """Only one of the subscriptions of a client, or of a connection without a client id, gets a delayed publication."""
     given: dict[tuple[int | str, str | None], tuple[int, str | None]] = {}
 
     def first(delivery: Deliver, view: View) -> Deliver | None:
@@ -302,7 +302,7 @@ def _one_for_each_client() -> Seams:
 
 @defect(made, "altered-subscription-keeps-staged", "DD-51")
 def _altered_keeps_staged() -> Seams:
-    """A durable subscription that is opened for another topic gets what is delayed for its first one."""
+    """A durable subscription that is altered to another topic also gets delayed publications of its first topic."""
     topics: dict[tuple[str | None, str | None], Address] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -319,13 +319,13 @@ def _altered_keeps_staged() -> Seams:
 
 @defect(commands, "own-messages-not-left-out", "DD-51", "PD-11")
 def _own_messages(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription that leaves out what its own connection sends gets that, too."""
+    """A subscription with noLocal also gets the publications of its own connection."""
     return (replace(command, no_local=False),) if isinstance(command, Attach) and command.no_local else None
 
 
 @defect(read_together, "subscription-numbers-used-again", "DD-51")
 def _numbers_again(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart, a new subscription takes over the messages that are staged for a removed one."""
+    """After a restart, a new subscription gets the messages that are staged for a removed subscription."""
     gone = {record.number for record in records if isinstance(record, SubscriptionRemoved)}
     kept = [
         record
@@ -349,7 +349,7 @@ FAN_OUT_DEFECTS = (
     Defect(
         name="hash-needs-a-level",
         rules=("DD-80",),
-        text="# at the end of a pattern stands for one level or more, never for none.",
+        text="# at the end of a pattern stands for one level or more, not for zero levels.",
         apply=lambda: _misread("/#", "/+/#"),
     ),
     _durable_will_do,
@@ -365,7 +365,7 @@ FAN_OUT_DEFECTS = (
     Defect(
         name="any-reach-will-do",
         rules=("DD-82",),
-        text="Every topic takes delayed publications, regardless of its PMSGDLV and NPMSGDLV.",
+        text="Every topic allows delayed publications, whatever its PMSGDLV and NPMSGDLV.",
         apply=lambda: _reaches(value="ALLAVAIL"),
     ),
     Defect(

@@ -1,4 +1,4 @@
-"""Defects of the delivery delay processor: cells of its state tables, and filters."""
+"""Defects of the delivery delay processor: other cells of its state tables, and filters."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, Pro
 
 
 def with_cells(tables: Tables, platform: Platform, cells: Cells) -> Tables:
-    """The tables with other cells in the one of a platform."""
+    """Return the state tables with other cells in the processor's table of one platform."""
     table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
     return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
 
 
 def _cells(platform: Platform, cells: Cells) -> Seams:
-    """Filters that replace cells in the table of one platform."""
+    """Make filters that replace cells in the table of one platform."""
 
     def other(tables: Tables) -> Tables:
         return with_cells(tables, platform, cells)
@@ -42,7 +42,7 @@ def _cells(platform: Platform, cells: Cells) -> Seams:
 
 @defect(starting, "processor-not-started-again", "DD-44", "DD-46", "DD-60")
 def _not_started_again(tables: Tables, view: View) -> Tables:
-    """The delivery delay processor starts with the first start of the queue manager and with no later one."""
+    """The delivery delay processor starts only when the queue manager starts for the first time."""
     if view.starts == 1:
         return tables
     at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
@@ -50,7 +50,13 @@ def _not_started_again(tables: Tables, view: View) -> Tables:
 
 
 def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
-    """Sends of the staged messages, or of those that are due; the staged messages stay."""
+    """Return sends of the staged messages to their targets; the staged messages stay.
+
+    Args:
+        view: The defect's view.
+        now_ms: The time in milliseconds since the epoch.
+        due: Whether only messages whose delay is over are sent.
+    """
     chosen = [one for one in view.delayed.values() if not due or one.due_ms <= now_ms]
     return tuple(
         command
@@ -60,14 +66,14 @@ def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
 
 
 def _early(view: View, now_ms: int) -> Commands:
-    """Sends of the messages that are staged and not due, in place of the staged messages."""
+    """Return commands that send the staged messages whose delay is not over, and take them off the staging queue."""
     early = [one for one in view.delayed.values() if one.due_ms > now_ms]
     unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
     return (Connect(view.agent, None), *unstaged, *_moved(view, now_ms)) if early else ()
 
 
 def _of_staging(command: Command) -> Change | None:
-    """An administrator's change to the staging queue, or its deletion; None for any other command."""
+    """Return an administrator's alteration or deletion of the staging queue; None for any other command."""
     change = change_of(command)
     named = isinstance(change, AlterObject | DeleteObject) and change.name == STAGING_QUEUE
     return change if named else None
@@ -75,13 +81,13 @@ def _of_staging(command: Command) -> Change | None:
 
 @defect(commands, "deleted-staging-queue-is-delivered", "DD-61")
 def _deleted_is_delivered(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When the staging queue is deleted, the messages on it go to their targets at once."""
+    """When the staging queue is deleted, the broker moves the messages on it to their targets at once."""
     return (command, *_moved(view, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
 
 
 @defect(commands, "early-when-enabled", "DD-62", "DD-63", "DD-64")
 def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When the staging queue is enabled for gets or puts, the messages on it go to their targets at once."""
+    """When the staging queue is enabled for gets or puts, the broker moves its messages to their targets at once."""
     change = _of_staging(command)
     if not isinstance(change, AlterObject) or "ENABLED" not in change.attributes.values():
         return None
@@ -90,19 +96,19 @@ def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands |
 
 @defect(commands, "moved-twice-after-a-failure", "DD-65")
 def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
-    """After a failure of the store, the processor moves the due messages a second time."""
+    """After a failure of the store, the processor puts messages whose delay is over a second time."""
     return (command, *_moved(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
 @defect(commands, "early-after-a-death", "DD-65")
 def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When the processor's worker dies, all staged messages go to their targets at once."""
+    """When the processor's worker dies, the broker moves all staged messages to their targets at once."""
     return (*_early(view, now_ms), command) if isinstance(command, WorkerDied) else None
 
 
 @defect(commands, "publications-lost-when-enabled", "DD-62")
 def _publications_lost(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Enabling the staging queue for gets drops the publications on it."""
+    """When the staging queue is enabled for gets, the publications on it are lost."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE:
         return None
@@ -135,13 +141,13 @@ PROCESSOR_DEFECTS = (
     Defect(
         name="zos-closed-for-good",
         rules=("DD-62",),
-        text="On z/OS a processor that has shut down with its queue stays so when the queue is defined or enabled.",
+        text="On z/OS a processor that has shut down with its queue stays down when the queue is defined or enabled.",
         apply=lambda: _cells("zos", {(_S.CLOSED, _I.AVAILABLE): (_S.CLOSED, _A.STAY)}),
     ),
     Defect(
         name="zos-failed-for-good",
         rules=("DD-63",),
-        text="On z/OS a processor that has failed stays so although PUT is disabled and enabled again.",
+        text="On z/OS a processor that has failed stays down although PUT is disabled and enabled again.",
         apply=lambda: _cells("zos", {(_S.FAILED, _I.PUT_DISABLED): (_S.FAILED, _A.STAY)}),
     ),
     Defect(
@@ -160,7 +166,7 @@ PROCESSOR_DEFECTS = (
     Defect(
         name="zos-stopped-for-good",
         rules=("DD-63", "DD-64"),
-        text="On z/OS a processor that PUT(DISABLED) has stopped stays so when the queue is enabled for puts again.",
+        text="On z/OS a processor that PUT(DISABLED) has stopped stays down after PUT(ENABLED).",
         apply=lambda: _cells("zos", {(_S.STOPPED, _I.AVAILABLE): (_S.STOPPED, _A.STAY)}),
     ),
     _early_when_enabled,

@@ -1,4 +1,4 @@
-"""Defects of the end of a delay that show under one more condition only, and of the matching of publications."""
+"""Defects at the end of a delay that show only under one more condition, and of the matching of publications."""
 
 from __future__ import annotations
 
@@ -41,7 +41,13 @@ _OTHER_ID = "ID:" + "CD" * 24
 
 
 def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[Record, ...]:
-    """The record of a staged message without some report options; any other record as it is."""
+    """Remove report options from the record of a staged message; any other record stays as it is.
+
+    Args:
+        record: The record.
+        dropped: The options to remove.
+        expiring: Whether only messages with an expiry change.
+    """
     if not isinstance(record, MessageStored) or record.due_ms is None or (expiring and record.expires_ms is None):
         return (record,)
     return (replace(record, message=with_options(record.message, options(record.message) & ~dropped)),)
@@ -52,7 +58,7 @@ def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[
 
 @defect(commands, "publication-matched-at-commit", "DD-51")
 def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A delayed publication of a unit of work is matched at the commit."""
+    """The broker matches the delayed publications of a unit of work at the commit and not at the send."""
     if isinstance(command, Commit):
         sent = (one for unit in view.ended(command) for one in unit.sent if one.delayed and is_topic(one.target))
         return (*(unheard(one.put) for one in sent), command)
@@ -64,7 +70,7 @@ def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | 
 
 @defect(read_together, "publication-matched-at-restart", "DD-51")
 def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A restart stages delayed publications for durable subscriptions that came during the delay."""
+    """A restart also stages delayed publications for durable subscriptions that were created during the delay."""
     subscriptions = [one for one in records if isinstance(one, SubscriptionDefined)]
     staged = [
         one
@@ -84,7 +90,7 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(commands, "staged-goes-with-one-sharer", "DD-51", "DD-76")
 def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When one of several subscribers leaves a shared subscription, the subscription's staged messages are dropped."""
+    """When one of several subscribers leaves a shared subscription, its staged messages are lost."""
     left = {attach.address for attach in view.leaving(command) if attach.shared}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None
@@ -95,13 +101,13 @@ def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(read, "expired-while-down-unreported", "DD-57")
 def _expired_while_down(record: Record) -> tuple[Record, ...]:
-    """A message that expires on the staging queue after a restart is not reported."""
+    """After a restart, the broker sends no expiration report on a staged message that expires."""
     return _without(record, Mqro.EXPIRATION_WITH_FULL_DATA, expiring=True)
 
 
 @defect(read, "discard-forgotten-at-restart", "DD-70")
 def _discard_forgotten(record: Record) -> tuple[Record, ...]:
-    """After a restart, staged messages do not ask to be discarded any more."""
+    """A restart removes the option MQRO_DISCARD_MSG from staged messages."""
     return _without(record, Mqro.DISCARD_MSG)
 
 
@@ -116,7 +122,7 @@ def _alias_never_shut(change: Change, view: View) -> Change | None:
 
 @defect(shown, "dead-letter-under-staging-ids", "DD-70")
 def _under_other_ids(described: Described) -> Described:
-    """A dead letter bears the ids under which it was staged."""
+    """A message on the dead-letter queue has the message id and correlation id that it had on the staging queue."""
     if not any(header["StrucId"] == "DLH" for header in described.headers):
         return described
     if described.message.delivery_time_ms is None:
@@ -127,7 +133,7 @@ def _under_other_ids(described: Described) -> Described:
 
 @defect(made, "dead-letters-name-the-first-target", "DD-70")
 def _target_of_the_first() -> Seams:
-    """Every dead letter names the target of the first one."""
+    """The dead-letter header of each message names the target of the first message on the dead-letter queue."""
     first: list[Value] = []
 
     def named(described: Described) -> Described:
@@ -144,7 +150,7 @@ def _target_of_the_first() -> Seams:
 
 @defect(made, "reported-to-the-first", "DD-72")
 def _replies_to_the_first() -> Seams:
-    """Reports on delayed messages go to the reply-to queue of the first of them."""
+    """The broker sends reports on all delayed messages to the reply-to queue of the first delayed message."""
     first: list[Address] = []
 
     def replying(message: Message) -> Message:
@@ -158,7 +164,7 @@ def _replies_to_the_first() -> Seams:
 
 @defect(read_together, "one-copy-after-restart", "DD-80")
 def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart one of the copies of a delayed publication is found, and the others are lost."""
+    """A restart loses all but one of the staged copies of a delayed publication."""
     found: set[str | None] = set()
     kept: list[Record] = []
     for record in records:
@@ -172,7 +178,7 @@ def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(commands, "one-is-tried-again", "DD-71")
 def _one_is_kept(command: Command, now_ms: int, view: View) -> Commands | None:
-    """Of several messages that wait for a queue past their delays, one survives."""
+    """When a target is enabled for puts, the broker delivers only one of the overdue messages for it."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.attributes.get("PUT") != "ENABLED":
         return None
@@ -182,14 +188,14 @@ def _one_is_kept(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "given-up-in-the-end", "DD-71")
 def _given_up(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A message that could not be put for eight seconds is dropped."""
+    """The broker drops a message that it could not put for eight seconds after the delay."""
     late = [id_ for id_, one in view.delayed.items() if one.due_ms + _PATIENCE_MS <= now_ms]
     return (*cancelled(view, *late), command) if late else None
 
 
 @defect(shown, "dead-lettered-report-bare", "DD-73")
 def _dead_letter_report_bare(described: Described) -> Described:
-    """A report on the dead-letter queue has lost its data."""
+    """A report on the dead-letter queue has no data of the original message."""
     dead = any(header["StrucId"] == "DLH" for header in described.headers)
     if not dead or described.descriptor.get("MsgType") != MQMT_REPORT:
         return described
@@ -201,7 +207,7 @@ def _dead_letter_report_bare(described: Described) -> Described:
 
 @defect(made, "gone-at-restart-dead-lettered", "DD-76")
 def _left_at_restart() -> Seams:
-    """A publication whose subscriber has gone with a restart is dead-lettered."""
+    """The broker dead-letters a delayed publication whose non-durable subscription ended with a restart."""
     passing: dict[str, Message] = {}
 
     def note(put: Put, target: Address, now_ms: int, view: View) -> None:
@@ -232,7 +238,7 @@ def _left_at_restart() -> Seams:
 
 @defect(commands, "proxy-publication-waits-again", "DD-81")
 def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A delayed publication is delayed as long again at the other queue manager."""
+    """Another queue manager delays a delayed publication once more, for the same time."""
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Carry):
         return None
@@ -246,7 +252,7 @@ def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "unmatched-without-a-sharer", "DD-51", "DD-80")
 def _unmatched_without_sharer() -> Seams:
-    """A delayed publication is dropped while a shared durable subscription has no subscriber."""
+    """The broker drops delayed publications while a shared durable subscription has no subscriber."""
     shared: list[Attach] = []
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -263,7 +269,7 @@ def _unmatched_without_sharer() -> Seams:
 
 @defect(read_together, "dead-letter-header-lost-by-restart", "DD-70", "DD-73")
 def _header_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A restart loses the headers of what is on the dead-letter queue."""
+    """A restart loses the dead-letter headers of the messages on the dead-letter queue."""
     return tuple(replace(one, dead=None) if isinstance(one, MessageStored) else one for one in records)
 
 

@@ -21,14 +21,14 @@ _DAY_MS = 86_400_000
 _TENTH_MS = 100
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION
 _CONFIRMATIONS = (
-    Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_FULL_DATA | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY  # with the bits they hold
+    Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_FULL_DATA | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY  # COA and COD included
 )
 _DATA = (Mqro.EXCEPTION_WITH_FULL_DATA | Mqro.EXPIRATION_WITH_FULL_DATA) & ~_ASKED
 _PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
 
 
 def _understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
-    """Filters that change the report options of delayed messages."""
+    """Make filters that change the report options of delayed messages."""
 
     def options_of(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
         if not is_delayed(put, now_ms):
@@ -57,7 +57,13 @@ def _always(asked: Mqro, added: Mqro) -> Mqro:
 
 
 def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
-    """Filters that report on delayed messages with one of these options as soon as they are staged."""
+    """Make filters that send reports on delayed messages as soon as the messages are staged.
+
+    Args:
+        kinds: The report options; a message with one of them is reported.
+        kind: The kind of the report.
+        lost: Whether the broker loses the message itself.
+    """
 
     def reported(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
         message = put.message
@@ -74,7 +80,7 @@ def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
 
 @defect(shown, "options-used-up", "DD-85", "DD-86")
 def _options_used_up(described: Described) -> Described:
-    """A message that was delayed has no report options any more."""
+    """A delayed message has no report options on its target."""
     if described.message.delivery_time_ms is None:
         return described
     return replace(described, descriptor={**described.descriptor, "Report": 0})
@@ -82,7 +88,7 @@ def _options_used_up(described: Described) -> Described:
 
 @defect(shown, "report-of-staged", "DD-57")
 def _of_staged(described: Described) -> Described:
-    """An expiration report shows the message as it was staged, with the staging header."""
+    """An expiration report contains the message as it was staged, with the staging header."""
     if described.descriptor.get("Feedback") != FEEDBACK[Mqro.EXPIRATION]:
         return described
     staged = {"StrucId": "DDH", "Version": 1}
@@ -92,7 +98,7 @@ def _of_staged(described: Described) -> Described:
 
 @defect(shown, "expiry-in-milliseconds", "DD-55", "DD-85")
 def _in_milliseconds(described: Described) -> Described:
-    """The Expiry field counts milliseconds."""
+    """The Expiry field (MQMD) counts milliseconds and not tenths of a second."""
     expiry = described.descriptor["Expiry"]
     if not isinstance(expiry, int) or expiry < 0:
         return described
@@ -101,7 +107,7 @@ def _in_milliseconds(described: Described) -> Described:
 
 @defect(puts, "delayed-is-mortal", "DD-55")
 def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delayed message without a time to live gets one of a day."""
+    """The broker gives a delayed message without a time to live a time to live of one day."""
     if not is_delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
         return None
     return resent(put, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)
@@ -109,7 +115,7 @@ def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | 
 
 @defect(puts, "missing-correlation-id-filled-in", "DD-85")
 def _filled_in(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """MQRO_PASS_CORREL_ID passes on the message id of a message that has no correlation id."""
+    """A report with MQRO_PASS_CORREL_ID on a message without a correlation id gets the message id in its place."""
     message = put.message
     if message.correlation_id is not None or Mqro.PASS_CORREL_ID not in options(message):
         return None
@@ -118,7 +124,7 @@ def _filled_in(put: Put, _target: Address, _now_ms: int, _view: View) -> Command
 
 @defect(puts, "report-to-no-temporary-queue", "DD-57", "DD-72")
 def _to_no_temporary_queue(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A report on a delayed message is not put to a temporary queue, as if that had ended."""
+    """The broker treats a temporary reply-to queue of a delayed message as deleted, so the report does not reach it."""
     to = put.message.reply_to
     if to is None or to.kind is not AddressKind.TEMPORARY_QUEUE or not is_delayed(put, now_ms):
         return None
@@ -127,7 +133,7 @@ def _to_no_temporary_queue(put: Put, _target: Address, now_ms: int, _view: View)
 
 @defect(puts, "report-without-temporary-queue-lost", "DD-73")
 def _lost_without_temporary_queue(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A report on a delayed message is not made if it is for a temporary queue."""
+    """The broker sends no report on a delayed message whose reply-to is a temporary queue."""
     to = put.message.reply_to
     if to is None or to.kind is not AddressKind.TEMPORARY_QUEUE or not is_delayed(put, now_ms):
         return None
@@ -142,68 +148,68 @@ REPORT_DEFECTS = (
     Defect(
         name="expired-in-advance",
         rules=("DD-57",),
-        text="The expiration report on a delayed message is sent as soon as that is staged.",
+        text="The broker sends the expiration report on a delayed message as soon as it stages the message.",
         apply=lambda: _reported_at_once(Mqro.EXPIRATION, Mqro.EXPIRATION),
     ),
     Defect(
         name="reports-without-data",
         rules=("DD-57", "DD-72", "DD-76", "DD-83", "DD-85"),
-        text="Reports on delayed messages never bring data.",
+        text="Reports on delayed messages never contain data of the message.",
         apply=lambda: _understood(lambda asked, _: asked & ~_DATA),
     ),
     Defect(
         name="reports-with-everything",
         rules=("DD-57", "DD-72", "DD-76", "DD-83", "DD-85"),
-        text="Reports on delayed messages always bring the whole body.",
+        text="Reports on delayed messages always contain the whole body.",
         apply=lambda: _understood(_with_everything),
     ),
     Defect(
         name="reports-unasked",
         rules=("DD-57", "DD-72"),
-        text="Delayed messages are reported whenever there is a reply-to queue.",
+        text="The broker reports on each delayed message with a reply-to, with or without report options.",
         apply=lambda: _understood(lambda asked, message: asked | _ASKED if message.reply_to is not None else asked),
     ),
     Defect(
         name="passed-ids-ignored",
         rules=("DD-57", "DD-85"),
-        text="A report on a delayed message never has its message id or its correlation id.",
+        text="A report never has the message id or the correlation id of the delayed message.",
         apply=lambda: _understood(lambda asked, _: asked & ~_PASSED),
     ),
     Defect(
         name="ids-always-passed",
         rules=("DD-57", "DD-85"),
-        text="A report on a delayed message has both ids of that message, even if the message does not ask for it.",
+        text="A report has both ids of the delayed message, even if the message does not ask for that.",
         apply=lambda: _understood(lambda asked, _: _always(asked, _PASSED)),
     ),
     Defect(
         name="life-not-passed",
         rules=("DD-85",),
-        text="A report never has the rest of the original's life, nor its option to be discarded.",
+        text="A report never gets the rest of the original message's expiry or its option MQRO_DISCARD_MSG.",
         apply=lambda: _understood(lambda asked, _: asked & ~Mqro.PASS_DISCARD_AND_EXPIRY),
     ),
     Defect(
         name="life-always-passed",
         rules=("DD-85",),
-        text="A report always has the rest of the original's life, and its option to be discarded.",
+        text="A report always gets the rest of the original message's expiry and its option MQRO_DISCARD_MSG.",
         apply=lambda: _understood(lambda asked, _: _always(asked, Mqro.PASS_DISCARD_AND_EXPIRY)),
     ),
     _options_used_up,
     Defect(
         name="confirmations-dropped",
         rules=("DD-86",),
-        text="The options for confirmation and activity are taken off delayed messages.",
+        text="The broker removes the options for confirmation (COA, COD) and activity from delayed messages.",
         apply=lambda: _understood(lambda asked, _: asked & ~_CONFIRMATIONS),
     ),
     Defect(
         name="confirmed-when-staged",
         rules=("DD-86",),
-        text="A message that asks for a confirmation is confirmed as soon as it is staged.",
+        text="The broker sends the confirmations of a delayed message as soon as it stages the message.",
         apply=lambda: _reported_at_once(_CONFIRMATIONS, Mqro.COA),
     ),
     Defect(
         name="confirmed-and-lost",
         rules=("DD-86",),
-        text="The staging queue takes a message that asks for a confirmation as if it were its receiver.",
+        text="The broker confirms a staged message that asks for a confirmation, and loses the message.",
         apply=lambda: _reported_at_once(_CONFIRMATIONS, Mqro.COD, lost=True),
     ),
     _filled_in,

@@ -1,4 +1,4 @@
-"""Defects of resolution: when an alias is resolved, when a queue's defaults apply, which clusters it is in (DD-11)."""
+"""Defects of name resolution: when an alias is resolved, when a queue's defaults apply, what is clustered (DD-11)."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _UNRESOLVED: dict[str, Value] = {"Priority": -1, "Persistence": 2}
 
 
 def _base(name: str, view: View) -> str | None:
-    """The target of an alias; None for any other queue."""
+    """Return the target of an alias; None for any other queue."""
     target = view.said(name).get("TARGET")
     return target if isinstance(target, str) else None
 
 
 @defect(delayed_puts, "alias-resolved-once", "DD-50")
 def _once(put: Put, sent: Sent, view: View) -> Commands | None:
-    """The broker resolves an alias at the send, for good."""
+    """The broker resolves an alias at the send and not again when the delay is over."""
     return _once_resolved(put, sent, view)
 
 
 @defect(commands, "arrived-follows-alias", "DD-50")
 def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When an alias is re-pointed, the messages that came to a queue through it move on to the new queue."""
+    """When an alias gets a new target, messages that reached the old target through it move to the new target."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS:
         return None
@@ -70,7 +70,7 @@ def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | No
 
 @defect(delayed_puts, "alias-not-looked-through", "DD-50")
 def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed send through an alias is accepted although the target of the alias is disabled for puts."""
+    """The broker accepts a delayed send through an alias whose target is disabled for puts."""
     base = _base(sent.target.name, view)
     shut = base is not None and view.said(base).get("PUT") == "DISABLED"
     return elsewhere(put, HOLD, view) if shut else None
@@ -78,7 +78,7 @@ def _not_looked_through(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(read_together, "alias-resolved-at-restart", "DD-50")
 def _at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """The broker resolves an alias for good when it starts again."""
+    """The broker resolves the aliases of staged messages at a restart and not when the delay is over."""
     defined = (record.definition for record in records if isinstance(record, ObjectDefined))
     bases = {one.name: one.text("TARGET") for one in defined if one.kind is Kind.QALIAS}
     return tuple(_at_base(record, bases) if isinstance(record, MessageStored) else record for record in records)
@@ -91,7 +91,7 @@ def _at_base(stored: MessageStored, bases: dict[str, str]) -> MessageStored:
 
 @defect(commands, "staged-lost-with-queue", "DD-50")
 def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a queue is deleted, the messages that are staged for its name are dropped."""
+    """When a queue is deleted, the broker drops the messages that are staged for its name."""
     if not isinstance(command, Administer) or not isinstance(command.change, DeleteObject):
         return None
     name = command.change.name
@@ -101,7 +101,7 @@ def _lost_with_queue(command: Command, _now_ms: int, view: View) -> Commands | N
 
 @defect(commands, "deleted-alias-remembered", "DD-50")
 def _deleted_remembered(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """An alias that is deleted during the delay still leads to the queue that it stood for."""
+    """An alias that is deleted during the delay still leads to its target queue."""
     change = change_of(command)
     if not isinstance(change, DeleteObject) or change.kind is not Kind.QALIAS:
         return None
@@ -115,7 +115,7 @@ def _deleted_remembered(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(made, "defaults-of-second-resolution", "DD-52")
 def _second_defaults() -> Seams:
-    """Persistence and priority that the queue decides are decided when the delay is over."""
+    """The broker applies a queue's DEFPSIST and DEFPRTY to a message when the delay is over and not at the send."""
 
     def decided(message: Message, view: View) -> tuple[int | None, bool | None]:
         sent = view.delayed.get(message.message_id or "")
@@ -156,7 +156,7 @@ def _second_defaults() -> Seams:
 
 @defect(delayed_messages, "delay-has-jms-defaults", "DD-52")
 def _jms_defaults(message: Message) -> Message:
-    """A delayed message that leaves persistence and priority to its queue gets JMS's defaults."""
+    """A delayed message without persistence and priority gets JMS's defaults and not those of its queue."""
     return replace(
         message,
         durable=True if message.durable is None else message.durable,
@@ -165,7 +165,7 @@ def _jms_defaults(message: Message) -> Message:
 
 
 def _once_if(wanted: Callable[[Put, View], bool]) -> Seams:
-    """Filters that resolve an alias once, at the send, for some delayed messages."""
+    """Make filters that resolve an alias only at the send, for those delayed messages that `wanted` chooses."""
     return delayed_puts(lambda put, sent, view: _once_resolved(put, sent, view) if wanted(put, view) else None)
 
 
@@ -176,7 +176,7 @@ def _once_resolved(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_messages, "definition-outweighs-sender", "DD-52")
 def _outweighed(message: Message) -> Message:
-    """The queue's definition decides persistence and priority of a delayed message, even if its sender sets them."""
+    """A delayed message gets persistence and priority of its queue's definition, even if its sender sets them."""
     return replace(message, durable=None, priority=None)
 
 
@@ -185,7 +185,7 @@ def _outweighed(message: Message) -> Message:
 
 @defect(changes, "cluster-list-ignored", "DD-11")
 def _list_ignored(change: Change, _view: View) -> Change | None:
-    """A queue in the clusters of a list (CLUSNL) counts as one in no cluster."""
+    """The broker ignores CLUSNL, so a queue whose clusters are in a namelist counts as not clustered."""
     if not isinstance(change, DefineObject) or "CLUSNL" not in change.attributes:
         return None
     return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "CLUSNL"})
@@ -193,7 +193,7 @@ def _list_ignored(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "binding-never-altered", "DD-11")
 def _first_binding(change: Change, _view: View) -> Change | None:
-    """A queue keeps the DEFBIND with which it was defined."""
+    """Altering a queue does not alter its DEFBIND."""
     if not isinstance(change, AlterObject) or "DEFBIND" not in change.attributes:
         return None
     return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "DEFBIND"})
@@ -201,7 +201,7 @@ def _first_binding(change: Change, _view: View) -> Change | None:
 
 @defect(puts_without_destination, "unbound-without-destination", "DD-11")
 def _unbound(sent: Sent, view: View) -> Commands | None:
-    """A producer without a destination sends delayed messages to clustered queues, and they come at once."""
+    """The broker accepts a delayed message for a clustered queue from a producer without a destination, undelayed."""
     return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
 
 
@@ -213,19 +213,19 @@ RESOLUTION_DEFECTS = (
     Defect(
         name="light-alias-resolved-once",
         rules=("DD-50",),
-        text="For a non-persistent message, the broker resolves an alias at the send, for good.",
+        text="For a non-persistent message, the broker resolves an alias only at the send.",
         apply=lambda: _once_if(lambda put, _view: put.message.durable is False),
     ),
     Defect(
         name="alias-resolved-once-behind-others",
         rules=("DD-50",),
-        text="While other messages are staged, the broker resolves an alias at the send, for good.",
+        text="While other messages are staged, the broker resolves an alias only at the send.",
         apply=lambda: _once_if(lambda _put, view: bool(view.delayed)),
     ),
     Defect(
         name="alias-resolved-once-in-unit",
         rules=("DD-50",),
-        text="In a unit of work, the broker resolves an alias at the send, for good.",
+        text="In a unit of work, the broker resolves an alias only at the send.",
         apply=lambda: _once_if(lambda put, _view: put.unit is not None),
     ),
     _once,

@@ -1,4 +1,4 @@
-"""Defects of the checks of a delayed send, and of its answer."""
+"""Defects of the checks of a delayed send, and of the broker's answer to it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _is_grouped(message: Message) -> bool:
 
 @defect(puts, "old-level-delays", "DD-10")
 def _old_level_delays(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
-    """A queue manager older than level 8.0 takes delayed messages, and delivers them at once."""
+    """A queue manager older than level 8.0 accepts delayed messages and delivers them at once."""
     return undelayed(put) if not view.settings.delays and is_delayed(put, now_ms) else None
 
 
@@ -57,7 +57,7 @@ def _old_level_delays(put: Put, _target: Address, now_ms: int, view: View) -> Co
 
 @defect(puts, "clustered-delays", "DD-11")
 def _clustered_delays(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A clustered queue takes delayed messages with any DEFBIND, and delivers them at once."""
+    """A clustered queue accepts delayed messages whatever its DEFBIND, and delivers them at once."""
     return undelayed(put) if is_delayed(put, now_ms) and view.said(target.name).get("CLUSTER") else None
 
 
@@ -75,13 +75,13 @@ def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, view: View) -> 
 
 @defect(puts, "retained-delays", "DD-16")
 def _retained_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A retained publication with a delay is taken, and published at once."""
+    """The broker accepts a retained publication with a delay and publishes it at once."""
     return undelayed(put) if _is_retained(put.message) and is_delayed(put, now_ms) else None
 
 
 @defect(puts, "grouped-delays", "DD-17")
 def _grouped_delays(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A message in a group with a delay is taken, and delivered at once."""
+    """The broker accepts a delayed message in a group and delivers it at once."""
     return undelayed(put) if _is_grouped(put.message) and is_delayed(put, now_ms) else None
 
 
@@ -97,13 +97,18 @@ def _grouped(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | No
 
 
 def _failed(answer: Answer, *, staging: bool) -> bool:
-    """Whether the staging queue, or the target alone, could not take a message."""
+    """Check whether an answer refuses a message because of the staging queue, or because of the target.
+
+    Args:
+        answer: The answer.
+        staging: Whether to look for the staging queue's refusal; False for the target's.
+    """
     why = answer.refused
     return why is not None and why.mqrc in _TARGET_REASONS and (STAGING_QUEUE in why.objects) is staging
 
 
 def _put_when_due(tell: Callable[[Answer], Answer], *, staging: bool = False) -> Seams:
-    """Filters that put delayed messages which their target has refused when their delay is over.
+    """Make filters that put a delayed message when its delay is over, although its target refused it at the send.
 
     Args:
         tell: Rewrites the refusal that the sender gets.
@@ -136,13 +141,13 @@ def _accepted(answer: Answer) -> Answer:
 
 @defect(answers, "staging-failure-swallowed", "DD-19", "DD-21")
 def _staging_ignored(_sent: Sent, answer: Answer) -> Answer:
-    """Delayed messages that the staging queue cannot take are accepted, and lost."""
+    """The broker accepts and loses delayed messages that the staging queue cannot take."""
     return _accepted(answer) if _failed(answer, staging=True) else answer
 
 
 @defect(answers, "target-always-full", "DD-78")
 def _always_full(sent: Sent, answer: Answer) -> Answer:
-    """If the target cannot take a delayed message, its sender is always told that the target is full."""
+    """If the target cannot take a delayed message, the sender always gets the reason MQRC_Q_FULL."""
     why = answer.refused
     if sent.message.delivery_time_ms is None or why is None or not _failed(answer, staging=False):
         return answer
@@ -175,7 +180,7 @@ def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc 
 
 @defect(commands, "limits-one-less", "DD-19", "DD-78")
 def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A queue takes one message, and one byte of a message, less than its MAXDEPTH and MAXMSGL say."""
+    """A queue holds one message less than MAXDEPTH, and messages of one byte less than MAXMSGL."""
     if not isinstance(command, Administer) or not isinstance(command.change, DefineObject | AlterObject):
         return None
     said = {
@@ -187,7 +192,7 @@ def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | N
 
 @defect(made, "depth-counts-all", "DD-78")
 def _counting_all() -> Seams:
-    """For delayed messages a queue is full once MAXDEPTH messages have ever been sent to it."""
+    """A queue refuses delayed messages as full once MAXDEPTH messages have been sent to it, consumed or not."""
     sent: dict[Address, int] = {}
 
     def judge(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
@@ -202,7 +207,7 @@ def _counting_all() -> Seams:
 
 @defect(delayed_puts, "clustered-through-alias", "DD-11")
 def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delay on the way through an alias to a clustered queue is taken, and forgotten."""
+    """The broker accepts a delayed message for an alias of a clustered queue and delivers it at once."""
     base = view.said(sent.target.name).get("TARGET")
     if not isinstance(base, str) or not view.said(base).get("CLUSTER"):
         return None
@@ -211,13 +216,13 @@ def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "target-not-checked-in-unit", "DD-78")
 def _unchecked_in_unit(put: Put, sent: Sent, view: View) -> Commands | None:
-    """In a unit of work the target of a delayed message is not checked at the send."""
+    """The broker does not check the limits of a delayed message's target at a send in a unit of work."""
     return None if put.unit is None else unlimited(put, sent.target.name, view)
 
 
 @defect(delayed_puts, "target-not-checked-for-non-persistent", "DD-78")
 def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
-    """The target of a delayed message is not checked at the send if that is non-persistent."""
+    """The broker does not check the limits of a non-persistent delayed message's target at the send."""
     return unlimited(put, sent.target.name, view) if put.message.durable is False else None
 
 
@@ -239,7 +244,7 @@ def _without_delays(judge: Judge) -> Seams:
     "DD-82",
 )
 def _every_delay(put: Put, _target: Address, now_ms: int, _view: View) -> Mqrc | None:
-    """Every delayed send is refused."""
+    """The broker refuses every delayed send."""
     return Mqrc.OPTIONS_ERROR if is_delayed(put, now_ms) else None
 
 
@@ -248,7 +253,7 @@ def _every_delay(put: Put, _target: Address, now_ms: int, _view: View) -> Mqrc |
 
 @defect(made, "staging-places-of-units-kept", "DD-19")
 def _places_kept() -> Seams:
-    """Each delayed message of a unit of work takes a place on the staging queue for ever."""
+    """Each delayed message of a unit of work counts towards the staging queue's MAXDEPTH for ever."""
     taken = 0
 
     def judge(put: Put, _target: Address, now_ms: int, view: View) -> Mqrc | None:
@@ -269,7 +274,7 @@ def _open_unit_sent(view: View, wanted: Callable[[Sent], bool]) -> bool:
 
 @defect(delayed_puts, "staging-places-of-units-free", "DD-19")
 def _places_free(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """Delayed messages of open units of work take no place on the staging queue."""
+    """Delayed messages of open units of work do not count towards the staging queue's MAXDEPTH."""
     taken = put.unit is None and _open_unit_sent(view, lambda one: one.delayed)
     return unlimited(put, STAGING_QUEUE, view) if taken else None
 
@@ -279,7 +284,7 @@ def _places_free(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "places-of-units-free", "DD-78")
 def _queue_places_free(put: Put, sent: Sent, view: View) -> Commands | None:
-    """For a delayed message, messages that open units of work have put to a queue do not make it full."""
+    """When the broker checks a delayed message's target, it does not count the messages of open units of work."""
     taken = put.unit is None and _open_unit_sent(view, lambda one: one.target == sent.target)
     return unlimited(put, sent.target.name, view) if taken else None
 
@@ -294,7 +299,7 @@ def _characters_counted(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "special-messages-unchecked", "DD-78")
 def _special_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed message of priority 9, with a time to live, with properties or without a body finds no queue full."""
+    """A full queue accepts delayed messages of priority 9, with a time to live, with properties or without a body."""
     message = opened(put.message)
     special = message.priority == _NINE or message.expiry_ms or "colour" in message.properties or not message.body
     return unlimited(put, sent.target.name, view) if special else None
@@ -302,13 +307,13 @@ def _special_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(puts_without_destination, "target-unchecked-without-destination", "DD-78")
 def _unchecked_without_destination(sent: Sent, view: View) -> Commands | None:
-    """The target of a delayed message is not checked if the producer was opened without a destination."""
+    """The broker does not check a delayed message's target if the producer was opened without a destination."""
     return unlimited(sent.put, sent.target.name, view) if sent.delayed else None
 
 
 @defect(made, "target-checked-once", "DD-78")
 def _checked_once() -> Seams:
-    """A producer's target is checked at its first delayed send only."""
+    """The broker checks a producer's target at the first delayed send only."""
     known: set[tuple[int, int]] = set()
 
     def rewrite(put: Put, sent: Sent, view: View) -> Commands | None:
@@ -340,33 +345,33 @@ SEND_CHECK_DEFECTS = (
     Defect(
         name="delay-needs-cluster",
         rules=("DD-11",),
-        text="A queue that was given a DEFBIND and is in no cluster refuses delayed messages.",
+        text="A queue that has a DEFBIND and is not clustered refuses delayed messages.",
         apply=lambda: refusing(_bound_in_no_cluster, "The queue's DEFBIND does not allow it."),
     ),
     _retained_delays,
     Defect(
         name="retained-refused",
         rules=("DD-16",),
-        text="Retained publications are refused, with a delay or without.",
+        text="The broker refuses retained publications, with a delay or without.",
         apply=lambda: refusing(_retained, "A retained publication is not possible."),
     ),
     _grouped_delays,
     Defect(
         name="grouped-refused",
         rules=("DD-17",),
-        text="Messages in groups are refused, with a delay or without.",
+        text="The broker refuses messages in groups, with a delay or without.",
         apply=lambda: refusing(_grouped, "A message group is not possible."),
     ),
     Defect(
         name="target-not-checked",
         rules=("DD-19", "DD-21", "DD-78"),
-        text="The target of a delayed message is not checked at the send, but when the delay is over.",
+        text="The broker checks the target of a delayed message when the delay is over and not at the send.",
         apply=lambda: _put_when_due(_accepted),
     ),
     Defect(
         name="refused-comes-later",
         rules=("DD-19", "DD-78"),
-        text="A delayed message that was refused is put all the same when its delay is over.",
+        text="The broker puts a refused delayed message to its target when its delay is over.",
         apply=lambda: _put_when_due(lambda answer: answer, staging=True),
     ),
     _staging_ignored,
@@ -375,13 +380,13 @@ SEND_CHECK_DEFECTS = (
     Defect(
         name="blame-on-target",
         rules=("DD-21",),
-        text="The refusal of a delayed message names the target alone, whichever queue is at fault.",
+        text="The refusal of a delayed message names the target, even if the staging queue is at fault.",
         apply=lambda: answers(_blaming(staging=False)),
     ),
     Defect(
         name="blame-on-staging",
         rules=("DD-21",),
-        text="The refusal of a delayed message names the staging queue alone, whichever queue is at fault.",
+        text="The refusal of a delayed message names the staging queue, even if the target is at fault.",
         apply=lambda: answers(_blaming(staging=True)),
     ),
     Defect(

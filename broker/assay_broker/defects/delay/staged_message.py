@@ -1,4 +1,4 @@
-"""Defects of taking staged messages back, and of the changes that staging makes to a message."""
+"""Defects of getting staged messages back, and of the changes that staging makes to a message."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _OTHER_ID = "ID:" + "AB" * 24
 
 
 def _take(command: Command) -> NativeTake | None:
-    """An administrator's get from the staging queue; None for any other command."""
+    """Return an administrator's get from the staging queue; None for any other command."""
     change = change_of(command)
     return change if isinstance(change, NativeTake) and change.queue == STAGING_QUEUE else None
 
 
 def _asked_for(take: NativeTake, view: View) -> Sent | None:
-    """The delayed message that a get asks for."""
+    """Return the delayed message that a get asks for by correlation id; None if no delayed message has this id."""
     return next((one for id_, one in view.delayed.items() if native_id(id_) == take.correlation_id), None)
 
 
 @defect(made, "take-only-shows", "DD-38")
 def _shown_only() -> Seams:
-    """An administrator who takes a staged message back is given a copy, and the message stays or has gone on."""
+    """An administrator's get from the staging queue returns a copy of the message and does not remove it."""
 
     def looked(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if _take(command) is None or not isinstance(command, Administer):
@@ -58,7 +58,7 @@ def _shown_only() -> Seams:
 
 @defect(commands, "take-takes-all-copies", "DD-38")
 def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Taking one copy of a staged publication back takes all of them."""
+    """A get of one staged copy of a publication removes all of its copies."""
     take = _take(command)
     found = None if take is None else _asked_for(take, view)
     if found is None or found.message.message_id is None or not isinstance(command, Administer):
@@ -68,7 +68,7 @@ def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "take-takes-the-first", "DD-38")
 def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A get by correlation id takes whichever staged message was sent first."""
+    """A get by correlation id returns the staged message that was sent first."""
     first = next((id_ for id_, one in view.delayed.items() if one.due_ms > now_ms), None)
     if _take(command) is None or first is None or not isinstance(command, Administer):
         return None
@@ -77,7 +77,7 @@ def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "take-takes-the-next-too", "DD-38")
 def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
-    """With a staged message that is taken back, another one for the same target is lost."""
+    """A get of a staged message also loses another staged message for the same target."""
     take = _take(command)
     found = None if take is None else _asked_for(take, view)
     if found is None or not isinstance(command, Administer):
@@ -92,21 +92,21 @@ def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(writing, "taken-until-restart", "DD-38")
 def _taken_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """A staged message that was taken back is there again after a restart."""
+    """After a restart, a message that an administrator got from the staging queue is there again."""
     taking = view.last is not None and _take(view.last) is not None
     return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
 
 
 @defect(writing, "cleared-until-restart", "DD-38")
 def _cleared_until_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """At a restart the broker brings back what was cleared off the staging queue."""
+    """After a restart, messages that an administrator cleared from the staging queue are there again."""
     change = None if view.last is None else change_of(view.last)
     clearing = isinstance(change, ClearQueue) and change.name == STAGING_QUEUE
     return tuple(record for record in records if not (clearing and isinstance(record, MessageRemoved)))
 
 
 def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
-    """Filters that alter the ids of messages that were delayed, on their target.
+    """Make filters that alter the ids that delayed messages have on their target.
 
     Args:
         descriptor: The descriptor's ids to change, each with its field in the message.
@@ -139,31 +139,31 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
 
 @defect(delayed_messages, "staged-properties-lost", "DD-39")
 def _first_property(message: Message) -> Message:
-    """Of several properties only the first comes through a delay."""
+    """A delayed message loses all but the first of its properties."""
     return replace(message, properties=dict(list(message.properties.items())[:1]))
 
 
 @defect(delayed_messages, "staged-becomes-persistent", "DD-39")
 def _persistent(message: Message) -> Message:
-    """A delay makes every message persistent."""
+    """Each delayed message is persistent on its target."""
     return replace(message, durable=True)
 
 
 @defect(delayed_messages, "staged-priority-lost", "DD-39")
 def _plain_priority(message: Message) -> Message:
-    """A delay gives every message priority 4."""
+    """Each delayed message has priority 4 on its target."""
     return message if message.priority is None else replace(message, priority=4)
 
 
 @defect(delayed_messages, "staged-body-cut", "DD-39")
 def _cut(message: Message) -> Message:
-    """A delay cuts bodies of more than 4,000 characters."""
+    """The body of a delayed message is cut to 4,000 characters."""
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
 @defect(delayed_messages, "staged-text-becomes-bytes", "DD-39")
 def _bytes(message: Message) -> Message:
-    """A delay makes a text a message of bytes."""
+    """A delayed text message becomes a bytes message."""
     return replace(message, body=message.body.encode()) if isinstance(message.body, str) else message
 
 
@@ -175,13 +175,13 @@ def _text(message: Message) -> Message:
 
 @defect(delayed_messages, "staged-type-lost", "DD-39")
 def _no_type(message: Message) -> Message:
-    """A delay takes the message type (JMSType) away."""
+    """A delayed message loses its type (JMSType)."""
     return replace(message, subject=None)
 
 
 @defect(made, "refused-take-takes", "DD-38")
 def _refused_take() -> Seams:
-    """A staged message is gone although the store has refused to take it off the staging queue."""
+    """When the store refuses an administrator's get or clear of staged messages, the messages are lost."""
     asked: list[str] = []
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -205,33 +205,33 @@ def _properties(message: Message, kept: Callable[[Property], bool]) -> Message:
 
 @defect(delayed_messages, "staged-empty-properties-lost", "DD-39")
 def _no_empty_properties(message: Message) -> Message:
-    """A delay takes properties away that are 0, false or empty."""
+    """A delayed message loses its properties that are 0, false or empty."""
     return _properties(message, bool)
 
 
 @defect(delayed_messages, "staged-other-properties-lost", "DD-39")
 def _texts_and_numbers(message: Message) -> Message:
-    """A delay takes properties away that are neither texts nor whole numbers."""
+    """A delayed message loses its properties that are neither strings nor integers."""
     return _properties(message, lambda value: isinstance(value, str | int) and not isinstance(value, bool))
 
 
 @defect(delayed_messages, "temporary-reply-to-lost-with-delay", "DD-39")
 def _no_temporary_reply_to(message: Message) -> Message:
-    """A message that was delayed has lost its reply-to if that is a temporary queue."""
+    """A delayed message loses its reply-to if the reply-to is a temporary queue."""
     to = message.reply_to
     return replace(message, reply_to=None) if to is not None and to.kind is AddressKind.TEMPORARY_QUEUE else message
 
 
 @defect(delayed_messages, "staged-reply-to-is-a-queue", "DD-39")
 def _reply_to_queue(message: Message) -> Message:
-    """A delay makes a reply-to that is a topic one that is a queue of its name."""
+    """A reply-to topic of a delayed message becomes a queue of the same name."""
     to = message.reply_to
     return message if to is None else replace(message, reply_to=Address(AddressKind.QUEUE, to.name))
 
 
 @defect(deliveries, "expiration-shown-from-release", "DD-39")
 def _expiration_from_release(delivery: Deliver, _view: View) -> Deliver:
-    """A delayed message shows an expiration that counts from the end of its delay."""
+    """JMSExpiration of a delayed message counts from the end of its delay."""
     message = delivery.message
     if message.delivery_time_ms is None or not message.expiry_ms:
         return delivery
@@ -241,7 +241,7 @@ def _expiration_from_release(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(deliveries, "publication-has-staging-ids", "DD-39")
 def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
-    """Subscribers see a delayed publication's message id as its correlation id."""
+    """A delayed publication reaches its subscribers with its message id as correlation id."""
     message = delivery.message
     if message.delivery_time_ms is None or not is_topic(delivery.origin):
         return delivery
@@ -250,7 +250,7 @@ def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(deliveries, "staging-counts-as-delivery", "DD-39")
 def _counted(delivery: Deliver, _view: View) -> Deliver:
-    """A message that was staged is marked as redelivered at its first delivery."""
+    """A delayed message is marked as redelivered at its first delivery."""
     return delivery if delivery.message.delivery_time_ms is None else replace(delivery, redelivered=True)
 
 

@@ -1,4 +1,4 @@
-"""Defects of the staging queue: how it and its messages are shown, and what its attributes do."""
+"""Defects of the staging queue: what administrators see of it and its messages, and what its attributes do."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _UNREAD: dict[str, Value] = {"DestQName": "", "DeliveryDelay": 0}
 
 
 def _staged(rewrite: Callable[[Described], Described]) -> Seams:
-    """Filters that alter what administrators see on the staging queue."""
+    """Make filters that alter what administrators see on the staging queue."""
     return replies(
         lambda answer, asked, _now_ms, _view: reshown(answer, rewrite) if browses(asked, STAGING_QUEUE) else answer
     )
 
 
 def _counting(answer: Answer, queue: str, further: int) -> Answer:
-    """The answer, with a number of further messages in the depth of a queue."""
+    """Add a number of messages to the CURDEPTH of a queue in an answer."""
     value = tuple(
         replace(row, attributes={**row.attributes, "CURDEPTH": row.number("CURDEPTH") + further})
         if isinstance(row, Definition) and row.name == queue and "CURDEPTH" in row.attributes
@@ -45,7 +45,7 @@ def _counting(answer: Answer, queue: str, further: int) -> Answer:
 
 
 def _looked_at(asked: Command) -> str | None:
-    """The queue that an administrator looks at."""
+    """Return the queue that an administrator browses or displays; None for any other command."""
     match change_of(asked):
         case NativeBrowse(queue=name) | DisplayObjects(name=name):
             return name
@@ -54,7 +54,7 @@ def _looked_at(asked: Command) -> str | None:
 
 
 def _with_further(answer: Answer, queue: str, further: Sequence[Message]) -> Answer:
-    """The answer, with further messages on a queue."""
+    """Add messages to an answer that shows a queue: to its CURDEPTH, or to the browsed messages."""
     if any(isinstance(row, Definition) for row in answer.value or ()):
         return _counting(answer, queue, len(further))
     shown = (Described(descriptor={}, headers=(), message=message) for message in further)
@@ -66,13 +66,13 @@ def _headless(row: Described) -> Described:
 
 
 def _unreadable(row: Described) -> Described:
-    """The message with a staging header that names neither target nor delay."""
+    """Remove target and delay from the staging header of a browsed message."""
     return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
 
 
 @defect(replies, "staged-out-of-sight", "DD-05")
 def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """Delayed publications and non-persistent messages are kept in memory, and not on the staging queue."""
+    """Delayed publications and non-persistent messages are not visible on the staging queue."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     published = {id_ for id_, one in view.delayed.items() if is_topic(one.target)}
@@ -84,7 +84,7 @@ def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> A
 
 @defect(replies, "staged-and-on-target", "DD-05")
 def _on_target_too(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
-    """An administrator finds a delayed message on its target during its delay."""
+    """An administrator sees a delayed message on its target during its delay."""
     queue = _looked_at(asked)
     waiting = [one.message for one in view.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
     return answer if queue is None or not waiting else _with_further(answer, queue, waiting)
@@ -92,7 +92,7 @@ def _on_target_too(answer: Answer, asked: Command, now_ms: int, view: View) -> A
 
 @defect(replies, "moved-and-still-staged", "DD-06")
 def _lingering(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
-    """A message stays on the staging queue for ten minutes after it was moved to its target."""
+    """An administrator sees a message on the staging queue for ten minutes after its delay."""
     if _looked_at(asked) != STAGING_QUEUE or answer.refused is not None:
         return answer
     moved = [one.message for one in view.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
@@ -101,7 +101,7 @@ def _lingering(answer: Answer, asked: Command, now_ms: int, view: View) -> Answe
 
 @defect(replies, "staging-header-kept", "DD-06", "DD-39")
 def _header_kept(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """A message that was staged still has its staging header on its target."""
+    """A delayed message still has its staging header on its target."""
     queue = _looked_at(asked)
     kept = [
         replace(row, headers=({"StrucId": "DDH"}, *row.headers)) if _was_delayed(row) else row for row in rows(answer)
@@ -123,7 +123,7 @@ def _own_correlation_id(row: Described) -> Described:
 
 @defect(changes, "staging-queue-hidden", "DD-35")
 def _hidden(change: Change, _view: View) -> Change | None:
-    """An administrator is told that there is no staging queue."""
+    """The broker tells an administrator that the staging queue does not exist."""
     if isinstance(change, DisplayObjects) and change.name == STAGING_QUEUE:
         return DisplayObjects(kinds=change.kinds, name=NOTHING)
     return None
@@ -131,14 +131,14 @@ def _hidden(change: Change, _view: View) -> Change | None:
 
 @defect(reading, "staging-queue-gone-after-restart", "DD-35")
 def _gone_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """A staging queue with nothing on it is gone after a restart."""
+    """A restart deletes an empty staging queue."""
     if view.starts == 1 or any(is_staged(record) for record in records):
         return tuple(records)
     return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
 
 
 def _altered(change: Change) -> dict[str, Value] | None:
-    """The attributes to which the staging queue is altered; None for any other change."""
+    """Return the attributes that a change gives to the staging queue; None for any other change."""
     if isinstance(change, AlterObject) and change.name == STAGING_QUEUE:
         return change.attributes
     return None
@@ -149,7 +149,13 @@ def _alter(attributes: dict[str, Value]) -> AlterObject:
 
 
 def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> Commands:
-    """The send, with the staging queue altered around it."""
+    """Wrap a send in two alterations of the staging queue.
+
+    Args:
+        put: The send.
+        before: The attributes during the send.
+        after: The attributes after the send.
+    """
     return (
         Administer(put.connection, None, _alter(before)),
         put,
@@ -164,7 +170,7 @@ def _said_limits(view: View) -> dict[str, Value]:
 
 @defect(delayed_puts, "staging-limits-ignored", "DD-36")
 def _unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """MAXDEPTH and MAXMSGL of the staging queue are shown and have no effect."""
+    """An administrator can set MAXDEPTH and MAXMSGL of the staging queue, and they have no effect."""
     limits = _said_limits(view)
     return _beside(put, {keyword: _LIMITS[keyword] for keyword in limits}, limits) if limits else None
 
@@ -197,7 +203,7 @@ def _less(keyword: str, by: int) -> Seams:
 
 @defect(changes, "staging-limits-fixed", "DD-36")
 def _first_counts(change: Change, view: View) -> Change | None:
-    """The limits of the staging queue can be altered once, and never again."""
+    """An administrator can alter the limits of the staging queue only once."""
     attributes, before = _altered(change), _said_limits(view)
     return None if attributes is None or not before else _alter({**attributes, **before})
 
@@ -210,7 +216,7 @@ def _unalterable(change: Change, _view: View) -> Change | None:
 
 @defect(replies, "staging-header-blank-after-restart", "DD-05")
 def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """After a restart the header of a staged message names neither its target nor its delay."""
+    """After a restart, the staging header of a message names neither its target nor its delay."""
     if not browses(asked, STAGING_QUEUE) or view.starts == 1:
         return answer
     return reshown(answer, _unreadable)
@@ -218,14 +224,14 @@ def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, view: Vi
 
 @defect(read, "staging-limits-forgotten-at-restart", "DD-36")
 def _limits_forgotten(record: Record) -> tuple[Record, ...]:
-    """After a restart the staging queue has its factory settings again."""
+    """A restart resets the staging queue's attributes to their defaults."""
     forgotten = isinstance(record, ObjectDefined) and record.definition.name == STAGING_QUEUE
     return () if forgotten else (record,)
 
 
 @defect(delayed_puts, "non-persistent-not-counted", "DD-36")
 def _light_does_not_count(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """The limits of the staging queue do not hold for non-persistent messages."""
+    """The limits of the staging queue do not apply to non-persistent messages."""
     return unlimited(put, STAGING_QUEUE, view) if put.message.durable is False else None
 
 
@@ -233,13 +239,13 @@ STAGING_QUEUE_DEFECTS = (
     Defect(
         name="staged-without-header",
         rules=("DD-05",),
-        text="Staged messages have no header.",
+        text="Staged messages have no staging header.",
         apply=lambda: _staged(_headless),
     ),
     Defect(
         name="staging-header-blank",
         rules=("DD-05",),
-        text="The header of a staged message names neither its target nor its delay.",
+        text="The staging header of a message names neither its target nor its delay.",
         apply=lambda: _staged(_unreadable),
     ),
     _out_of_sight,
@@ -258,7 +264,7 @@ STAGING_QUEUE_DEFECTS = (
     Defect(
         name="staging-header-counted-in-pages",
         rules=("DD-36",),
-        text="MAXMSGL of the staging queue counts the header as four kilobytes.",
+        text="MAXMSGL of the staging queue counts the staging header as four kilobytes.",
         apply=lambda: _less("MAXMSGL", _HEADER_BYTES),
     ),
     _first_counts,

@@ -1,4 +1,4 @@
-"""Defects of delayed delivery: how delays are stored, where messages wait, and what a restart does to them."""
+"""Defects of delayed delivery: how the broker stores delays and staged messages, and how a restart changes them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _STAGED_AT_MOST = 8
 
 @defect(puts, "delay-in-whole-seconds", "DD-02")
 def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Delays are kept in whole seconds, cut off."""
+    """The broker cuts delays to whole seconds."""
     delay_ms = left_ms(put.message, now_ms)
     if not delay_ms % _SECOND_MS:
         return None
@@ -60,7 +60,7 @@ def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _view: View) -> C
 
 @defect(puts, "delay-in-32-bits", "DD-02")
 def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Delays are kept in 32 bits of milliseconds."""
+    """The broker keeps only the lowest 32 bits of a delay in milliseconds."""
     delay_ms = left_ms(put.message, now_ms)
     if delay_ms < _BITS_32:
         return None
@@ -69,7 +69,7 @@ def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Command
 
 @defect(puts, "early-for-durable-subscribers", "DD-02")
 def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """Publications are not delayed for durable subscriptions."""
+    """The broker does not delay publications for durable subscriptions."""
     live = any(not is_durable(attach) for attach in view.on(target))
     if not is_topic(target) or live or not left_ms(put.message, now_ms):
         return None
@@ -86,7 +86,7 @@ def _early_in_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Comm
 
 @defect(made, "early-for-late-receivers", "DD-02")
 def _early_for_late_receivers() -> Seams:
-    """The first receiver that opens on a queue during a delay is handed the delayed message at once."""
+    """When the first receiver opens on a queue during a delay, it gets the delayed message at once."""
     staged: dict[Address, list[Message]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -119,7 +119,7 @@ def _early_for_late_receivers() -> Seams:
 
 @defect(made, "staged-lost-by-browsing", "DD-03")
 def _lost_by_browsing() -> Seams:
-    """Browsing a queue drops the delayed messages that are staged for it."""
+    """When a client browses a queue, the broker drops the messages that are staged for it."""
     staged: dict[Address, list[str]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -136,7 +136,7 @@ def _lost_by_browsing() -> Seams:
 
 @defect(made, "staging-overflows", "DD-03")
 def _overflows() -> Seams:
-    """Eight delayed messages are staged for a destination; further ones are taken and dropped."""
+    """The broker stages up to eight messages for a destination, and accepts and drops further delayed messages."""
     staged: dict[Address, list[int]] = {}
 
     def drop(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -153,14 +153,14 @@ def _overflows() -> Seams:
 
 @defect(read, "staged-publications-lost-at-restart", "DD-03")
 def _publications_lost(record: Record) -> tuple[Record, ...]:
-    """Persistent delayed publications are gone after a restart, and messages on queues are not."""
+    """A restart loses persistent delayed publications, and no delayed messages for queues."""
     lost = is_staged(record) and record.home.startswith("subscription://")
     return () if lost else (record,)
 
 
 @defect(read_together, "staged-for-patterns-lost-at-restart", "DD-03")
 def _patterns_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Persistent delayed publications for subscriptions to patterns of topics are gone after a restart."""
+    """A restart loses persistent delayed publications for subscriptions to topic patterns."""
     homes = {
         f"{SUBSCRIPTION_HOME}{one.number}"
         for one in records
@@ -171,7 +171,7 @@ def _patterns_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "staged-twice-at-restart", "DD-03")
 def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Stored delayed messages are recovered twice when the broker starts again."""
+    """A restart recovers each stored delayed message twice."""
     out: list[Record] = []
     for record in records:
         out.append(record)
@@ -182,14 +182,14 @@ def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(puts, "released-twice", "DD-03")
 def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A message delayed by a second or less is released twice if a receiver waited for it at the send."""
+    """The broker delivers a message with a delay of up to a second twice if its queue had a receiver at the send."""
     awaited = put.unit is None and bool(view.on(target))
     return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
 
 
 @defect(made, "moved-publication-stays-stored", "DD-03")
 def _moved_stays() -> Seams:
-    """A publication that was moved to a subscriber stays in the store as staged, and is moved again after a restart."""
+    """A released publication stays in the store as staged, so the broker releases it again after a restart."""
     staged: set[int] = set()
 
     def keep(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -201,7 +201,7 @@ def _moved_stays() -> Seams:
 
 @defect(delayed_puts, "one-staged-for-each-moment", "DD-03")
 def _one_for_each_moment(put: Put, sent: Sent, view: View) -> Commands | None:
-    """Of several messages for one destination whose delays end in the same millisecond only the last one is staged."""
+    """If several delays for one destination end in the same millisecond, the broker keeps only the last message."""
     same = (id_ for id_, one in view.delayed.items() if (one.target, one.due_ms) == (sent.target, sent.due_ms))
     lost = cancelled(view, *same)
     return (*lost, put) if lost else None
@@ -228,7 +228,7 @@ def _behind_the_delayed() -> Seams:
 
 @defect(puts, "publications-staged", "DD-04")
 def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Publications without a delay go through the staging queue too and come three seconds late."""
+    """The broker also stages publications without a delay and delivers them three seconds late."""
     if not is_topic(target) or left_ms(put.message, now_ms) or put.unit is not None:
         return None
     return resent(put, delivery_time_ms=now_ms + 3_000)
@@ -239,7 +239,7 @@ def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) ->
 
 @defect(made, "delayed-not-to-returning", "DD-51")
 def _not_to_returning() -> Seams:
-    """Subscribers that come back during or after the delay do not get the delayed publications from before."""
+    """A subscriber that comes back during or after a delay does not get the delayed publication."""
     delayed: set[str | None] = set()
     started: dict[tuple[int, int], set[str | None]] = {}
 
@@ -270,7 +270,7 @@ def _durable_twice(put: Put, target: Address, now_ms: int, view: View) -> Comman
 
 @defect(puts, "delayed-twice-to-shared", "DD-51")
 def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The subscribers that share a subscription get delayed publications twice between them."""
+    """The subscribers of a shared subscription together get each delayed publication twice."""
     shared = any(attach.shared for attach in view.on(target))
     return twice(put) if is_topic(target) and shared and left_ms(put.message, now_ms) else None
 
@@ -280,7 +280,7 @@ def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Command
 
 @defect(puts, "raw-expiry-pair-taken", "DD-14")
 def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A message whose time to live is below its delay is taken, and its time to live forgotten."""
+    """The broker accepts a message whose time to live is below its delay, and ignores its time to live."""
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
     if not left_ms(put.message, now_ms) or due is None or not expiry or expiry >= due:
         return None
@@ -289,15 +289,15 @@ def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 @defect(read, "expiry-forgotten-at-restart", "DD-55", "DD-56")
 def _expiry_forgotten(record: Record) -> tuple[Record, ...]:
-    """The time to live of stored messages is forgotten when the broker starts again."""
+    """A restart removes the time to live of stored messages."""
     return (replace(record, expires_ms=None),) if isinstance(record, MessageStored) else (record,)
 
 
 @defect(puts, "edge-released-twice", "DD-56")
 def _edge_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A message whose time to live ends with its delay is handed over twice.
+    """The broker delivers a message twice whose time to live ends with its delay.
 
-    The clean-up of expired messages and the release both hand over messages that are due at the same moment.
+    The defect stands for a broker in which the clean-up of expired messages and the release both deliver the message.
     """
     due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
     if not left_ms(put.message, now_ms) or due is None or not expiry or abs(expiry - due) > 1:

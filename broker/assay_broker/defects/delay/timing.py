@@ -1,4 +1,4 @@
-"""Defects of when a delayed message comes that show under one more condition only."""
+"""Defects of the time at which a delayed message is delivered that show only under one more condition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ _MANY = 20
 
 
 def _due(put: Put, due_ms: int | None) -> Commands:
-    """The same send, due at another time; None for one without a delay."""
+    """Return a send with another end of its delay.
+
+    Args:
+        put: The send.
+        due_ms: The end of the delay in milliseconds since the epoch; None for no delay.
+    """
     return resent(put, delivery_time_ms=due_ms)
 
 
@@ -39,7 +44,7 @@ def _due(put: Put, due_ms: int | None) -> Commands:
 
 @defect(puts, "non-persistent-early", "DD-02")
 def _early_if_light(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A non-persistent message comes after three quarters of its delay."""
+    """The broker delivers a non-persistent message after three quarters of its delay."""
     rest_ms = left_ms(put.message, now_ms)
     return _due(put, now_ms + rest_ms * 3 // 4) if not put.message.durable and rest_ms else None
 
@@ -52,7 +57,7 @@ def _in_31_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Command
 
 @defect(made, "moved-along", "DD-02")
 def _moved_along() -> Seams:
-    """A message that is due up to half a second after another message is moved with that one."""
+    """The broker releases a message together with one that is due up to half a second earlier."""
     known: list[int] = []
 
     def join(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -68,7 +73,7 @@ def _moved_along() -> Seams:
 
 @defect(made, "early-when-many-wait", "DD-02")
 def _early_when_many_wait() -> Seams:
-    """While twenty messages are staged, further ones are not delayed."""
+    """While twenty messages are staged, the broker does not delay further messages."""
     waiting: list[int] = []
 
     def overflow(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -85,13 +90,13 @@ def _early_when_many_wait() -> Seams:
 
 @defect(delayed_puts, "early-through-topic-alias", "DD-80")
 def _early_through_topic_alias(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A publication that is sent through an alias is not delayed."""
+    """The broker does not delay a publication that is sent through a topic alias."""
     return _due(put, None) if view.said(sent.target.name).get("TARGTYPE") == "TOPIC" else None
 
 
 @defect(read, "publications-early-after-restart", "DD-02")
 def _publication_due(record: Record) -> tuple[Record, ...]:
-    """A restart ends the delay of publications, and not that of messages on queues."""
+    """A restart ends the delay of publications, and not the delay of messages for queues."""
     if not isinstance(record, MessageStored) or not is_staged(record):
         return (record,)
     return (replace(record, due_ms=0) if record.home.startswith(SUBSCRIPTION_HOME) else record,)
@@ -99,7 +104,7 @@ def _publication_due(record: Record) -> tuple[Record, ...]:
 
 @defect(read, "due-in-seconds-after-restart", "DD-02")
 def _due_in_seconds(record: Record) -> tuple[Record, ...]:
-    """After a restart only the whole seconds of a delay count."""
+    """A restart cuts the delays of staged messages to whole seconds."""
     if not isinstance(record, MessageStored) or record.due_ms is None:
         return (record,)
     return (replace(record, due_ms=record.due_ms - (record.due_ms - record.arrived_ms) % _SECOND_MS),)
@@ -107,7 +112,7 @@ def _due_in_seconds(record: Record) -> tuple[Record, ...]:
 
 @defect(puts, "one-delay-for-the-unit", "DD-02", "DD-27")
 def _one_delay_for_all(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
-    """All delayed messages of a unit of work have the delay of the first."""
+    """All delayed messages of a unit of work become due with the first of them."""
     unit = view.units.get((put.connection, put.unit or 0))
     if put.unit is None or unit is None or not left_ms(put.message, now_ms):
         return None
@@ -119,7 +124,7 @@ def _one_delay_for_all(put: Put, _target: Address, now_ms: int, view: View) -> C
 
 @defect(reading, "delay-anew-after-restart", "DD-03")
 def _anew_after_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """After a restart the whole delay begins again."""
+    """After a restart, the whole delay of a staged message begins again."""
     return tuple(
         replace(one, due_ms=max(view.last_ms, one.arrived_ms) + (one.due_ms or 0) - one.arrived_ms)
         if is_staged(one)
@@ -130,7 +135,7 @@ def _anew_after_restart(records: Sequence[Record], view: View) -> tuple[Record, 
 
 @defect(read_together, "one-moved-after-restart", "DD-03", "DD-60")
 def _one_moved_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart the first staged message is moved when it is due, and no other."""
+    """After a restart, the broker releases only the first staged message."""
     staged = [one.key for one in records if isinstance(one, MessageStored) and is_staged(one)]
     return tuple(
         replace(one, due_ms=(one.due_ms or 0) + SHIFT)
@@ -142,7 +147,7 @@ def _one_moved_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(commands, "delayed-again-when-returned", "DD-06")
 def _delayed_again(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A delayed message that comes back from a receiver is delayed once more, for an hour."""
+    """The broker delays a delayed message for another hour when a receiver returns it."""
     back: Sequence[Deliver] = ()
     if isinstance(command, Detach | Disconnect) or (
         isinstance(command, Settle) and command.outcome in {Outcome.MODIFIED, Outcome.RELEASED}
@@ -165,7 +170,7 @@ def _taken(delivery: Deliver) -> Settle:
 
 @defect(puts, "delayed-non-persistent-late", "DD-03")
 def _light_is_late(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Non-persistent messages come eight seconds after their delay."""
+    """The broker delivers non-persistent messages eight seconds after the end of their delay."""
     if put.message.durable or not left_ms(put.message, now_ms):
         return None
     return _due(put, (put.message.delivery_time_ms or 0) + _LATE_MS)
@@ -173,7 +178,7 @@ def _light_is_late(put: Put, _target: Address, now_ms: int, _view: View) -> Comm
 
 @defect(puts, "publications-late", "DD-03")
 def _published_late(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Publications come eight seconds after their delay."""
+    """The broker delivers publications eight seconds after the end of their delay."""
     if not is_topic(target) or not left_ms(put.message, now_ms):
         return None
     return _due(put, (put.message.delivery_time_ms or 0) + _LATE_MS)
@@ -181,7 +186,7 @@ def _published_late(put: Put, target: Address, now_ms: int, _view: View) -> Comm
 
 @defect(puts, "long-delays-in-hours", "DD-06")
 def _long_is_late(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Delays from an hour on last until the next whole hour."""
+    """The broker rounds delays of an hour or more up to the next whole hour."""
     rest_ms = left_ms(put.message, now_ms)
     return _due(put, now_ms + (rest_ms // _HOUR_MS + 1) * _HOUR_MS) if rest_ms >= _HOUR_MS else None
 
@@ -213,7 +218,7 @@ TIMING_DEFECTS = (
     Defect(
         name="undelayed-need-staging",
         rules=("DD-04",),
-        text="A message without a delay is refused while the staging queue can take none.",
+        text="The broker refuses messages without a delay while the staging queue cannot take messages.",
         apply=lambda: refusing(_needs_staging, "The staging queue cannot take another message."),
     ),
 )

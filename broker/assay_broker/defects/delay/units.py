@@ -1,4 +1,4 @@
-"""Defects of units of work: when their sends count, which receivers get them, and what their end or a kill does."""
+"""Defects of units of work: when their sends take effect, which receivers get them, and what an end or a kill does."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _hidden_from_own(command: Command, _now_ms: int, _view: View) -> Commands | 
 
 @defect(commands, "uncommitted-for-connection", "DD-25")
 def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Messages that a unit of work has put and not committed are there for every session of its connection."""
+    """Every session of a connection can get the uncommitted messages of the connection's units of work."""
     return (replace(command, session=0),) if isinstance(command, Attach | Begin) else None
 
 
 @defect(made, "own-uncommitted-in-first-unit-only", "DD-25")
 def _first_unit_only() -> Seams:
-    """Only in its first unit of work can a session get what it has put and not committed."""
+    """A session can get messages that it has put and not committed only in its first unit of work."""
     begun: set[tuple[int, int | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -72,7 +72,11 @@ def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 
 def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
-    """Filters that hand in again the messages that a unit of work has sent to queues when it is backed out."""
+    """Make filters that put the messages of a unit of work to their queues after the unit is backed out.
+
+    Args:
+        wanted: Chooses the sends.
+    """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Backout | Disconnect):
@@ -90,7 +94,7 @@ def _handed_in_again(command: Command, view: View, wanted: Callable[[Sent], bool
 
 @defect(commands, "consumed-in-own-unit-stays", "DD-25")
 def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A message that a unit of work has both sent and consumed is there after its commit."""
+    """After a commit, a message that the unit of work both sent and consumed is still on its queue."""
     if not isinstance(command, Commit):
         return None
     consumed = {delivery.message.message_id for unit in view.ended(command) for delivery in unit.taken}
@@ -98,11 +102,11 @@ def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | No
 
 
 def _sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int], Message]) -> Seams:
-    """Filters that stage a unit of work's sends out of reach, and send them again right after the commit.
+    """Make filters that stage a unit of work's sends with an endless delay, and send them again right after the commit.
 
     Args:
-        wanted: Which sends.
-        later: Makes the message that is sent again, told how many milliseconds after the first send.
+        wanted: Chooses the sends.
+        later: Makes the message of the second send, from the first message and the milliseconds between the two sends.
     """
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -141,7 +145,10 @@ def _expires_later(message: Message, by_ms: int) -> Message:
 
 
 def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Write only one message's copies of a batch of records; only a unit of work writes several messages at once."""
+    """Keep only the first message of a batch of records, with all its copies.
+
+    Only a unit of work writes several messages in one batch.
+    """
     first = next((record.message.message_id for record in records if isinstance(record, MessageStored)), None)
     return tuple(
         record for record in records if not isinstance(record, MessageStored) or record.message.message_id == first
@@ -153,7 +160,7 @@ def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(made, "unit-consumes-at-once", "BT-12")
 def _consumes_at_once() -> Seams:
-    """After a kill of the broker, messages that a unit of work has taken and not committed are gone."""
+    """After a kill of the broker, messages that a unit of work consumed and did not commit are gone."""
     gone: set[str | None] = set()
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -171,7 +178,7 @@ def _is_on_queue(record: Record, ids: set[str | None]) -> bool:
 
 @defect(reading, "uncommitted-survives-a-kill", "DD-26")
 def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """A delayed message that was not committed when the broker was killed is staged after the start."""
+    """After a kill of the broker, a delayed message that was not committed is staged."""
     sent = (one for unit in view.units.values() for one in unit.sent)
     lost = (one for one in sent if one.delayed and one.target.kind is AddressKind.QUEUE)
     ghosts = (
@@ -200,7 +207,7 @@ def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(reading, "uncommitted-put-survives-a-kill", "DD-25")
 def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """A message that was not committed when the broker was killed is on its queue after the start."""
+    """After a kill of the broker, a message that was not committed is on its queue."""
     sent = (one for unit in view.units.values() for one in unit.sent)
     ghosts = (
         MessageStored(
@@ -222,19 +229,19 @@ def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record,
 
 @defect(read, "in-doubt-delayed-lost-at-restart", "DD-26", "DD-36")
 def _in_doubt_lost(record: Record) -> tuple[Record, ...]:
-    """After a restart, a branch in doubt has no delayed messages any more."""
+    """A restart loses the delayed messages of a branch in doubt."""
     lost = isinstance(record, MessageStored) and record.due_ms is not None and record.unit is not None
     return () if lost else (record,)
 
 
 @defect(read, "in-doubt-staged-at-restart", "DD-26")
 def _in_doubt_staged(record: Record) -> tuple[Record, ...]:
-    """After a restart, delayed messages of a branch in doubt are staged before its commit."""
+    """A restart stages delayed messages of a branch in doubt before its commit."""
     return (replace(record, unit=None) if isinstance(record, MessageStored) and record.due_ms is not None else record,)
 
 
 def _leaves_unit(wanted: Callable[[Sent], bool]) -> Seams:
-    """Filters that send some delayed messages outside their unit of work."""
+    """Make filters that send the delayed messages that `wanted` chooses outside their unit of work."""
 
     def rewrite(put: Put, sent: Sent, _view: View) -> Commands | None:
         return (replace(put, unit=None),) if put.unit is not None and wanted(sent) else None
@@ -244,7 +251,7 @@ def _leaves_unit(wanted: Callable[[Sent], bool]) -> Seams:
 
 @defect(commands, "first-of-unit-backed-out", "DD-26")
 def _first_backed_out(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Of several delayed messages of a unit of work only the first is backed out."""
+    """A backout undoes only the first of several delayed messages of a unit of work."""
     if not isinstance(command, Backout):
         return None
     later = [one for unit in view.ended(command) for one in unit.sent if one.delayed][1:]
@@ -253,7 +260,7 @@ def _first_backed_out(command: Command, _now_ms: int, view: View) -> Commands | 
 
 @defect(delayed_puts, "second-of-unit-lost", "DD-26")
 def _second_lost(put: Put, sent: Sent, view: View) -> Commands | None:
-    """Of several delayed messages of a unit of work only the first is staged."""
+    """The broker stages only the first of several delayed messages of a unit of work."""
     unit = None if put.unit is None else view.units.get((put.connection, put.unit))
     before = unit is not None and any(one.delayed for one in unit.sent)
     return (dropped(put, sent.at_ms),) if before else None
@@ -261,7 +268,7 @@ def _second_lost(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(commands, "commit-stages-for-all-sessions", "DD-26")
 def _stages_others(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A commit also stages the delayed messages that other sessions of the connection have sent and not committed."""
+    """A commit also stages the uncommitted delayed messages of the connection's other sessions."""
     if not isinstance(command, Commit):
         return None
     others = (one for unit in _beside(command, view).values() for one in unit.sent if one.delayed)
@@ -270,7 +277,7 @@ def _stages_others(command: Command, _now_ms: int, view: View) -> Commands | Non
 
 @defect(commands, "backout-drops-for-all-sessions", "DD-26")
 def _drops_others(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Backing out also drops the delayed messages that other sessions of the connection have sent and not committed."""
+    """A backout also drops the uncommitted delayed messages of the connection's other sessions."""
     if not isinstance(command, Backout):
         return None
     again: list[Command] = []
@@ -281,7 +288,7 @@ def _drops_others(command: Command, _now_ms: int, view: View) -> Commands | None
 
 
 def _beside(command: Commit | Backout, view: View) -> dict[int, Unit]:
-    """The connection's other open units of work, by number."""
+    """Return the other open units of work of a command's connection, by number."""
     return {
         number: unit
         for (connection, number), unit in view.units.items()
@@ -300,14 +307,14 @@ def _not_on_disk(put: Put, _sent: Sent, _view: View) -> Commands | None:
 
 @defect(delayed_puts, "branch-delays-longer", "DD-27")
 def _branch_longer(put: Put, sent: Sent, view: View) -> Commands | None:
-    """In a branch of a global unit of work a delay counts from the commit, which is some time later."""
+    """A delay in a branch of a global unit of work lasts some seconds longer."""
     unit = None if put.unit is None else view.units.get((put.connection, put.unit))
     return resent(put, delivery_time_ms=sent.due_ms + _LATER_MS) if unit is not None and unit.xid is not None else None
 
 
 @defect(reading, "prepared-delays-forgotten", "DD-27")
 def _prepared_forgotten(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """After a kill, a delayed message of a branch that was prepared before is due at once."""
+    """After a kill of the broker, the delayed messages of a prepared branch are due at once."""
     return tuple(
         replace(one, due_ms=one.arrived_ms)
         if isinstance(one, MessageStored) and one.unit is not None and one.due_ms is not None
@@ -317,7 +324,7 @@ def _prepared_forgotten(records: Sequence[Record], _view: View) -> tuple[Record,
 
 
 def _lost_if_late(message: Message, by_ms: int) -> Message:
-    """The message, expired if its delay was over before the commit."""
+    """Make a message expire at once if its delay was over before the commit."""
     delay_ms = (message.delivery_time_ms or 0) - (message.creation_ms or 0)
     return message if by_ms < delay_ms else replace(message, delivery_time_ms=None, expiry_ms=1)
 

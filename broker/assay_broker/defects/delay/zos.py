@@ -35,12 +35,12 @@ _WITH_DELAYS = "8.0"
 
 
 def _on_zos(view: View) -> bool:
-    """Whether the queue manager was started as one on z/OS."""
+    """Check whether the queue manager simulates one on z/OS."""
     return view.settings.platform == "zos"
 
 
 def _there_by_default(settings: Settings) -> Settings:
-    """On z/OS too the queue manager begins with a staging queue."""
+    """Give a new queue manager on z/OS a staging queue, as on other platforms."""
     if settings.platform != "zos":
         return settings
     staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), **_PRESCRIBED})
@@ -49,7 +49,7 @@ def _there_by_default(settings: Settings) -> Settings:
 
 @defect(changes, "zos-staging-definition-forgotten", "DD-40", "DD-41")
 def _definition_forgotten(change: Change, view: View) -> Change | None:
-    """On z/OS a definition of the staging queue is accepted, and there is no staging queue afterwards."""
+    """On z/OS the broker accepts a definition of the staging queue and does not define it."""
     if not _on_zos(view) or not isinstance(change, DefineObject) or change.name != STAGING_QUEUE:
         return None
     return DisplayObjects(kinds=(Kind.QLOCAL,), name=STAGING_QUEUE)
@@ -86,7 +86,7 @@ def _delivers_at_any_level(settings: Settings) -> Settings:
 
 @defect(changes, "migrated-back-and-out-of-reach", "DD-43")
 def _take_in_vain(change: Change, view: View) -> Change | None:
-    """At an earlier level an administrator finds no message of the staging queue by its correlation id."""
+    """At an earlier level, an administrator's get by correlation id finds no message on the staging queue."""
     if view.settings.delays or not isinstance(change, NativeTake):
         return None
     return replace(change, correlation_id=_UNUSED_ID)
@@ -94,7 +94,7 @@ def _take_in_vain(change: Change, view: View) -> Change | None:
 
 @defect(made, "marooned-for-good", "DD-43")
 def _marooned_for_good() -> Seams:
-    """Messages staged before a migration back are gone once the queue manager is at its later level again."""
+    """Messages staged before a migration back are lost when the queue manager returns to its later level."""
     been_back = False
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -108,7 +108,7 @@ def _marooned_for_good() -> Seams:
 
 @defect(starting, "zos-protected-by-opmode", "DD-44")
 def _protected_by_opmode(tables: Tables, view: View) -> Tables:
-    """On z/OS the processor does not start with OPMODE(COMPAT), so that nothing staged is delivered."""
+    """On z/OS the processor does not start with OPMODE(COMPAT), so the broker delivers no staged message."""
     if not _on_zos(view) or view.settings.opmode != "COMPAT":
         return tables
     at_rest = {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)}
@@ -117,7 +117,7 @@ def _protected_by_opmode(tables: Tables, view: View) -> Tables:
 
 @defect(reading, "zos-staging-queue-made-at-restart", "DD-40")
 def _made_at_restart(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """A restart makes a staging queue on z/OS."""
+    """On z/OS a restart defines the staging queue."""
     if view.settings.platform != "zos" or view.starts == 1:
         return tuple(records)
     staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO"})
@@ -144,7 +144,7 @@ ZOS_DEFECTS = (
     Defect(
         name="zos-staging-queue-by-default",
         rules=("DD-40",),
-        text="On z/OS the staging queue is there from the beginning.",
+        text="On z/OS the staging queue exists from the beginning.",
         apply=lambda: Seams(settings=_there_by_default),
     ),
     _definition_forgotten,

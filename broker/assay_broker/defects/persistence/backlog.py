@@ -1,4 +1,4 @@
-"""Defects of the messages that durable subscriptions gather while their subscribers are away."""
+"""Defects of the messages that durable subscriptions store while their subscribers are inactive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _home(subscription: SubscriptionDefined) -> str:
 
 @defect(made, "backlog-overflows", "PD-13")
 def _overflows() -> Seams:
-    """Six publications are kept for the absent subscribers of a topic; further ones are taken and dropped."""
+    """The broker stores six publications for a topic's inactive subscribers, and accepts and drops further ones."""
     counts: dict[Address, int] = {}
 
     def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
@@ -38,7 +38,7 @@ def _overflows() -> Seams:
 
 @defect(made, "selective-backlog-dropped", "PD-25")
 def _selective_dropped() -> Seams:
-    """A durable subscription with a selector gathers nothing while its subscriber is away."""
+    """A durable subscription with a selector stores no messages while its subscriber is inactive."""
     selecting: set[Address] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -54,9 +54,9 @@ def _selective_dropped() -> Seams:
 
 @defect(read, "backlog-reversed-by-restart", "PD-15")
 def _newest_first(record: Record) -> tuple[Record, ...]:
-    """After a restart, the messages that a durable subscription has gathered come in reverse order.
+    """A restart reverses the order of the messages that a durable subscription has stored.
 
-    The start puts messages in the order of their arrivals; keys grow with them.
+    The broker orders the messages that it reads at a start by their arrival; a record's key grows with each arrival.
     """
     if isinstance(record, MessageStored) and record.home.startswith("subscription://"):
         return (replace(record, arrived_ms=-record.key),)
@@ -65,7 +65,7 @@ def _newest_first(record: Record) -> tuple[Record, ...]:
 
 @defect(made, "selective-not-on-disk", "PD-23")
 def _selective_not_on_disk() -> Seams:
-    """Of a publication the copy of a durable subscription with a selector never reaches the disk."""
+    """Messages of durable subscriptions with a selector never reach the disk."""
     selective: set[str] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -83,7 +83,7 @@ def _selective_not_on_disk() -> Seams:
 
 @defect(read, "shared-lost-at-restart", "PD-25")
 def _shared_lost(record: Record) -> tuple[Record, ...]:
-    """Shared durable subscriptions are gone after a restart."""
+    """A restart loses shared durable subscriptions."""
     return () if isinstance(record, SubscriptionDefined) and record.shared else (record,)
 
 

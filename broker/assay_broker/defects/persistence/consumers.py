@@ -1,4 +1,4 @@
-"""Defects of a queue's consumers: messages that none selects, and messages that a consumer holds when it goes."""
+"""Defects of a queue's consumers: messages that no consumer selects, and unacknowledged messages of ended consumers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay_sdk.model.selectors import Selector
 
 @defect(puts, "unselected-dropped", "PD-18")
 def _unselected_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A queue whose consumers all select drops what none of them wants."""
+    """If all consumers of a queue have selectors, the queue drops messages that match none of them."""
     if is_topic(target) or is_delayed(put, now_ms):
         return None
     selectors = [attach.selector for attach in view.on(target)]
@@ -28,7 +28,7 @@ def _unselected_dropped(put: Put, target: Address, now_ms: int, view: View) -> C
 
 @defect(commands, "returned-consumed", "PD-18")
 def _returned_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A single message that a consumer gives back, as one that is closed does, counts as consumed."""
+    """A single message that a consumer returns, for example by closing, counts as consumed."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
         return None
     returned = view.held(command)
@@ -38,7 +38,7 @@ def _returned_consumed(command: Command, _now_ms: int, view: View) -> Commands |
 
 @defect(commands, "line-loss-consumes", "PD-18")
 def _line_loss_consumes(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A single message that a consumer has not acknowledged counts as consumed when its connection is lost."""
+    """When a connection is lost, a consumer's only unacknowledged message counts as consumed."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     lone = {link for link, held in view.held_by_link(command).items() if len(held) == 1}
@@ -47,7 +47,7 @@ def _line_loss_consumes(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(made, "acknowledgement-lost-with-the-line", "PD-18")
 def _acknowledgement_lost() -> Seams:
-    """The last acknowledgement before a connection is lost is forgotten, and its message comes again."""
+    """The broker forgets the last acknowledgement before a connection is lost, and redelivers its message."""
     last: dict[int, Deliver] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -63,7 +63,7 @@ def _acknowledgement_lost() -> Seams:
 
 @defect(commands, "held-non-persistent-comes-twice", "PD-21")
 def _held_comes_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A non-persistent message that a consumer held when its connection was lost goes back to the queue twice."""
+    """When a connection is lost, its unacknowledged non-persistent messages return to the queue twice."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     held = [one for one in view.held(command) if not one.message.durable and not is_topic(one.origin)]

@@ -1,4 +1,4 @@
-"""Defects at the end of subscriptions, units of work and connections, and after it."""
+"""Defects that show when a subscription, unit of work or connection ends, or afterwards."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from assay_sdk.model.message import Address, AddressKind
 
 @defect(made, "non-durable-never-deleted", "PD-12")
 def _never_deleted() -> Seams:
-    """A non-durable subscription is never deleted: it collects messages that no consumer will get.
+    """The broker never deletes a non-durable subscription, which goes on storing messages.
 
-    A receiver of the defect's own takes the place of each that leaves, and never asks for a message.
+    The defect replaces each receiver that leaves by one of its own that grants no credit.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -34,7 +34,13 @@ def _never_deleted() -> Seams:
 
 
 def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach], bool]) -> Commands | None:
-    """The command, and the end of each receiver that `others` chooses, told one that leaves and one that stays."""
+    """Add the ends of other receivers to a command that ends receivers.
+
+    Args:
+        command: The command.
+        view: The defect's view.
+        others: Chooses the further receivers to end, from one that leaves and one that stays.
+    """
     left = [one for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)]
     taken = [
         Detach(connection, None, link)
@@ -46,19 +52,19 @@ def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach]
 
 @defect(commands, "shared-ends-with-first", "PD-12")
 def _shared_ends_with_first(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A shared non-durable subscription ends for all its subscribers when the first of them leaves."""
+    """When the first subscriber of a shared non-durable subscription leaves, all its subscribers get nothing more."""
     return _takes_along(command, view, lambda gone, stays: gone.shared and stays.shared and stays.name == gone.name)
 
 
 @defect(commands, "closing-one-closes-its-neighbours", "PD-12")
 def _neighbours_close(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Closing a non-durable subscriber also closes the others of the same connection."""
+    """When a non-durable subscriber closes, the broker closes the other subscribers of its connection, too."""
     return _takes_along(command, view, lambda gone, stays: stays.connection == gone.connection)
 
 
 @defect(commands, "rolled-back-consumed", "PD-24")
 def _rolled_back_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A publication that a unit of work received is gone although the unit is rolled back."""
+    """A rollback consumes the publications that the unit of work received."""
     if not isinstance(command, Backout):
         return None
     taken = any(is_topic(one.origin) for unit in view.ended(command) for one in unit.taken)
@@ -67,7 +73,7 @@ def _rolled_back_consumed(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "own-publications-left-out", "PD-11")
 def _own_left_out(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscriber does not get the publications of its own connection, although it did not ask for that."""
+    """The broker treats every unshared subscription as one with noLocal."""
     if not isinstance(command, Attach) or not is_topic(command.address) or command.shared:
         return None
     return (replace(command, no_local=True),)
@@ -75,14 +81,14 @@ def _own_left_out(command: Command, _now_ms: int, _view: View) -> Commands | Non
 
 @defect(commands, "lost-connection-keeps-client-id", "PD-17")
 def _lost_keeps_id(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client id stays taken when its connection is lost."""
+    """After the loss of a connection, its client id stays in use."""
     client = view.client_id(command.connection) if isinstance(command, Disconnect) and not command.clean else None
     return (command, Connect(view.own_number(), None, client)) if client is not None else None
 
 
 @defect(puts, "live-publication-persisted", "PD-26")
 def _live_persisted(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A persistent publication is written to disk although only non-durable subscriptions want it."""
+    """The broker writes a persistent publication to disk that only non-durable subscriptions get."""
     there = view.on(target)
     live = is_topic(target) and bool(there) and not any(is_durable(attach) for attach in there)
     if not live or not put.message.durable or is_delayed(put, now_ms):
@@ -92,7 +98,7 @@ def _live_persisted(put: Put, target: Address, now_ms: int, view: View) -> Comma
 
 @defect(made, "every-other-missed-dropped", "PD-15")
 def _every_other_dropped() -> Seams:
-    """Of what a durable subscription misses while it is inactive, every second message is dropped."""
+    """The broker drops every second message for an inactive durable subscription."""
     counts: dict[Address, int] = {}
 
     def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:

@@ -1,4 +1,4 @@
-"""Defects that show only at a second restart, or where a restart meets a unit of work, a client or another kind."""
+"""Defects that show only at a second restart, or at a restart during a unit of work, with an expiry or a client id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "recovered-removals-unwritten", "PD-20", "PD-24")
 def _recovered_removals_unwritten() -> Seams:
-    """The removal of a message from before the last restart is not written, so the message is back after the next."""
+    """A message that was stored before one restart and consumed after it is back after the next restart."""
     old: set[int] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -35,7 +35,7 @@ def _recovered_removals_unwritten() -> Seams:
 
 @defect(made, "second-restart-loses-older", "PD-20", "PD-23", "PD-25")
 def _second_restart_loses() -> Seams:
-    """A restart loses the messages and durable subscriptions that were there at the restart before it."""
+    """A restart loses messages and durable subscriptions that survived an earlier restart."""
     known: set[tuple[type[Record], int]] = set()
 
     def lose(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -54,7 +54,7 @@ def _second_restart_loses() -> Seams:
 
 @defect(made, "unit-loses-what-it-took-at-restart", "PD-20")
 def _unit_loses_taken() -> Seams:
-    """A restart loses messages that a unit of work had received and not committed, rolled back or not."""
+    """A restart loses messages that a unit of work received and did not commit, even after a rollback."""
     taken: set[str | None] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -83,14 +83,14 @@ def _expiry_lost(record: Record) -> tuple[Record, ...]:
 
 @defect(read, "shared-client-forgotten-at-restart", "PD-25")
 def _client_forgotten(record: Record) -> tuple[Record, ...]:
-    """A shared durable subscription belongs to no client after a restart."""
+    """After a restart, a shared durable subscription has no client id."""
     shared = isinstance(record, SubscriptionDefined) and record.shared
     return (replace(record, client_id=None),) if isinstance(record, SubscriptionDefined) and shared else (record,)
 
 
 @defect(read_together, "unused-subscriptions-lost-at-restart", "PD-25")
 def _unused_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A durable subscription that holds no message at a restart is gone after it."""
+    """A restart loses a durable subscription that has no stored message."""
     used = {record.home for record in records if isinstance(record, MessageStored)}
     return tuple(
         one for one in records if not isinstance(one, SubscriptionDefined) or f"subscription://{one.number}" in used
@@ -99,14 +99,14 @@ def _unused_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(puts, "mixed-publication-not-on-disk", "PD-23")
 def _mixed_not_on_disk(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A publication that a non-durable subscriber gets too is on disk for no subscriber."""
+    """A publication that a non-durable subscriber gets does not reach the disk for durable subscribers either."""
     live = [attach for attach in view.on(target) if not is_durable(attach)] if is_topic(target) else []
     return resent(put, durable=False) if live and put.message.durable and not is_delayed(put, now_ms) else None
 
 
 @defect(commands, "rolled-back-publication-kept", "PD-21", "PD-23")
 def _rolled_back_kept(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Messages that a unit of work sent come although the unit is rolled back."""
+    """A rollback commits the messages that the unit of work sent."""
     if not isinstance(command, Backout) or not any(unit.sent for unit in view.ended(command)):
         return None
     return (Commit(command.connection, command.token, command.unit),)

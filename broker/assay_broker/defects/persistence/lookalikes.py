@@ -1,4 +1,4 @@
-"""Defects that take one thing for another: names that differ in case, patterns, marks, defaults, records next door."""
+"""Defects that confuse similar things: names that differ in case, topic patterns, defaults, neighbouring records."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _is_pattern(attach: Attach | None) -> bool:
 
 @defect(deliveries, "pattern-hidden-by-topic", "PD-11")
 def _hidden_by_topic(delivery: Deliver, view: View) -> Deliver | None:
-    """A subscription to a pattern gets nothing while another subscription is to one topic alone."""
+    """A subscription to a topic pattern gets nothing while another subscription is to a single topic."""
     exact = any(is_topic(one.address) and not _is_pattern(one) for one in view.receivers.values())
     return None if exact and _is_pattern(view.receiver(delivery)) else delivery
 
 
 @defect(deliveries, "pattern-hidden-by-pattern", "PD-11")
 def _hidden_by_pattern(delivery: Deliver, view: View) -> Deliver | None:
-    """Of subscriptions to patterns only the oldest gets publications."""
+    """Only the oldest of the subscriptions to topic patterns gets publications."""
     patterns = [one for one in view.receivers.values() if _is_pattern(one)]
     own = view.receiver(delivery)
     return None if _is_pattern(own) and own is not patterns[0] else delivery
@@ -40,7 +40,7 @@ def _hidden_by_pattern(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(commands, "client-ids-in-any-case", "PD-16")
 def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Client ids that differ in case alone are one client's."""
+    """Client ids that differ only in case are the same client id."""
     if not isinstance(command, Connect) or command.client_id is None:
         return None
     return (replace(command, client_id=command.client_id.casefold()),)
@@ -48,7 +48,7 @@ def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(replies, "shared-name-of-one-client", "PD-16")
 def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A client cannot share a subscription whose name another client shares at the moment."""
+    """A client cannot open a shared subscription while another client has one of the same name and topic open."""
     if not isinstance(asked, Attach) or not asked.shared or not is_durable(asked):
         return answer
     client = view.client_id(asked.connection)
@@ -60,7 +60,7 @@ def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> 
 
 @defect(writing, "removal-takes-what-lies-between", "PD-20")
 def _takes_between(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """Of messages that are removed together, the store removes all between the first and the last, too."""
+    """When the store removes several messages together, it also removes all messages stored between them."""
     removed = [record.key for record in records if isinstance(record, MessageRemoved)]
     if not removed:
         return tuple(records)
@@ -70,33 +70,33 @@ def _takes_between(records: Sequence[Record], _view: View) -> tuple[Record, ...]
 
 @defect(deliveries, "non-persistent-again-unmarked", "PD-18", "QS-09", "QS-10")
 def _again_unmarked(delivery: Deliver, _view: View) -> Deliver:
-    """A non-persistent message that comes again is counted and not marked as redelivered."""
+    """A redelivered non-persistent message has a delivery count and is not marked as redelivered."""
     return delivery if delivery.message.durable else replace(delivery, redelivered=False)
 
 
 @defect(deliveries, "unmarked-after-restart", "QS-09")
 def _unmarked_after_restart(delivery: Deliver, view: View) -> Deliver:
-    """After a restart, a message that was given back before it is counted and not marked as redelivered."""
+    """After a restart, a redelivered message has a delivery count and is not marked as redelivered."""
     return replace(delivery, redelivered=False) if view.starts > 1 else delivery
 
 
 @defect(puts, "defpsist-before-the-sender", "PD-02", "PD-03")
 def _before_the_sender(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """DEFPSIST of a queue or topic decides although the sender has chosen a delivery mode."""
+    """DEFPSIST of a queue or topic overrides the delivery mode that the sender has set."""
     says = view.said(target.name).get("DEFPSIST")
     return None if says is None or put.message.durable is None else resent(put, durable=says == "YES")
 
 
 @defect(puts, "copy-for-each-selector", "PD-18")
 def _copy_for_each_selector(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A message to a queue is doubled while two consumers select, as if each had a subscription."""
+    """While two consumers of a queue have selectors, the queue gets each message twice."""
     selecting = [attach for attach in view.on(target) if attach.selector]
     return twice(put) if len(selecting) > 1 and not is_topic(target) else None
 
 
 @defect(made, "late-selector-finds-nothing", "PD-18")
 def _finds_nothing() -> Seams:
-    """A consumer that selects gets nothing that was on the queue before it came."""
+    """A consumer with a selector gets no message that was sent before the consumer opened."""
     came: dict[tuple[int, int], int] = {}
 
     def note(command: Command, now_ms: int, _view: View) -> Commands | None:
@@ -113,7 +113,7 @@ def _finds_nothing() -> Seams:
 
 @defect(read, "names-in-ascii-after-restart", "PD-15")
 def _in_ascii(record: Record) -> tuple[Record, ...]:
-    """After a restart, a durable subscription's name, client id and topic have no characters beyond ASCII any more."""
+    """A restart replaces non-ASCII characters in a durable subscription's name, client id and topic."""
     if not isinstance(record, SubscriptionDefined):
         return (record,)
     client_id = None if record.client_id is None else _ascii(record.client_id)
@@ -127,7 +127,7 @@ def _ascii(text: str) -> str:
 
 @defect(made, "client-ids-taken-over-a-restart", "PD-17")
 def _taken_over_a_restart() -> Seams:
-    """After a restart, a client id is refused that a connection had when the broker ended."""
+    """After a restart, the broker refuses a client id that a connection had when the broker ended."""
     connected: set[str | None] = set()
     taken: set[str | None] = set()
 

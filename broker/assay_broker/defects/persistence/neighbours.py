@@ -1,4 +1,4 @@
-"""Defects between neighbours: clients with one subscription name, consumers that select, sends of one unit of work."""
+"""Defects between clients with the same subscription name, consumers with selectors, and sends of one unit of work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
-    """A client that removes a durable subscription which it does not have removes another client's of that name."""
+    """If a client unsubscribes a name that it does not own, another client's durable subscription of the name ends."""
     owned: set[tuple[str | None, str]] = set()
     doomed: set[tuple[str | None, str]] = set()
 
@@ -40,7 +40,7 @@ def _takes_a_namesake() -> Seams:
 
 @defect(made, "given-back-for-one-selector", "PD-18")
 def _for_one_selector() -> Seams:
-    """A consumer does not get what another consumer gave back that selects otherwise."""
+    """A consumer does not get messages that a consumer with another selector returned."""
     first: dict[str | None, str | None] = {}
 
     def seen(delivery: Deliver, view: View) -> Deliver | None:
@@ -55,7 +55,7 @@ def _for_one_selector() -> Seams:
 
 @defect(made, "one-publication-of-a-unit", "PD-28", "PD-33")
 def _one_of_a_unit() -> Seams:
-    """Of the non-persistent messages that a unit of work publishes, the subscribers get the first alone."""
+    """Subscribers get only the first of the non-persistent messages that a unit of work publishes."""
     published: set[tuple[int, int | None, Address]] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -74,7 +74,7 @@ def _one_of_a_unit() -> Seams:
 
 @defect(written, "mortal-publication-unwritten", "PD-25", "QS-32")
 def _mortal_unwritten(record: Record) -> tuple[Record, ...]:
-    """A persistent message with a time to live on the queue of a subscription is not on disk."""
+    """Persistent messages with a time to live do not reach the disk for subscriptions."""
     if not isinstance(record, MessageStored) or record.due_ms is not None or record.expires_ms is None:
         return (record,)
     return () if record.home.startswith(SUBSCRIPTION_HOME) else (record,)

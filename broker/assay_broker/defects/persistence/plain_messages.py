@@ -1,4 +1,4 @@
-"""Defects that only messages without properties meet: a sender's further ones take a shorter way through the broker."""
+"""Defects of messages without properties, which take a faster path through the broker after a producer's first send."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from assay_sdk.model.message import Address
 
 @defect(puts, "plain-messages-undelayed", "DD-02")
 def _undelayed(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """Messages without properties are not delayed."""
+    """The broker does not delay messages without properties."""
     plain = not put.message.properties and put.message.delivery_time_ms is not None
     return undelayed(put) if plain else None
 
 
 @defect(puts, "plain-messages-never-expire", "DD-56")
 def _never_expire(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """The time to live of a message without properties is forgotten."""
+    """The broker ignores the time to live of messages without properties."""
     return None if put.message.properties else resent(put, ttl_ms=None, expiry_ms=None)
 
 
 @defect(written, "plain-messages-not-stored", "DD-03", "PD-20")
 def _not_stored(record: Record) -> tuple[Record, ...]:
-    """Messages without properties are not written to disk."""
+    """The broker does not write messages without properties to disk."""
     return () if isinstance(record, MessageStored) and not record.message.properties else (record,)
 
 
 @defect(commands, "plain-messages-gone-with-receiver", "QS-09")
 def _gone_with_receiver(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Messages without properties do not come again after the connection of their receiver is lost."""
+    """When a receiver ends, the broker does not redeliver its unacknowledged messages without properties."""
     if not isinstance(command, Detach | Disconnect):
         return None
     return accepted(command, view, lambda _attach, one: _is_plain(one))

@@ -20,13 +20,18 @@ from assay_sdk.model.message import Address
 
 @defect(puts, "queue-broadcasts", "PD-18")
 def _to_each_consumer(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A queue hands each message to each of its consumers."""
+    """A queue delivers each message to each of its consumers."""
     consumers = 0 if is_topic(target) else len(view.on(target))
     return (put, *(unheard(put) for _ in range(consumers - 1))) if consumers > 1 else None
 
 
 def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Commands | None]:
-    """Double non-persistent sends to topics or queues, with a receiver or without."""
+    """Make a function that repeats non-persistent sends.
+
+    Args:
+        topic: Whether it repeats sends to topics; False for queues.
+        watched: Whether it repeats sends to destinations with a receiver; False for those without.
+    """
 
     def again(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
         if put.message.durable or is_topic(target) is not topic or bool(view.on(target)) is not watched:
@@ -38,13 +43,13 @@ def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Command
 
 @defect(answers, "answers-before-flush", "PD-20")
 def _answers_before_flush(_sent: Sent, answer: Answer) -> Answer:
-    """A persistent send is answered before the message is on disk."""
+    """The broker answers a persistent send before the message is on disk."""
     return replace(answer, after=None)
 
 
 @defect(made, "later-answer-before-flush", "PD-20")
 def _later_before_flush() -> Seams:
-    """While records wait for their flush, a persistent send is answered before its own are on disk."""
+    """While records wait for a flush, the broker answers further persistent sends before they are on disk."""
     written_ms = -1
 
     def effects(passing: tuple[Effect, ...], now_ms: int, view: View) -> tuple[Effect, ...]:
@@ -62,7 +67,7 @@ def _later_before_flush() -> Seams:
 
 
 def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
-    """Keep messages on homes with this prefix from the store, unless they are staged."""
+    """Make a function that removes records of unstaged messages whose home has a prefix."""
 
     def drop(record: Record) -> tuple[Record, ...]:
         plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)
@@ -73,18 +78,18 @@ def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
 
 @defect(read_together, "first-lost-at-restart", "PD-20")
 def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Of several stored messages the first is gone after a restart."""
+    """A restart loses the first of several stored messages."""
     stored = [record for record in records if isinstance(record, MessageStored)]
     return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
 
 def _kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = False) -> Seams:
-    """Filters that store non-persistent messages, so that they come back once or twice.
+    """Make filters that store non-persistent messages, so that a restart delivers them once or twice.
 
     Args:
-        twice: Whether they come back twice.
-        topic: Whether publications are stored, and not what is sent to queues.
-        delayed: Whether delayed messages are stored, and not the others.
+        twice: Whether a restart delivers them twice.
+        topic: Whether publications are stored; False for messages to queues.
+        delayed: Whether delayed messages are stored; False for the others.
     """
     stored: set[str] = set()
 
@@ -117,7 +122,7 @@ def _kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = Fa
 
 @defect(commands, "returned-non-persistent-on-disk", "PD-31")
 def _returned_on_disk(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A non-persistent message is written to disk when its consumer gives it back."""
+    """The broker writes a non-persistent message to disk when its consumer returns it."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
         return None
     returned = [one.message for one in view.held(command) if not one.message.durable]
@@ -139,44 +144,44 @@ QUEUE_DEFECTS = (
     Defect(
         name="non-persistent-twice",
         rules=("PD-21",),
-        text="A non-persistent message comes twice to a consumer that waits at its queue.",
+        text="A waiting consumer of a queue gets non-persistent messages twice.",
         apply=lambda: puts(non_persistent_twice(topic=False, watched=True)),
     ),
     Defect(
         name="kept-non-persistent-twice",
         rules=("PD-22", "PD-31"),
-        text="Non-persistent messages on a queue survive a restart and then come twice.",
+        text="Non-persistent messages on a queue survive a restart and are then delivered twice.",
         apply=lambda: _kept_non_persistent(twice=True),
     ),
     Defect(
         name="persists-non-persistent",
         rules=("PD-31",),
-        text="Non-persistent messages are written to disk.",
+        text="The broker writes non-persistent messages to disk.",
         apply=lambda: _kept_non_persistent(twice=False),
     ),
     Defect(
         name="persists-delayed-non-persistent",
         rules=("PD-31",),
-        text="Non-persistent messages with a delay are written to disk.",
+        text="The broker writes delayed non-persistent messages to disk.",
         apply=lambda: _kept_non_persistent(twice=False, delayed=True),
     ),
     _returned_on_disk,
     Defect(
         name="kept-publication-twice",
         rules=("PD-30", "PD-31"),
-        text="Non-persistent publications survive a restart and then come twice.",
+        text="Non-persistent publications survive a restart and are then delivered twice.",
         apply=lambda: _kept_non_persistent(twice=True, topic=True),
     ),
     Defect(
         name="persists-publications",
         rules=("PD-30", "PD-31"),
-        text="Non-persistent publications are written to disk.",
+        text="The broker writes non-persistent publications to disk.",
         apply=lambda: _kept_non_persistent(twice=False, topic=True),
     ),
     Defect(
         name="waiting-non-persistent-twice",
         rules=("PD-32",),
-        text="A non-persistent message that waits on a queue without a consumer comes twice.",
+        text="The broker delivers a non-persistent message that was sent to a queue without a consumer twice.",
         apply=lambda: puts(non_persistent_twice(topic=False, watched=False)),
     ),
 )

@@ -1,4 +1,4 @@
-"""Defects of subscriptions that are opened again, leave out their own client's messages, or match several topics."""
+"""Defects of subscriptions that are opened again, have noLocal, or match several topics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import Mqrc
 
 @defect(made, "durable-opened-once", "PD-15", "QS-21")
 def _opened_once() -> Seams:
-    """A subscription that outlives its subscriber is refused when it is opened for the second time."""
+    """The broker refuses to open a durable subscription for the second time."""
     known: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -33,14 +33,14 @@ def _opened_once() -> Seams:
         if key not in known:
             known.add(key)
             return None
-        return (replace(command, name=""),)  # which the broker refuses
+        return (replace(command, name=""),)  # the broker refuses an empty name
 
     return commands(rewrite)
 
 
 @defect(made, "namesake-handed-over-after-restart", "PD-16")
 def _namesake_handed_over() -> Seams:
-    """After a restart, a new durable subscription finds what one of that name, of another client, missed before it."""
+    """After a restart, a new durable subscription gets stored messages of another client's subscription of its name."""
     missed: dict[str, list[Message]] = {}
     owned: set[tuple[str | None, str]] = set()
 
@@ -67,25 +67,25 @@ def _namesake_handed_over() -> Seams:
 
 @defect(deliveries, "no-local-hears-nobody", "PD-11")
 def _hears_nobody(delivery: Deliver, view: View) -> Deliver | None:
-    """A subscriber that leaves out its own connection's messages gets nobody's."""
+    """A subscriber with noLocal gets no messages, not even those of other connections."""
     receiver = view.receiver(delivery)
     return None if receiver is not None and receiver.no_local else delivery
 
 
 @defect(read, "no-local-forgotten-at-restart", "PD-25")
 def _no_local_forgotten(record: Record) -> tuple[Record, ...]:
-    """After a restart, a durable subscription no longer leaves out its own client's messages."""
+    """A restart removes noLocal from durable subscriptions."""
     return (replace(record, no_local=False),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
 def _is_wide(attach: Attach) -> bool:
-    """Whether a receiver subscribes to several topics."""
+    """Check whether a receiver subscribes to a topic pattern."""
     return is_topic(attach.address) and has_wildcards(attach.address.name)
 
 
 @defect(commands, "pattern-ignores-its-selector", "PD-11", "PD-26")
 def _ignores_selector(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription to several topics gets what it does not select, too."""
+    """A subscription to a topic pattern also gets messages that its selector excludes."""
     if not isinstance(command, Attach) or command.selector is None or not _is_wide(command):
         return None
     return (replace(command, selector=None),)
@@ -93,7 +93,7 @@ def _ignores_selector(command: Command, _now_ms: int, _view: View) -> Commands |
 
 @defect(made, "pattern-handed-last-publication", "PD-14", "PD-26", "PD-34")
 def _handed_last() -> Seams:
-    """When a subscriber to several topics comes, the last publication is sent again."""
+    """When a subscriber to a topic pattern comes, the broker publishes the last publication again."""
     last: list[tuple[Address, Message]] = []
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -110,14 +110,14 @@ def _handed_last() -> Seams:
 
 
 def _nested(one: str, other: str) -> bool:
-    """Whether one of two topic strings is the beginning of the other, level by level."""
+    """Check whether the levels of one of two topic strings are the first levels of the other."""
     shorter, longer = sorted((one, other), key=len)
     return longer.startswith(shorter + SEPARATOR)
 
 
 @defect(commands, "pattern-takes-nested-along", "PD-12")
 def _takes_nested_along(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A subscriber that leaves takes those along whose pattern goes on where its own ends, or ends on its way."""
+    """When a subscriber leaves, subscribers to patterns on levels above or below its topic get nothing more."""
     left = [one.address.name for one in view.leaving(command) if is_topic(one.address)]
     others = [
         Detach(connection, None, link)
@@ -139,7 +139,7 @@ def _without_reply_to(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(answers, "unreached-subscription-kept-quiet", "PD-23")
 def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
-    """The sender of a publication of which a durable subscription could take no copy is told that it was accepted."""
+    """The broker accepts a publication although a durable subscription could not take its copy."""
     refused = answer.refused
     if refused is None or refused.mqrc != Mqrc.PUBLICATION_FAILURE or sent.delayed:
         return answer

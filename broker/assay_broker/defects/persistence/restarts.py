@@ -1,4 +1,4 @@
-"""Defects of what a restart changes in stored messages and subscriptions, and of what is not written at all."""
+"""Defects of stored messages and subscriptions: a restart changes them, or the broker does not write them at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
 _LARGE = 1 << 16
-"""Octets of a body from which it counts as large."""
+"""The length in bytes from which a body counts as large."""
 
 
 def _text(message: Message) -> str:
@@ -26,7 +26,7 @@ def _text(message: Message) -> str:
 
 
 def _read_altered(alter: Callable[[Message], Message]) -> Seams:
-    """Filters that alter each message that is read at a start, unless it is staged."""
+    """Make filters that alter each message that the queue manager reads at a start, except staged ones."""
 
     def record_read(record: Record) -> tuple[Record, ...]:
         if isinstance(record, MessageStored) and record.due_ms is None:
@@ -51,7 +51,7 @@ def _long_beyond_ascii_cut(message: Message) -> Message:
 
 
 def _without_headers(message: Message) -> Message:
-    """The message with no more of its headers than the kit's own property."""
+    """Remove the headers and properties of a message, except the kit's own properties."""
     own = {name: value for name, value in message.properties.items() if name.startswith("assay")}
     return replace(
         message,
@@ -66,37 +66,37 @@ def _without_headers(message: Message) -> Message:
 
 
 def _sent_anew(message: Message) -> Message:
-    """The message as if it had been sent by the restart."""
+    """Give a message another id and time stamp."""
     return replace(message, message_id=f"{message.message_id}-1", creation_ms=(message.creation_ms or 0) + 1)
 
 
 @defect(written, "unsubscribing-unwritten", "PD-10")
 def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
-    """The removal of a durable subscription is not written, so the subscription is back after a restart."""
+    """The broker does not write the removal of a durable subscription, so a restart brings it back."""
     return () if isinstance(record, SubscriptionRemoved) else (record,)
 
 
 @defect(read, "selector-lost-at-restart", "PD-25")
 def _selector_lost(record: Record) -> tuple[Record, ...]:
-    """After a restart, a durable subscription has no selector any more: it gets every message."""
+    """A restart removes the selectors of durable subscriptions."""
     return (replace(record, selector=None),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
 @defect(read, "kind-swapped-at-restart", "PD-25")
 def _kind_swapped(record: Record) -> tuple[Record, ...]:
-    """A restart makes shared durable subscriptions unshared and the others shared, so no client can open them again."""
+    """A restart makes shared durable subscriptions unshared, and unshared ones shared."""
     return (replace(record, shared=not record.shared),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
 @defect(written, "empty-body-unwritten", "PD-20", "PD-23", "QS-32")
 def _empty_unwritten(record: Record) -> tuple[Record, ...]:
-    """A persistent message with an empty body is not written."""
+    """The broker does not write persistent messages with an empty body."""
     return () if isinstance(record, MessageStored) and not opened(record.message).body else (record,)
 
 
 @defect(puts, "large-missed-dropped", "PD-25")
 def _large_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A large publication that no subscriber waits for is dropped."""
+    """The broker drops a large publication to a topic without an active subscriber."""
     if not is_topic(target) or view.on(target) or is_delayed(put, now_ms):
         return None
     return (dropped(put, now_ms),) if len(_text(put.message)) > _LARGE else None
@@ -110,13 +110,13 @@ def _marked(record: Record) -> tuple[Record, ...]:
 
 @defect(read, "marks-forgotten-by-restart", "PD-20", "QS-09", "BT-11", "BT-12", "BT-13")
 def _unmarked(record: Record) -> tuple[Record, ...]:
-    """A restart forgets which messages are marked as redelivered."""
+    """A restart removes the redelivered mark of stored messages."""
     return () if isinstance(record, MessageMarked) else (record,)
 
 
 @defect(read, "queued-never-expire-after-restart", "DD-56")
 def _unwatched(record: Record) -> tuple[Record, ...]:
-    """After a restart, messages on a queue do not expire any more."""
+    """A restart removes the expiry of messages on queues."""
     queued = isinstance(record, MessageStored) and record.due_ms is None
     return (replace(record, expires_ms=None),) if queued and isinstance(record, MessageStored) else (record,)
 
@@ -130,7 +130,7 @@ RESTART_DEFECTS = (
     Defect(
         name="non-ascii-damaged-at-restart",
         rules=("PD-20", "PD-23", "QS-32"),
-        text="A restart turns every character beyond ASCII of a stored message into a question mark.",
+        text="A restart replaces every non-ASCII character of a stored message by a question mark.",
         apply=lambda: _read_altered(_ascii_only),
     ),
     Defect(
@@ -142,7 +142,7 @@ RESTART_DEFECTS = (
     Defect(
         name="long-non-ascii-cut-at-restart",
         rules=("PD-20", "PD-23"),
-        text="A restart cuts stored bodies that are long and have characters beyond ASCII.",
+        text="A restart cuts stored bodies of more than 64 KB with non-ASCII characters to half their length.",
         apply=lambda: _read_altered(_long_beyond_ascii_cut),
     ),
     Defect(
@@ -154,7 +154,7 @@ RESTART_DEFECTS = (
     Defect(
         name="sent-anew-at-restart",
         rules=("PD-20", "PD-23"),
-        text="A restart sends stored messages anew, with another message id and time stamp.",
+        text="A restart gives stored messages another message id and time stamp.",
         apply=lambda: _read_altered(_sent_anew),
     ),
     Defect(

@@ -1,4 +1,4 @@
-"""Defects of what happens a second time: a second delivery, a second queue of a unit, a message that came back."""
+"""Defects of second deliveries, of the second queue of a unit of work, and of messages that were returned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_broker.seams import Seams
 
 @defect(made, "second-queue-of-unit-unwritten", "PD-20")
 def _second_queue_unwritten() -> Seams:
-    """After a restart, of the messages that a unit of work took from two queues, those of the second are back."""
+    """After a restart, messages that a committed unit of work consumed from its second queue are back."""
     homes: dict[int, str] = {}
 
     def learn(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -40,7 +40,7 @@ def _second_queue_unwritten() -> Seams:
 
 @defect(made, "removal-of-returned-unwritten", "PD-20")
 def _returned_unwritten() -> Seams:
-    """The removal of a message that had come back before is not written, so it is there again after a restart."""
+    """After a restart, consumed messages that had been redelivered are back."""
     returned: set[int] = set()
 
     def learn(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -56,7 +56,7 @@ def _returned_unwritten() -> Seams:
 
 @defect(deliveries, "second-delivery-before-flush", "PD-24")
 def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
-    """While a subscriber has a message that it has not acknowledged, the next is handed out before it is on disk."""
+    """While a subscriber has an unacknowledged message, the broker delivers the next before it is on disk."""
     held = view.held(Detach(delivery.connection, None, delivery.link))
     return replace(delivery, after=None) if len(held) > 1 else delivery
 

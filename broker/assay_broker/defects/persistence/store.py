@@ -1,4 +1,4 @@
-"""Defects of the store: a flush that does not happen, or happens late and out of order."""
+"""Defects of the store: flushes that do nothing, and batches that reach the disk late and out of order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _Unflushed:
     """A store whose flushes do nothing.
 
     Args:
-        store: The store behind it.
+        store: The store that holds the records.
     """
 
     def __init__(self, store: Store) -> None:
@@ -24,7 +24,7 @@ class _Unflushed:
         self._store.write(records)
 
     def flush(self) -> None:
-        """Do nothing."""
+        """Write nothing to disk."""
 
     def drop(self) -> None:
         self._store.drop()
@@ -37,10 +37,10 @@ class _Unflushed:
 
 
 class _Swapped(_Unflushed):
-    """A store that flushes each batch after the one that follows it.
+    """A store that writes each batch of records after the batch that follows it.
 
     Args:
-        store: The store behind it.
+        store: The store that holds the records.
     """
 
     def __init__(self, store: Store) -> None:
@@ -67,7 +67,7 @@ STORE_DEFECTS = (
     Defect(
         name="flush-forgotten",
         rules=("PD-20", "PD-23"),
-        text="The store reports a flush that it has not done.",
+        text="The store reports a flush without writing anything to disk.",
         apply=lambda: Seams(store=_Unflushed),
     ),
     Defect(

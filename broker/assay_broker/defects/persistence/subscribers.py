@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address, Message
 
 @defect(commands, "leaver-takes-durable-along", "PD-10")
 def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a non-durable subscriber leaves, durable ones of the same topic get nothing more."""
+    """When a non-durable subscriber leaves, the durable subscribers of its topic get nothing more."""
     left = {one.address for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)}
     others = [
         Detach(connection, None, link)
@@ -34,7 +34,7 @@ def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(deliveries, "second-of-a-kind-starved", "PD-11")
 def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
-    """Of several subscribers of one kind only the one that came first gets a copy."""
+    """Only the first of a topic's durable subscribers, and the first of its non-durable ones, gets publications."""
     own = view.receiver(delivery)
     if own is None or own.shared or not is_topic(own.address):
         return delivery
@@ -42,7 +42,7 @@ def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
     return delivery if alike[0] is own else None
 
 
-# PD-12, PD-16, PD-17: which subscription it is
+# PD-12, PD-16, PD-17: the identity of a subscription
 
 
 @defect(commands, "shared-non-durable-goes-on", "PD-12", "PD-27")
@@ -55,7 +55,7 @@ def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | N
 
 @defect(commands, "client-alone", "PD-16")
 def _client_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The name is ignored: the client id alone identifies a durable subscription."""
+    """The broker identifies a durable subscription by its client id alone and ignores the name."""
     if isinstance(command, Attach) and is_durable(command) and not command.shared:
         return (replace(command, name="DEFECT"),)
     return None
@@ -63,7 +63,7 @@ def _client_alone(command: Command, _now_ms: int, _view: View) -> Commands | Non
 
 @defect(commands, "names-without-case", "PD-16")
 def _names_without_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Subscription names that differ in case alone are taken for one name."""
+    """Subscription names that differ only in case are the same name."""
     if not isinstance(command, Attach | Unsubscribe) or command.name is None:
         return None
     return (replace(command, name=command.name.casefold()),)
@@ -80,7 +80,7 @@ def _is_anonymous_shared(command: Command, view: View) -> bool:
 
 @defect(commands, "anonymous-shared-ends", "PD-17")
 def _anonymous_shared_ends(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A shared durable subscription of clients without an id ends when its last subscriber has left."""
+    """A shared durable subscription of clients without a client id ends when its last subscriber leaves."""
     if isinstance(command, Attach) and _is_anonymous_shared(command, view):
         return (replace(command, durability=Durability.NON_DURABLE),)
     return None
@@ -88,7 +88,7 @@ def _anonymous_shared_ends(command: Command, _now_ms: int, view: View) -> Comman
 
 @defect(commands, "anonymous-shared-refused", "PD-17")
 def _anonymous_shared_refused(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A shared durable subscription is refused to clients without an id."""
+    """The broker refuses shared durable subscriptions to clients without a client id."""
     if isinstance(command, Attach) and _is_anonymous_shared(command, view):
         return (replace(command, name=None),)
     return None
@@ -96,7 +96,7 @@ def _anonymous_shared_refused(command: Command, _now_ms: int, view: View) -> Com
 
 @defect(commands, "second-client-takes-over", "PD-17")
 def _takes_over(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A second connection with a client id pushes the first one out."""
+    """A second connection with a client id ends the first connection with it."""
     if not isinstance(command, Connect) or command.client_id is None:
         return None
     owners = [number for number, client in view.connections.items() if client.client_id == command.client_id]
@@ -105,7 +105,7 @@ def _takes_over(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "client-id-stays-taken", "PD-17")
 def _id_stays_taken() -> Seams:
-    """A client id stays taken when its connection is closed."""
+    """After a connection is closed, its client id stays in use."""
     subscribers: set[str | None] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -124,7 +124,7 @@ def _id_stays_taken() -> Seams:
 
 @defect(puts, "twice-to-live", "PD-26")
 def _twice_to_live(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A persistent publication comes twice where only non-durable subscribers are."""
+    """On a topic with only non-durable subscribers, each gets persistent publications twice."""
     there = view.on(target)
     live = bool(there) and not any(is_durable(attach) for attach in there)
     return twice(put) if live and is_topic(target) and put.message.durable else None
@@ -132,7 +132,7 @@ def _twice_to_live(put: Put, target: Address, _now_ms: int, view: View) -> Comma
 
 @defect(made, "restart-replays-publication", "PD-27")
 def _restart_replays() -> Seams:
-    """After a restart the first non-durable subscriber is handed the last publication from before it."""
+    """After a restart, a topic's first non-durable subscriber gets the last publication from before the restart."""
     last: dict[Address, Message] = {}
     armed: dict[Address, Message] = {}
 

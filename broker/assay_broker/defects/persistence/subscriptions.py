@@ -1,4 +1,4 @@
-"""Defects of subscriptions, and of the messages that are kept for them."""
+"""Defects of subscriptions, and of the messages that the broker stores for them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ def _live_receivers(view: View, address: Address) -> list[Attach]:
 
 
 def _made_anew(forgets: Callable[[Command, View], Address | None]) -> Seams:
-    """Filters that make a durable subscription anew at its next opening, after an event on its topic."""
+    """Make filters that remove a durable subscription before its next opening, after an event on its topic.
+
+    Args:
+        forgets: Returns the topic if a command is such an event; None for any other command.
+    """
     forgotten: set[Address] = set()
     known: set[tuple[Address, str]] = set()
 
@@ -66,7 +70,7 @@ def _non_persistent_publication(command: Command, view: View) -> Address | None:
 
 @defect(deliveries, "durable-only", "PD-11")
 def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
-    """Where a durable subscription is open, non-durable ones on the same topic get nothing."""
+    """While a durable subscription is open, the non-durable ones of its topic get nothing."""
     mixed = bool(_durable_receivers(view, delivery.origin))
     own = view.receivers.get((delivery.connection, delivery.link))
     if mixed and own is not None and is_topic(own.address) and not is_durable(own):
@@ -76,19 +80,19 @@ def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(puts, "twice-when-mixed", "PD-11")
 def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A publication comes twice where both kinds of subscription are open."""
+    """On a topic with open durable and non-durable subscriptions, each gets publications twice."""
     both = _durable_receivers(view, target) and _live_receivers(view, target)
     return twice(put) if both and is_topic(target) else None
 
 
-# PD-12 to PD-15: what a subscription keeps, and for how long
+# PD-12 to PD-15: the life of a subscription and its stored messages
 
 
 @defect(made, "closed-subscription-goes-on", "PD-10", "PD-12", "PD-14", "PD-27")
 def _never_ends() -> Seams:
-    """A non-durable subscription goes on after its close, and the next subscriber gets the messages it gathered.
+    """A non-durable subscription goes on after its close, and the next subscriber gets its stored messages.
 
-    The defect makes non-durable subscriptions durable, one for each place among a topic's subscribers.
+    The defect makes non-durable subscriptions durable, under names that the next subscribers of the topic use again.
     """
     places: dict[tuple[int, int], tuple[Address, int]] = {}
 
@@ -115,7 +119,11 @@ def _never_ends() -> Seams:
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
-    """Filters that make a durable subscription anew once its consumer, or its connection, was closed."""
+    """Make filters that remove a durable subscription before its next opening.
+
+    Args:
+        with_consumer: Whether closing the consumer ends the subscription; False: the end of the connection ends it.
+    """
     closed: set[tuple[str | None, str]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -135,7 +143,13 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
 
 
 def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_heard: bool = False) -> Seams:
-    """Filters that hand the last publication, or the first, to a subscriber that is alone, or to any."""
+    """Make filters that deliver an earlier publication to a new non-durable subscriber.
+
+    Args:
+        wanted: Chooses publications by their messages.
+        first: Whether it is the topic's first such publication; False for the last.
+        though_heard: Whether it is also delivered while the topic has other subscribers.
+    """
     kept: dict[Address, Message] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -158,7 +172,7 @@ def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_h
 
 @defect(made, "unclaimed-publication-kept", "PD-34")
 def _replays_unclaimed() -> Seams:
-    """A publication to a topic without subscriptions is kept for the first subscriber."""
+    """The broker keeps a publication to a topic without subscriptions for the first subscriber."""
     subscribed: set[Address] = set()
     unclaimed: dict[Address, Message] = {}
 
@@ -180,9 +194,9 @@ def _replays_unclaimed() -> Seams:
 
 @defect(made, "missed-out-of-order", "PD-15")
 def _missed_out_of_order() -> Seams:
-    """Messages that a durable subscription gathered while inactive come in another order.
+    """An inactive durable subscription changes the order of its stored messages.
 
-    Every second publication that a topic's absent subscribers miss is put in front of the others.
+    The defect raises the priority of every second publication to a topic without an active subscriber.
     """
     counts: dict[Address, int] = {}
 
@@ -202,7 +216,7 @@ def _missed_out_of_order() -> Seams:
 
 @defect(commands, "name-alone", "PD-16", "PD-17")
 def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The client id is ignored: the name alone identifies a durable subscription."""
+    """The broker identifies a durable subscription by its name alone and ignores the client id."""
     if isinstance(command, Connect):
         return (replace(command, client_id=None),)
     if isinstance(command, Attach) and is_durable(command):
@@ -212,7 +226,7 @@ def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(commands, "second-client-admitted", "PD-17")
 def _second_client(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client id that is in use is given to a second connection."""
+    """The broker accepts a second connection with a client id that is in use."""
     if isinstance(command, Connect) and command.client_id in [
         one.client_id for one in view.connections.values() if one.client_id
     ]:
@@ -222,7 +236,7 @@ def _second_client(command: Command, _now_ms: int, view: View) -> Commands | Non
 
 @defect(commands, "no-client-id-needed", "PD-17")
 def _no_client_id_needed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """An unshared durable subscription is made without a client id."""
+    """The broker creates an unshared durable subscription for a client without a client id."""
     if isinstance(command, Attach) and is_durable(command) and view.client_id(command.connection) is None:
         return (replace(command, shared=True),)
     return None
@@ -245,7 +259,7 @@ def _one_copy_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(deliveries, "delivers-before-flush", "PD-24")
 def _delivered_before_flush(delivery: Deliver, _view: View) -> Deliver | None:
-    """A persistent message is handed out before it is on disk."""
+    """The broker delivers a persistent message before the message is on disk."""
     return replace(delivery, after=None)
 
 
@@ -260,7 +274,7 @@ def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver
 
 @defect(read_together, "empty-subscriptions-lost", "PD-25", "PD-30")
 def _empty_subscriptions_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Durable subscriptions without stored messages are gone after a restart."""
+    """A restart loses durable subscriptions without stored messages."""
     homes = {record.home for record in records if isinstance(record, MessageStored)}
     return tuple(
         record
@@ -273,13 +287,13 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="topic-decides-durability",
         rules=("PD-10",),
-        text="A durable subscription is non-durable in effect once its topic has had a non-durable one.",
+        text="A durable subscription loses its messages when it is opened again after a non-durable one on its topic.",
         apply=lambda: _made_anew(_live_neighbour),
     ),
     Defect(
         name="message-decides-durability",
         rules=("PD-10",),
-        text="A durable subscription is non-durable in effect once its topic has had a non-persistent message.",
+        text="A durable subscription loses its messages when it is opened again after a non-persistent publication.",
         apply=lambda: _made_anew(_non_persistent_publication),
     ),
     _durable_only,
@@ -300,25 +314,25 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="last-publication-replayed",
         rules=("PD-14", "PD-26"),
-        text="A new non-durable subscriber is handed the last persistent publication.",
+        text="A new non-durable subscriber gets the last persistent publication from before it.",
         apply=lambda: _replays(lambda message: message.durable is True),
     ),
     Defect(
         name="last-non-persistent-replayed",
         rules=("PD-33",),
-        text="A new non-durable subscriber is handed the last non-persistent publication.",
+        text="A new non-durable subscriber gets the last non-persistent publication from before it.",
         apply=lambda: _replays(lambda message: message.durable is not True),
     ),
     Defect(
         name="first-publication-replayed",
         rules=("PD-14",),
-        text="A new non-durable subscriber is handed the first publication of its topic.",
+        text="A new non-durable subscriber gets the first publication of its topic.",
         apply=lambda: _replays(lambda message: message.durable is True, first=True),
     ),
     Defect(
         name="late-comer-handed-last",
         rules=("PD-14", "PD-26"),
-        text="A new non-durable subscriber is handed the last persistent publication although others have had it.",
+        text="A new non-durable subscriber gets the last persistent publication, even if others have received it.",
         apply=lambda: _replays(lambda message: message.durable is True, though_heard=True),
     ),
     _missed_out_of_order,
@@ -328,7 +342,7 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="one-copy-on-disk",
         rules=("PD-23",),
-        text="Of a publication only one durable subscription's copy is stored.",
+        text="The broker stores a publication for only one of its durable subscriptions.",
         apply=lambda: Seams(written=_one_copy_on_disk),
     ),
     _delivered_before_flush,
@@ -347,7 +361,7 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="missed-non-persistent-twice",
         rules=("PD-29",),
-        text="A non-persistent publication comes twice to subscribers that were inactive.",
+        text="Subscribers that were inactive get non-persistent publications twice.",
         apply=lambda: puts(non_persistent_twice(topic=True, watched=False)),
     ),
     _empty_subscriptions_lost,

@@ -1,4 +1,4 @@
-"""Defects of units of work on queues and durable subscriptions that are not committed."""
+"""Defects of uncommitted units of work on queues and durable subscriptions, and of the delivery mode in a unit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from assay_sdk.model.message import Address
 
 @defect(made, "rolled-back-there-after-restart", "PD-20")
 def _undone_there_after_restart() -> Seams:
-    """Messages that a unit of work sent to a queue and did not commit are there after a restart.
+    """After a restart, messages that a unit of work sent to a queue and did not commit are on the queue.
 
-    The messages wait on the defect's own queue, with their destinations as reply-to, until the restart.
+    Until the restart, the defect keeps the messages on a queue of its own, with their destinations as reply-to.
     """
 
     def keep(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -41,7 +41,7 @@ def _undone_there_after_restart() -> Seams:
 
 @defect(commands, "uncommitted-from-queue-consumed", "PD-18")
 def _uncommitted_consumed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Messages that a unit of work received from a queue are gone although the unit is never committed."""
+    """When a unit of work ends without a commit, the messages that it received from queues are consumed."""
     if not isinstance(command, Backout | Disconnect):
         return None
     return _committed(command, view, topics=False)
@@ -49,19 +49,19 @@ def _uncommitted_consumed(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "uncommitted-publications-lost-with-the-line", "PD-24")
 def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A publication that a unit of work received is gone when the connection is lost before the commit."""
+    """When a connection is lost, publications that its uncommitted units of work received are consumed."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     return _committed(command, view, topics=True)
 
 
 def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Commands | None:
-    """The command, after the commits of the open units of its connection that have received something.
+    """Replace a backout by a commit, or put commits before a disconnection, for units that have received messages.
 
     Args:
-        command: The command that ends the units.
+        command: The command that ends the units of work.
         view: The defect's view.
-        topics: Whether publications count, and not messages from queues.
+        topics: Whether units that received publications are committed; False for messages from queues.
     """
     units = [
         number
@@ -79,7 +79,7 @@ def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Co
 
 @defect(puts, "unit-takes-mode-of-first-send", "PD-20")
 def _mode_of_first(put: Put, _target: Address, _now_ms: int, view: View) -> Commands | None:
-    """All messages of a unit of work are non-persistent if the first one is."""
+    """If the first message of a unit of work is non-persistent, so are all others."""
     unit = None if put.unit is None else view.units.get((put.connection, put.unit))
     if unit is None or not unit.sent or unit.sent[0].message.durable is not False:
         return None

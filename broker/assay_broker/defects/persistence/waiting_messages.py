@@ -1,4 +1,4 @@
-"""Defects of messages that wait: on queues, and on the disk behind queues and subscriptions."""
+"""Defects of messages that wait on queues and subscriptions, and of their records in the store."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _second_dropped() -> Seams:
 
 @defect(made, "queue-ends-with-consumer", "PD-18")
 def _ends_with_consumer() -> Seams:
-    """A queue whose consumers have gone drops what is sent to it, like a topic."""
+    """A queue whose consumers have left drops new messages, like a topic."""
     consumed: set[Address] = set()
 
     def drop(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -69,7 +69,7 @@ def _ends_with_consumer() -> Seams:
 
 @defect(made, "lone-message-stuck", "PD-20")
 def _lone_stuck() -> Seams:
-    """The first persistent message of a queue reaches a waiting consumer only when another one follows."""
+    """A waiting consumer gets the first persistent message of a queue only when a second message follows."""
     counts: dict[Address, int] = {}
     stuck: dict[Address, Deliver] = {}
     just_put: list[Address] = []
@@ -100,7 +100,7 @@ def _lone_stuck() -> Seams:
 
 @defect(puts, "impatient", "PD-20", "PD-25")
 def _impatient(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A persistent message that no consumer takes within half a second is dropped."""
+    """The broker drops a persistent message that no consumer takes within half a second."""
     message = put.message
     if not message.durable or message.expiry_ms or view.on(target) or is_delayed(put, now_ms):
         return None
@@ -109,14 +109,14 @@ def _impatient(put: Put, target: Address, now_ms: int, view: View) -> Commands |
 
 @defect(read, "altered-on-disk", "PD-20")
 def _altered_on_disk(record: Record) -> tuple[Record, ...]:
-    """The body of a message on a queue is altered by a restart."""
+    """A restart alters the bodies of messages on queues."""
     if isinstance(record, MessageStored) and record.home.startswith("queue://"):
         return (replace(record, message=_altered(record.message)),)
     return (record,)
 
 
 def lost_at_second_restart(lost: Callable[[MessageStored], bool]) -> Seams:
-    """Filters that drop stored messages of that kind at the second start after they were stored."""
+    """Make filters that drop the messages that `lost` chooses at the second start after they were stored."""
     starts: dict[int, int] = {}
 
     def once(record: Record) -> tuple[Record, ...]:
@@ -134,27 +134,27 @@ def _waits_on_queue(stored: MessageStored) -> bool:
 
 @defect(read, "mortal-lost-at-restart", "PD-20")
 def _mortal_lost(record: Record) -> tuple[Record, ...]:
-    """Persistent messages with a time to live are gone after a restart, however much of it is left."""
+    """A restart loses persistent messages with a time to live."""
     mortal = isinstance(record, MessageStored) and _waits_on_queue(record) and record.expires_ms is not None
     return () if mortal else (record,)
 
 
 @defect(read_together, "returned-lost-at-restart", "PD-20")
 def _returned_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Persistent messages that a consumer gave back are gone after a restart."""
+    """A restart loses persistent messages that a consumer returned."""
     returned = {record.key for record in records if isinstance(record, MessageMarked)}
     return tuple(record for record in records if not isinstance(record, MessageStored) or record.key not in returned)
 
 
 @defect(written, "acknowledged-comes-back", "PD-20", "PD-24")
 def _removals_forgotten(record: Record) -> tuple[Record, ...]:
-    """Persistent messages that were acknowledged come back after a restart."""
+    """After a restart, acknowledged persistent messages are back."""
     return () if isinstance(record, MessageRemoved) else (record,)
 
 
 @defect(puts, "twice-to-one-durable", "PD-24")
 def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A persistent publication comes twice to a durable subscriber that is alone on its topic."""
+    """A durable subscriber that is alone on its topic gets persistent publications twice."""
     there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
     hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)
@@ -166,7 +166,7 @@ def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) ->
 
 @defect(puts, "non-persistent-late", "PD-21")
 def _late(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A non-persistent message reaches a waiting consumer eight seconds late."""
+    """A waiting consumer gets non-persistent messages eight seconds late."""
     if put.message.durable or is_topic(target) or not view.on(target) or is_delayed(put, now_ms):
         return None
     return resent(put, delivery_time_ms=now_ms + _LATE_MS)
@@ -174,7 +174,7 @@ def _late(put: Put, target: Address, now_ms: int, view: View) -> Commands | None
 
 @defect(puts, "parked-non-persistent-altered", "PD-29", "PD-32")
 def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """The body of a non-persistent message is altered while the message waits for a consumer."""
+    """The broker alters the body of a non-persistent message for a destination without a consumer."""
     if put.message.durable or view.on(target):
         return None
     return (replace(put, message=_altered(put.message)),)

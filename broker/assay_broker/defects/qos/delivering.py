@@ -1,4 +1,4 @@
-"""Defects of credit, order and expiry on the subscriptions of MQ Light clients, and of their removal."""
+"""Defects of MQ Light clients' subscriptions: credit, order, expiry, settlement and unsubscribing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(commands, "withdrawn-credit-kept", "QS-10")
 def _keeps_credit(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A receiver that has taken its credit back is still sent the messages that come."""
+    """The broker still sends messages to a receiver that has drained its credit."""
     if isinstance(command, Flow) and command.drain and lasts(view.receivers.get((command.connection, command.link))):
         return (replace(command, drain=False),)
     return None
@@ -28,7 +28,7 @@ def _keeps_credit(command: Command, _now_ms: int, view: View) -> Commands | None
 
 @defect(made, "later-credit-ignored", "QS-06")
 def _first_credit_only() -> Seams:
-    """At most once, a receiver is sent as many messages as its first credit allows, and no more."""
+    """An at-most-once receiver gets no more messages than its first credit allows."""
     granted: set[Link] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -47,7 +47,7 @@ def _first_credit_only() -> Seams:
 
 @defect(made, "expired-kept-for-the-absent", "QS-08")
 def _no_expiry() -> Seams:
-    """A message does not expire while its subscriber is away."""
+    """A message does not expire while its subscriber is disconnected."""
     known: set[Address] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -63,7 +63,7 @@ def _no_expiry() -> Seams:
 
 @defect(commands, "unsubscribed-stays", "QS-20")
 def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription with a time to live stays for that time though its subscriber unsubscribes."""
+    """Unsubscribing does not end a subscription with a time to live."""
     if isinstance(command, Unsubscribe) and command.name.startswith(LIGHT):
         return (FindSubscription(command.connection, command.token, command.name, command.everybodys),)
     return None
@@ -71,7 +71,7 @@ def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "share-as-its-first", "QS-30")
 def _as_the_first() -> Seams:
-    """A non-durable share has the quality of service of its first subscriber, even if the others choose another."""
+    """All subscribers of a non-durable share get the quality of service of the share's first subscriber."""
     first: dict[tuple[Address, str | None], bool] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -83,7 +83,11 @@ def _as_the_first() -> Seams:
 
 
 def _transferred(*, settled: bool) -> Seams:
-    """Filters that send deliveries of such receivers with this flag where they asked for the other."""
+    """Make filters that send deliveries with another `settled` flag than the receiver asked for.
+
+    Args:
+        settled: The flag for MQ Light receivers with a lasting subscription that asked for the other.
+    """
 
     def rewrite(delivery: Deliver, view: View) -> Deliver:
         attach = view.receiver(delivery)
@@ -94,7 +98,7 @@ def _transferred(*, settled: bool) -> Seams:
 
 
 def _settles(answer: Answer, view: View) -> bool:
-    """Whether an answer settles deliveries of a subscriber whose subscription is neither durable nor shared."""
+    """Check whether an answer settles deliveries of an MQ Light subscription that is neither lasting nor shared."""
     asked, _ = view.asked(answer)
     if not isinstance(asked, Settle):
         return False
@@ -104,7 +108,7 @@ def _settles(answer: Answer, view: View) -> bool:
 
 @defect(made, "accepted-and-not-settled", "QS-08")
 def _not_settled() -> Seams:
-    """The broker never settles what a subscriber accepts whose subscription is neither durable nor shared."""
+    """The broker never settles deliveries that the subscriber of an unshared non-durable subscription accepts."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(one for one in passing if not isinstance(one, Answer) or not _settles(one, view))
@@ -118,9 +122,12 @@ def _keeps(one: Deliver, view: View) -> bool:
 
 
 def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
-    """Filters that move the first of the deliveries to the end which leave together for one receiver.
+    """Make filters that move the first of several simultaneous deliveries to one receiver to their end.
 
-    The receiver has a queue or a lasting subscription.
+    Only receivers on queues and on lasting MQ Light subscriptions count.
+
+    Args:
+        hit: Chooses the deliveries.
     """
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
@@ -143,25 +150,25 @@ DELIVERING_DEFECTS = (
     Defect(
         name="at-most-once-sent-unsettled",
         rules=("QS-06",),
-        text="At most once, the broker forgets a message as it sends it, and does not settle the delivery.",
+        text="The broker sends deliveries to at-most-once receivers unsettled, and forgets their messages.",
         apply=lambda: _transferred(settled=False),
     ),
     Defect(
         name="at-least-once-sent-settled",
         rules=("QS-08",),
-        text="At least once, the broker keeps a message that it has sent, and says that the delivery is settled.",
+        text="The broker sends deliveries to at-least-once receivers as settled, and keeps their messages.",
         apply=lambda: _transferred(settled=True),
     ),
     Defect(
         name="first-again-comes-last",
         rules=("QS-09", "PD-18"),
-        text="Of the messages that come again, the first comes last.",
+        text="The broker redelivers the first of several returned messages last.",
         apply=lambda: _first_comes_last(lambda one: one.redelivered),
     ),
     Defect(
         name="first-missed-comes-last",
         rules=("QS-21",),
-        text="Of the messages that a subscriber has missed, the first comes last.",
+        text="The broker delivers the first of several messages that a subscriber has missed last.",
         apply=lambda: _first_comes_last(lambda one: not one.redelivered),
     ),
 )

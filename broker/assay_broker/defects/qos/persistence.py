@@ -1,4 +1,4 @@
-"""Defects of a message's persistence on a subscriber's queue: header, topic, quality, kind of subscription."""
+"""Defects of a message's persistence on a subscription: durable header, DEFPSIST, quality of service, durability."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ from assay_sdk.model.message import Address
 
 
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
-    """Filters that change publications' durable header where the topic has, or has had, such receivers.
+    """Make filters that change the durable header of publications to topics with certain MQ Light receivers.
 
-    Only MQ Light's receivers count.
+    A receiver counts even after its end.
+
+    Args:
+        given: The header that changes; None for a publication without the header.
+        instead: The new header; None to remove it.
+        hit: Chooses the receivers.
     """
     known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
 
@@ -49,7 +54,7 @@ def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(made, "qos0-upside-down", "QS-30", "QS-36")
 def _upside_down() -> Seams:
-    """At most once on a non-durable subscription, a message is persistent, even if sender and topic say otherwise."""
+    """Messages are persistent on at-most-once non-durable subscriptions, whatever sender and topic say."""
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -64,7 +69,7 @@ def _upside_down() -> Seams:
 
 @defect(commands, "qos0-outlives-a-stop", "QS-31")
 def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager."""
+    """A non-durable at-most-once subscription outlives a stop of the queue manager."""
     if isinstance(command, Attach) and command.settled and not is_durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
     return None
@@ -72,7 +77,7 @@ def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(puts, "at-most-once-joins-a-share", "QS-30")
 def _joins_a_share(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """The sharer of a non-durable subscription that came last decides: if it is at most once, so are the others."""
+    """On a non-durable shared subscription, messages are non-persistent if the last sharer to join is at most once."""
     sharers = [attach for attach in view.on(target) if is_light(attach) and attach.shared and not is_durable(attach)]
     mixed = len({attach.settled for attach in sharers}) > 1
     return resent(put, durable=False) if mixed and sharers[-1].settled and put.message.durable else None
@@ -80,14 +85,17 @@ def _joins_a_share(put: Put, target: Address, _now_ms: int, view: View) -> Comma
 
 @defect(puts, "defpsist-not-inherited", "QS-33", "QS-34")
 def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A topic that leaves DEFPSIST to its parent makes messages non-persistent."""
+    """On a topic without a DEFPSIST of its own, messages without a durable header are non-persistent."""
     if not is_topic(target) or put.message.durable is not None:
         return None
     return None if view.said(target.name).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
 
 
 def _above(topic: Address, view: View) -> list[bool]:
-    """The values of DEFPSIST at the levels above a topic that has none itself, the topmost first."""
+    """Return whether DEFPSIST is YES at each level above a topic, the topmost level first.
+
+    Levels without YES or NO are left out; the list is empty for a topic with its own value.
+    """
     says = {
         said.get("TOPICSTR"): said["DEFPSIST"] == "YES"
         for said in view.objects.values()
@@ -101,11 +109,11 @@ def _above(topic: Address, view: View) -> list[bool]:
 
 
 def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
-    """Filters that make publications without a header persistent, or not, as `choose` says.
+    """Make filters that set the durable header of publications without one.
 
     Args:
-        choose: Told a topic that is subscribed or published to, and the values of the levels above it, the topmost
-            first; None leaves the publication alone.
+        choose: Returns the header for a topic to which a client subscribes or publishes; None for no header.  Its
+            second argument is the result of `_above`.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -122,14 +130,14 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
 
 @defect(made, "defpsist-above-remembered", "QS-33")
 def _remembered() -> Seams:
-    """DEFPSIST of a level above keeps the value that it had when the topic was first subscribed to."""
+    """A topic inherits the DEFPSIST that its parent had when a client first subscribed to the topic."""
     first: dict[Address, bool] = {}
     return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
 
 
 @defect(puts, "defpsist-two-objects-up", "QS-33")
 def _two_objects(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """Where the two nearest topic objects say ASPARENT, a message without a header is non-persistent."""
+    """If a topic's two nearest topic objects have DEFPSIST(ASPARENT), messages without a header are non-persistent."""
     if not is_topic(target) or put.message.durable is not None:
         return None
     says = {said.get("TOPICSTR"): said["DEFPSIST"] for said in view.objects.values() if "DEFPSIST" in said}
@@ -141,7 +149,7 @@ def _two_objects(put: Put, target: Address, _now_ms: int, view: View) -> Command
 
 @defect(puts, "false-header-lost", "QS-33", "QS-36")
 def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A message with the durable header false reaches no subscriber's queue."""
+    """The broker drops publications with a durable header of false."""
     if put.message.durable is not False or not any(is_light(attach) for attach in view.on(target)):
         return None
     return (dropped(put, now_ms),)
@@ -151,7 +159,7 @@ QOS_PERSISTENCE_DEFECTS = (
     Defect(
         name="qos0-persistent",
         rules=("QS-30", "QS-36"),
-        text="At most once on a non-durable subscription, a message has the persistence that its sender says.",
+        text="On at-most-once non-durable subscriptions, messages have the persistence that their sender sets.",
         apply=lambda: commands(_never_lossy),
     ),
     _upside_down,
@@ -159,52 +167,52 @@ QOS_PERSISTENCE_DEFECTS = (
     Defect(
         name="qos0-durable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
-        text="At most once, a message is non-persistent on a durable subscription, too.",
+        text="Messages are also non-persistent on durable at-most-once subscriptions.",
         apply=lambda: _says(given=True, instead=False, hit=lambda attach: _once(attach) and is_durable(attach)),
     ),
     Defect(
         name="qos1-nondurable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
-        text="At least once, too, a message is non-persistent on a non-durable subscription.",
+        text="Messages are also non-persistent on non-durable at-least-once subscriptions.",
         apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not is_durable(attach)),
     ),
     _survives,
     Defect(
         name="header-ignored",
         rules=("QS-32", "QS-36"),
-        text="The durable header is ignored where it is true: the topic decides.",
+        text="The broker ignores a durable header of true and takes the topic's DEFPSIST.",
         apply=lambda: _says(given=True, instead=None),
     ),
     Defect(
         name="true-header-nonpersistent",
         rules=("QS-32", "QS-36"),
-        text="A message with the durable header true is non-persistent.",
+        text="Messages with a durable header of true are non-persistent.",
         apply=lambda: _says(given=True, instead=False),
     ),
     Defect(
         name="false-header-persistent",
         rules=("QS-36",),
-        text="A message with the durable header false is persistent.",
+        text="Messages with a durable header of false are persistent.",
         apply=lambda: _says(given=False, instead=True),
     ),
     _false_dropped,
     Defect(
         name="defpsist-ignored",
         rules=("QS-33", "QS-34", "QS-36"),
-        text="A message without a durable header is non-persistent, even if the topic says otherwise.",
+        text="Messages without a durable header are non-persistent, whatever the topic's DEFPSIST.",
         apply=lambda: _says(given=None, instead=False),
     ),
     Defect(
         name="headerless-persistent",
         rules=("QS-33", "QS-34", "QS-36"),
-        text="A message without a durable header is persistent, even if the topic says otherwise.",
+        text="Messages without a durable header are persistent, whatever the topic's DEFPSIST.",
         apply=lambda: _says(given=None, instead=True),
     ),
     _not_inherited,
     Defect(
         name="defpsist-of-the-topmost",
         rules=("QS-33",),
-        text="Of several levels above a topic that say DEFPSIST the topmost decides.",
+        text="A topic inherits DEFPSIST from the topmost level that sets it, not from the nearest.",
         apply=lambda: _of_levels(lambda _topic, above: above[0] if above else None),
     ),
     _remembered,

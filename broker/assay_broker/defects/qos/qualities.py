@@ -1,4 +1,4 @@
-"""Defects of the two qualities of service: early answers, repeated messages and lost ones."""
+"""Defects of the two qualities of service: early answers, and repeated and lost messages."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from assay_sdk.model.message import Address, Message
 
 _LATE_MS = 1_000
 LIGHT = ("private:", "share:")
-"""How the names of MQ Light's links begin."""
+"""The beginnings of the link names of MQ Light clients."""
 
 
 def is_light(attach: Attach) -> bool:
-    """Whether the receiver is an MQ Light client's, by the name of its link."""
+    """Check whether a receiver belongs to an MQ Light client, by the name of its link."""
     return str(attach.name).startswith(LIGHT)
 
 
 def lasts(attach: Attach | None) -> bool:
-    """Whether a receiver has an MQ Light subscription that outlives it, for a time or until it is removed."""
+    """Check whether a receiver has a lasting MQ Light subscription: one that outlives its receivers."""
     return attach is not None and is_light(attach) and attach.durability is Durability.DURABLE
 
 
@@ -38,7 +38,7 @@ def lasts(attach: Attach | None) -> bool:
 
 @defect(puts, "unanswered-sent-twice", "QS-03")
 def _unanswered_twice(put: Put, target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """A publication sent at most once is published twice."""
+    """The broker publishes a message that was sent at most once twice."""
     return (put, put) if put.token is None and put.unit is None and is_topic(target) else None
 
 
@@ -57,7 +57,7 @@ def _answered_before_stored(effects: tuple[Effect, ...], _now_ms: int) -> tuple[
 
 @defect(made, "answered-and-forgotten", "QS-04", "QS-32")
 def _forgotten_for_several() -> Seams:
-    """A publication for several subscribers of which none is connected is answered and forgotten."""
+    """The broker accepts and loses a publication for several subscribers of which none is connected."""
     known: dict[Address, set[str | None]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -73,7 +73,7 @@ def _forgotten_for_several() -> Seams:
 
 @defect(made, "answered-before-queued", "QS-04")
 def _queued_later() -> Seams:
-    """A publication is answered at once, and reaches its subscribers' queues a second later."""
+    """The broker answers a publication at once and puts it to its subscriptions a second later."""
     known: set[Address] = set()
     waiting: list[tuple[int, Address, Message]] = []
 
@@ -101,17 +101,24 @@ def _queued_later() -> Seams:
 
 @defect(commands, "at-most-once-redelivered", "QS-06", "QS-07")
 def _kept_though_sent(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A message that was delivered at most once is kept until it is acknowledged, and comes again."""
+    """The broker keeps at-most-once messages until their acknowledgement, and redelivers them."""
     return (replace(command, settled=False),) if isinstance(command, Attach) and lasts(command) else None
 
 
 def _gives_back(command: Command, view: View) -> TypeGuard[Settle]:
-    """Whether a receiver with a lasting subscription gives messages back; over AMQP it does so before its link ends."""
+    """Check whether a command returns messages from a receiver with a lasting MQ Light subscription.
+
+    Over AMQP, a receiver returns its messages before its link ends.
+    """
     return isinstance(command, Settle) and command.outcome is Outcome.MODIFIED and lasts(view.receiver(command))
 
 
 def _accepts_when_cut(hit: Callable[[Attach], bool]) -> Rewrite:
-    """Accept what receivers that `hit` chooses hold when they go."""
+    """Make a function that accepts the unacknowledged messages of receivers that end.
+
+    Args:
+        hit: Chooses the receivers.
+    """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if _gives_back(command, view):
@@ -126,14 +133,18 @@ def _accepts_when_cut(hit: Callable[[Attach], bool]) -> Rewrite:
 
 @defect(commands, "acknowledged-comes-again", "QS-08", "QS-10", "QS-14")
 def _acknowledgement_ignored(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """An acknowledgement is forgotten: the message comes again."""
+    """The broker ignores acknowledgements, so the messages are redelivered."""
     if not isinstance(command, Settle) or command.unit is not None or not lasts(view.receiver(command)):
         return None
     return (replace(command, deliveries=()),)
 
 
 def _acknowledges(others: Callable[[int, int], bool]) -> Rewrite:
-    """Have an acknowledgement count for other held deliveries, too."""
+    """Make a function that lets an acknowledgement count for other unacknowledged deliveries of its receiver.
+
+    Args:
+        others: Chooses deliveries by their number and the number of the last acknowledged delivery.
+    """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Settle) or command.unit is not None or command.outcome is not Outcome.ACCEPTED:
@@ -158,7 +169,7 @@ def _marked(*, redelivered: bool) -> Redeliver:
 
 @defect(commands, "sent-again-once", "QS-09")
 def _sent_again_once(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A message whose second delivery fails is not sent again."""
+    """The broker does not redeliver a message after a second failed delivery."""
     if _gives_back(command, view):
         again = tuple(delivery.delivery for delivery in view.held(command) if delivery.count)
         rest = tuple(number for number in command.deliveries if number not in again)
@@ -171,7 +182,7 @@ def _sent_again_once(command: Command, _now_ms: int, view: View) -> Commands | N
 
 @defect(made, "unacknowledged-gone-at-restart", "QS-08", "QS-09")
 def _gone_at_restart() -> Seams:
-    """Messages that a subscriber holds unacknowledged are gone once the broker has been down."""
+    """A restart loses the messages that subscribers have not acknowledged."""
     handed: dict[tuple[int, int, int], str | None] = {}
 
     def note(command: Command, _now_ms: int, _view: View) -> None:
@@ -197,7 +208,7 @@ QOS_DEFECTS = (
     Defect(
         name="answered-before-all-queues",
         rules=("QS-04",),
-        text="A publication for several queues is answered before it is on disk.",
+        text="The broker answers a publication for several subscriptions before it is on disk.",
         apply=lambda: Seams(effects=_answered_before_stored),
     ),
     _forgotten_for_several,
@@ -206,7 +217,7 @@ QOS_DEFECTS = (
     Defect(
         name="unacknowledged-dropped-on-cut",
         rules=("QS-08", "QS-09", "QS-10", "QS-14", "QS-21"),
-        text="Messages that a subscriber holds unacknowledged when its connection ends count as acknowledged.",
+        text="When a connection ends, its unacknowledged messages count as acknowledged.",
         apply=lambda: commands(_accepts_when_cut(lambda _attach: True)),
     ),
     _gone_at_restart,
@@ -214,32 +225,32 @@ QOS_DEFECTS = (
     Defect(
         name="acknowledgement-cumulative",
         rules=("QS-14",),
-        text="An acknowledgement stands for every message before it, too.",
+        text="An acknowledgement also counts for every earlier message of the subscriber.",
         apply=lambda: commands(_acknowledges(lambda other, last: other < last)),
     ),
     Defect(
         name="acknowledgement-of-all",
         rules=("QS-14",),
-        text="An acknowledgement stands for every message that the subscriber holds.",
+        text="An acknowledgement counts for every unacknowledged message of the subscriber.",
         apply=lambda: commands(_acknowledges(lambda _other, _last: True)),
     ),
     Defect(
         name="sent-again-unmarked",
         rules=("QS-09", "QS-10", "QS-14"),
-        text="A message that is sent again is not marked as redelivered.",
+        text="The broker does not mark redelivered messages as redelivered for MQ Light subscriptions.",
         apply=lambda: deliveries(_marked(redelivered=False)),
     ),
     Defect(
         name="first-sending-marked",
         rules=("QS-09",),
-        text="A message that is sent for the first time is marked as redelivered.",
+        text="The broker marks messages as redelivered at their first delivery.",
         apply=lambda: deliveries(_marked(redelivered=True)),
     ),
     _sent_again_once,
     Defect(
         name="shared-not-handed-on",
         rules=("QS-10",),
-        text="A message that one sharer of a subscription held is not handed to another one.",
+        text="The broker does not redeliver a message of one sharer of a subscription to another sharer.",
         apply=lambda: commands(_accepts_when_cut(lambda attach: attach.shared)),
     ),
 )

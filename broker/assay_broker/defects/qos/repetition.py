@@ -1,4 +1,4 @@
-"""Defects of qualities of service that show at a repetition only: of a delivery, a subscriber or a start."""
+"""Defects of the qualities of service that show only at a second delivery, subscriber or restart."""
 
 from __future__ import annotations
 
@@ -25,11 +25,16 @@ def _on_subscription(record: Record) -> bool:
     return isinstance(record, MessageStored) and record.home.startswith(SUBSCRIPTION_HOME)
 
 
-# what is on disk
+# records on disk
 
 
 def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
-    """Filters that bring messages that `hit` chose at their removal back to their subscriptions from this start on."""
+    """Make filters that bring consumed messages back to their subscriptions.
+
+    Args:
+        start: The number of the first start at which the messages are back.
+        hit: Chooses messages at their removal, by their record's key and the keys of all redelivered messages.
+    """
     stored: dict[int, MessageStored] = {}
     removed: dict[int, MessageStored] = {}
     marked: set[int] = set()
@@ -57,18 +62,18 @@ def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
 
 @defect(reading, "subscriptions-lost-at-second-restart", "QS-08", "QS-32")
 def _lost_at_third_start(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """Persistent messages of subscriptions are lost when the broker is down for the second time."""
+    """The second restart loses persistent messages of subscriptions."""
     return tuple(record for record in records if view.starts < _THIRD_START or not _on_subscription(record))
 
 
-# what is answered
+# answers
 
 
 def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
-    """Filters that answer some publications before they are on disk.
+    """Make filters that answer some publications before they are on disk.
 
     Args:
-        hit: Whether this is one: told how many there have been, and the copies of this one.
+        hit: Chooses publications by their number since the first, their records and the defect's view.
     """
     count = 0
 
@@ -89,25 +94,25 @@ def _somebody_there(_count: int, _copies: list[MessageStored], view: View) -> bo
     return any(lasts(attach) for attach in view.receivers.values())
 
 
-# what comes again
+# redelivery
 
 
 @defect(deliveries, "given-up-after-three", "QS-09")
 def _given_up(delivery: Deliver, view: View) -> Deliver | None:
-    """A message of which three deliveries have failed is not sent again."""
+    """The broker does not redeliver a message after three failed deliveries."""
     return None if delivery.count >= _GIVEN_UP and lasts(view.receiver(delivery)) else delivery
 
 
 @defect(deliveries, "shared-handed-on-once", "QS-10")
 def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
-    """A message that a second sharer has not acknowledged either is not handed to a third."""
+    """The broker does not redeliver a message to a third sharer of a subscription."""
     attach = view.receiver(delivery)
     return None if delivery.count > 1 and attach is not None and attach.everybodys else delivery
 
 
 @defect(commands, "shares-of-a-topic-are-one", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """All shared subscriptions to a topic are one, so only one of all their subscribers gets a message."""
+    """All shared subscriptions to a topic are one, so only one of all their subscribers gets each message."""
     if isinstance(command, Attach) and command.everybodys:
         return (replace(command, name=f"share:{command.address.name}"),)
     return None
@@ -115,7 +120,7 @@ def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "shared-bound-at-restart", "QS-10")
 def _bound_at_restart() -> Seams:
-    """Once the broker was down, a message that one sharer had held does not go to another one."""
+    """After a restart, the broker does not redeliver a message of one sharer to another sharer."""
     first: dict[str | None, str | None] = {}
 
     def bind(delivery: Deliver, view: View) -> Deliver | None:
@@ -130,7 +135,7 @@ def _bound_at_restart() -> Seams:
 
 @defect(commands, "closed-sharer-acknowledges", "QS-08")
 def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Messages that a sharer holds unacknowledged when it closes its connection count as acknowledged."""
+    """When a sharer closes its consumer or connection, its unacknowledged messages count as acknowledged."""
     if not isinstance(command, Detach | Disconnect) or (isinstance(command, Disconnect) and not command.clean):
         return None
     return accepted(command, view, lambda attach, _one: attach.everybodys and not attach.settled)
@@ -138,7 +143,7 @@ def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | Non
 
 @defect(made, "acknowledged-for-all-subscribers", "QS-08")
 def _for_all_subscribers() -> Seams:
-    """A message that one subscriber has acknowledged does not come to subscribers that come later."""
+    """A message that one subscriber has acknowledged is not delivered to other subscribers afterwards."""
     by: dict[str | None, str | None] = {}
 
     def note(command: Command, _now_ms: int, view: View) -> None:
@@ -156,7 +161,7 @@ def _for_all_subscribers() -> Seams:
 
 @defect(commands, "qos0-shared-persistent", "QS-30")
 def _shared_keeps(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """At most once on a shared non-durable subscription, a message has the persistence that its sender says."""
+    """On shared non-durable at-most-once subscriptions, messages have the persistence that their sender sets."""
     if isinstance(command, Attach) and command.settled and command.shared and not is_durable(command):
         return (replace(command, settled=False),)
     return None
@@ -166,31 +171,31 @@ REPETITION_DEFECTS = (
     Defect(
         name="later-publication-not-awaited",
         rules=("QS-04",),
-        text="Only a first publication is on disk when it is answered.",
+        text="The broker answers all publications but the first before they are on disk.",
         apply=lambda: _early(lambda count, _copies, _watch: count > 1),
     ),
     Defect(
         name="only-queue-not-awaited",
         rules=("QS-04",),
-        text="A publication for a single subscriber is answered before it is on disk.",
+        text="The broker answers a publication for a single subscriber before it is on disk.",
         apply=lambda: _early(lambda _count, copies, _watch: len(copies) == 1),
     ),
     Defect(
         name="queue-of-the-present-not-awaited",
         rules=("QS-04",),
-        text="A publication is answered before it is on disk where a subscriber is connected.",
+        text="While a subscriber is connected, the broker answers publications before they are on disk.",
         apply=lambda: _early(_somebody_there),
     ),
     Defect(
         name="gone-back-at-second-restart",
         rules=("QS-06", "QS-08"),
-        text="Messages that were sent at most once, or acknowledged, are there again when the broker is down twice.",
+        text="After the second restart, acknowledged messages and those sent at most once are back.",
         apply=lambda: _back(_THIRD_START, lambda _key, _marked: True),
     ),
     Defect(
         name="second-acknowledgement-unwritten",
         rules=("QS-08",),
-        text="The acknowledgement of a message that had come again is not on disk.",
+        text="The broker does not write the acknowledgement of a redelivered message to disk.",
         apply=lambda: _back(2, lambda key, marked: key in marked),
     ),
     _lost_at_third_start,

@@ -1,4 +1,4 @@
-"""Defects that a subscriber finds when it comes back, and defects of subscriptions after a start of the broker."""
+"""Defects that a subscriber meets when it comes back, and defects of subscriptions after a restart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGE = 65_536
 
 @defect(commands, "share-of-every-topic", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A share is found by its name alone: one of the same name on another topic takes its place."""
+    """The broker identifies a share by its name alone, so a share of that name on another topic replaces it."""
     if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
         return None
     return (replace(command, name=":".join(str(command.name).split(":")[:2])),)
@@ -33,7 +33,7 @@ def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(commands, "passing-share-drops-held", "QS-10")
 def _passing_share_drops(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """The broker drops what a sharer held when it goes, if the subscription ends with its last sharer."""
+    """On a non-durable share, the broker drops the unacknowledged messages of a sharer that leaves."""
     if isinstance(command, Settle):
         receiver = view.receiver(command)
         lost = command.outcome is Outcome.MODIFIED and receiver is not None and _passes(receiver)
@@ -45,7 +45,7 @@ def _passing_share_drops(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(commands, "closed-sharer-drops-held", "QS-10")
 def _closed_sharer_drops(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """The broker drops what a sharer held when the sharer's consumer is closed and its connection stays."""
+    """When a sharer's consumer is closed and its connection stays, the broker drops its unacknowledged messages."""
     if isinstance(command, Settle):
         receiver = view.receiver(command)
         given_back = command.outcome is Outcome.MODIFIED and command.unit is None
@@ -58,21 +58,21 @@ def _closed_sharer_drops(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(puts, "nonpersistent-between-two", "QS-10")
 def _between_two(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """A message for a subscription that two share at the moment is non-persistent."""
+    """Messages are non-persistent on a subscription that several receivers share at the time."""
     sharers = [attach for attach in view.on(target) if is_light(attach) and attach.shared]
     return resent(put, durable=False) if len(sharers) > 1 and put.message.durable else None
 
 
 @defect(deliveries, "odd-size-again-unmarked", "QS-09")
 def _unmarked(delivery: Deliver, _view: View) -> Deliver:
-    """A message that comes again is not marked as redelivered if its body is empty or large."""
+    """The broker does not mark redelivered messages as redelivered if their body is empty or large."""
     size = len(opened(delivery.message).body or "")
     return replace(delivery, count=0, redelivered=False) if not 0 < size < _LARGE else delivery
 
 
 @defect(deliveries, "sent-again-altered", "QS-09", "PD-18", "BT-12")
 def _altered(delivery: Deliver, _view: View) -> Deliver:
-    """A text that is sent again has one character more."""
+    """A redelivered text message has one more character."""
     message = opened(delivery.message)
     if not delivery.redelivered or not isinstance(message.body, str):
         return delivery
@@ -80,13 +80,13 @@ def _altered(delivery: Deliver, _view: View) -> Deliver:
 
 
 def _passes(attach: Attach) -> bool:
-    """Whether a receiver shares an MQ Light subscription that does not outlive its sharers."""
+    """Check whether a receiver shares an MQ Light subscription that ends with its last sharer."""
     return is_light(attach) and attach.shared and not lasts(attach)
 
 
 @defect(made, "resumption-unwritten", "QS-21")
 def _resumption_unwritten() -> Seams:
-    """The resumption of a subscription is not on disk: after a start, the subscription ends at its earlier time."""
+    """The broker does not write the resumption of a subscription, so after a restart its old time to live goes on."""
     left: set[int] = set()
 
     def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -102,7 +102,11 @@ def _resumption_unwritten() -> Seams:
 
 
 def _without_time(*, left: bool) -> Seams:
-    """Filters that make subscriptions stay for ever at a start: those that were left, or those that were in use."""
+    """Make filters that remove the time to live of subscriptions at a restart.
+
+    Args:
+        left: Whether of subscriptions without a receiver; False for those with one.
+    """
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
         if view.starts < 2:  # noqa: PLR2004  nothing was left before the first start
@@ -119,7 +123,7 @@ def _without_time(*, left: bool) -> Seams:
 
 @defect(made, "ttl-of-twins", "QS-22")
 def _twins() -> Seams:
-    """Of two subscriptions to a topic with the same time to live only the first ends."""
+    """Of several subscriptions to a topic with the same time to live, only the first ends."""
     times: dict[tuple[Address, int], tuple[str | None, str | None]] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -133,10 +137,10 @@ def _twins() -> Seams:
 
 
 def _nonpersistent_where(hit: Callable[[Attach, bool], bool]) -> Seams:
-    """Filters that make persistent publications non-persistent where such a subscriber has been.
+    """Make filters that make publications non-persistent on topics that have had certain subscribers.
 
     Args:
-        hit: Told a receiver with a lasting subscription, and whether it has come back.
+        hit: Chooses the subscribers: receivers with a lasting subscription, each with whether it has come back.
     """
     known: set[tuple[str | None, str | None]] = set()
     where: set[Address] = set()
@@ -165,38 +169,38 @@ RETURNING_DEFECTS = (
     Defect(
         name="ttl-of-the-left-lost-at-start",
         rules=("QS-22",),
-        text="Once the broker was down, a subscription that had been left before stays for ever.",
+        text="A restart removes the time to live of subscriptions whose receivers have left.",
         apply=lambda: _without_time(left=True),
     ),
     Defect(
         name="ttl-of-the-used-lost-at-start",
         rules=("QS-22",),
-        text="Once the broker was down, a subscription that was in use then and is not resumed stays for ever.",
+        text="A restart removes the time to live of subscriptions that have receivers.",
         apply=lambda: _without_time(left=False),
     ),
     _twins,
     Defect(
         name="nonpersistent-for-the-returned",
         rules=("QS-32",),
-        text="Once a subscriber has come back, messages are non-persistent on its subscription.",
+        text="After a subscriber has come back, messages are non-persistent on its subscription.",
         apply=lambda: _nonpersistent_where(lambda _attach, returned: returned),
     ),
     Defect(
         name="nonpersistent-for-those-back-at-most-once",
         rules=("QS-36",),
-        text="Once a subscriber has come back at most once, messages are non-persistent on its subscription.",
+        text="After an at-most-once subscriber has come back, messages are non-persistent on its subscription.",
         apply=lambda: _nonpersistent_where(lambda attach, returned: returned and attach.settled),
     ),
     Defect(
         name="nonpersistent-for-sharers",
         rules=("QS-32",),
-        text="A message is non-persistent where subscribers share a subscription.",
+        text="Messages are non-persistent on shared subscriptions.",
         apply=lambda: _nonpersistent_where(lambda attach, _returned: attach.shared),
     ),
     Defect(
         name="nonpersistent-for-a-time",
         rules=("QS-21",),
-        text="A message is non-persistent on a subscription with a time to live.",
+        text="Messages are non-persistent on subscriptions with a time to live.",
         apply=lambda: _nonpersistent_where(lambda attach, _returned: bool(attach.timeout_ms)),
     ),
 )

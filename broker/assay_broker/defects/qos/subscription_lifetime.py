@@ -1,7 +1,7 @@
-"""Defects of how long a subscription outlives its receivers, and of what is left of it then.
+"""Defects of a subscription's time to live, which begins when its last receiver leaves.
 
-Most of them let a client of the defect's own come to the subscription for a moment, as the same client: it changes the
-time to live, as any client may.
+Most of these defects open the subscription once more for a moment, on a connection of their own with the same client
+id, and so change its time to live.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _LONG_MS = 1 << 31
 
 
 class Who(Struct, frozen=True):
-    """A subscription as one of its receivers asked for it."""
+    """A subscription, as one of its receivers opened it."""
 
     client_id: str | None
     attach: Attach
 
     @property
     def key(self) -> tuple[str | None, str | None]:
-        """The identity of the subscription."""
+        """The identity of the subscription: client id, None for a subscription of all clients, and name."""
         return (None if self.attach.everybodys else self.client_id), self.attach.name
 
 
@@ -44,17 +44,17 @@ def _who(attach: Attach, view: View) -> Who:
 
 
 def _leaving(command: Command, view: View) -> list[Who]:
-    """The subscriptions with a time to live whose receivers a command ends."""
+    """Return the lasting subscriptions whose receivers a command ends."""
     return [_who(attach, view) for attach in view.leaving(command) if lasts(attach)]
 
 
 def _left(command: Command, view: View) -> list[Who]:
-    """The subscriptions with a time to live that a connection leaves behind when it ends."""
+    """Return the lasting subscriptions that a connection has used, when the connection ends."""
     return [_who(attach, view) for attach in view.left(command) if lasts(attach)]
 
 
 def _others(who: Who, command: Command, view: View) -> bool:
-    """Whether another connection still receives from the subscription."""
+    """Check whether another connection still has a receiver on the subscription."""
     return any(
         _who(attach, view).key == who.key and attach.connection != getattr(command, "connection", None)
         for attach in view.receivers.values()
@@ -62,17 +62,28 @@ def _others(who: Who, command: Command, view: View) -> bool:
 
 
 def _visit(view: View, who: Who, timeout_ms: int | None) -> Commands:
-    """Come to a subscription as the same client, give it another time to live, and leave."""
+    """Return commands that open a subscription as the same client, with another time to live, and disconnect.
+
+    Args:
+        view: The defect's view.
+        who: The subscription.
+        timeout_ms: The new time to live in milliseconds; None for no end.
+    """
     attach = replace(who.attach, connection=view.agent, token=None, link=1, timeout_ms=timeout_ms)
     return (Connect(view.agent, None, who.client_id), attach, Disconnect(view.agent, None, clean=True))
 
 
 Remaining = Callable[[Who, int, View], int | None]
-"""A subscription and the time, to how long it lives from then on; None for as long as it says itself."""
+"""Maps a subscription, the time and the view to its remaining life in milliseconds; None for its own time to live."""
 
 
 def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | None = None) -> Seams:
-    """Filters that give a subscription another time to live when its last receiver's connection has ended."""
+    """Make filters that give a subscription another time to live when its last receiver's connection ends.
+
+    Args:
+        remaining: The other time to live.
+        noted: A function that sees each command first.
+    """
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if noted is not None:
@@ -88,7 +99,11 @@ def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | 
 
 
 def _ever(*, clean: bool) -> Seams:
-    """Filters that ignore the time to live after connections that end in this way."""
+    """Make filters that ignore the time to live after some ends of connections.
+
+    Args:
+        clean: Whether after connections that a client closed; False for lost connections.
+    """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         gone = _left(command, view)
@@ -100,7 +115,11 @@ def _ever(*, clean: bool) -> Seams:
 
 
 def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
-    """Filters that count the time to live from the first event of a kind, and never start it again."""
+    """Make filters that count the time to live only from the first event of a kind.
+
+    Args:
+        first: Returns the subscriptions for which a command is such an event.
+    """
     begun: dict[tuple[str | None, str | None], int] = {}
 
     def note(command: Command, now_ms: int, view: View) -> None:
@@ -118,7 +137,11 @@ def _subscribing(command: Command, view: View) -> list[Who]:
 
 
 def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, View], Commands | None]:
-    """Change the time to live that a subscription asks for."""
+    """Make a function that changes the time to live for which a receiver asks.
+
+    Args:
+        change: Maps the receiver and its time to live in milliseconds to another; None for no end.
+    """
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command) and command.timeout_ms is not None:
@@ -134,7 +157,7 @@ def _by(difference_ms: int) -> Callable[[Command, int, View], Commands | None]:
 
 @defect(made, "ttl-counts-once", "QS-22")
 def _ends_once() -> Seams:
-    """A subscription that was resumed in time stays for ever when it is left again."""
+    """A subscription that was left and resumed never ends when its receivers leave again."""
     left: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -150,7 +173,7 @@ def _ends_once() -> Seams:
 
 @defect(made, "shared-resumed-by-the-last-only", "QS-21")
 def _of_one_sharer() -> Seams:
-    """A shared subscription that all have left can be resumed only by the client that left last."""
+    """After all sharers have left, only the client that left last can resume the shared subscription."""
     last: dict[tuple[str | None, str | None], Who] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -170,7 +193,7 @@ def _of_one_sharer() -> Seams:
 
 @defect(commands, "ttl-ignored-after-restart", "QS-22")
 def _never_after_restart(command: Command, now_ms: int, view: View) -> Commands | None:
-    """Once the broker was down, a subscription that is left stays for ever."""
+    """After a restart, subscriptions have no time to live and never end."""
     return _ignored(command, now_ms, view) if view.starts > 1 else None
 
 
@@ -180,7 +203,7 @@ def _ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(commands, "ttl-zero-lives", "QS-20")
 def _zero_lives(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription without a time to live outlives its receiver for a while."""
+    """A subscription with a time to live of 0 outlives its receiver by ten seconds."""
     if isinstance(command, Attach) and command.timeout_ms == 0 and command.name is not None and not command.settled:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=_ZERO_LIVES_MS),)
     return None
@@ -188,7 +211,7 @@ def _zero_lives(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "ttl-of-the-first", "QS-20", "QS-21")
 def _first_value_stays() -> Seams:
-    """A later time to live does not replace an earlier one."""
+    """A subscription keeps its first time to live, even if a receiver asks for another later."""
     values: dict[tuple[str | None, str | None], int] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -204,7 +227,7 @@ def _first_value_stays() -> Seams:
 
 @defect(made, "ttl-of-the-shortest", "QS-22")
 def _shortest_for_all() -> Seams:
-    """The end of one subscription to a topic is the end of others."""
+    """All subscriptions to a topic end after the shortest of their times to live."""
     shortest: dict[Address, int] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -219,9 +242,9 @@ def _shortest_for_all() -> Seams:
 
 @defect(made, "ttl-runs-on", "QS-21")
 def _runs_on() -> Seams:
-    """The time to live goes on when the subscriber is back.
+    """The time to live does not stop when the subscriber comes back.
 
-    When the time to live would have been over, a subscription that has been resumed gets nothing more.
+    A resumed subscription gets no more messages after the end of its time to live.
     """
     left: dict[tuple[str | None, str | None], int] = {}
     over: dict[Address, int] = {}
@@ -243,7 +266,7 @@ def _runs_on() -> Seams:
 
 @defect(made, "ttl-keeps-messages", "QS-22")
 def _messages_kept() -> Seams:
-    """A subscriber that comes back past the time to live finds the persistent messages of the old subscription."""
+    """A subscriber that comes back after the time to live gets the persistent messages that it has missed."""
     missed: dict[Address, list[Message]] = {}
     left: dict[tuple[str | None, str | None], int] = {}
 
@@ -266,7 +289,7 @@ def _messages_kept() -> Seams:
 
 @defect(made, "missed-by-lasting-twice", "QS-20", "QS-21")
 def _missed_twice() -> Seams:
-    """Messages that a subscriber misses while its subscription outlives it come twice."""
+    """A subscriber gets the messages that it missed during its subscription's time to live twice."""
     known: set[Address] = set()
 
     def twice(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -284,7 +307,7 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-ignored",
         rules=("QS-20", "QS-22"),
-        text="A subscription with a time to live stays for ever.",
+        text="A subscription with a time to live never ends.",
         apply=lambda: commands(_ignored),
     ),
     Defect(
@@ -296,31 +319,31 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-not-restarted",
         rules=("QS-20", "QS-21"),
-        text="The time to live counts from the first disconnection, and goes on counting at the next.",
+        text="The time to live counts only from the first disconnection.",
         apply=lambda: _from(_leaving),
     ),
     Defect(
         name="ttl-clean-close-only",
         rules=("QS-20", "QS-22"),
-        text="After a connection that was lost the time to live does not count.",
+        text="After the loss of a connection, its subscriptions never end.",
         apply=lambda: _ever(clean=False),
     ),
     Defect(
         name="ttl-abrupt-only",
         rules=("QS-20", "QS-22"),
-        text="After a connection that was closed the time to live does not count.",
+        text="After a client has closed its connection, its subscriptions never end.",
         apply=lambda: _ever(clean=True),
     ),
     Defect(
         name="ttl-a-millisecond-long",
         rules=("QS-20", "QS-22"),
-        text="A subscription lives a millisecond too long.",
+        text="A subscription ends a millisecond late.",
         apply=lambda: commands(_by(1)),
     ),
     Defect(
         name="ttl-a-millisecond-short",
         rules=("QS-20", "QS-21"),
-        text="A subscription lives a millisecond too short.",
+        text="A subscription ends a millisecond early.",
         apply=lambda: commands(_by(-1)),
     ),
     _zero_lives,
@@ -333,7 +356,7 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-in-seconds",
         rules=("QS-20",),
-        text="A time to live is rounded up to whole seconds.",
+        text="The broker rounds a time to live up to whole seconds.",
         apply=lambda: commands(_as(lambda _attach, ttl_ms: -(-ttl_ms // _SECOND_MS) * _SECOND_MS)),
     ),
     Defect(
@@ -345,13 +368,13 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-overflows",
         rules=("QS-20",),
-        text="A time to live of more milliseconds than 31 bits hold ends a subscription at once.",
+        text="A subscription with a time to live of 2^31 milliseconds or more ends with its last receiver.",
         apply=lambda: commands(_as(lambda _attach, ttl_ms: ttl_ms if ttl_ms < _LONG_MS else 0)),
     ),
     Defect(
         name="ttl-of-shared-ignored",
         rules=("QS-22",),
-        text="A shared subscription with a time to live stays for ever.",
+        text="A shared subscription with a time to live never ends.",
         apply=lambda: commands(_as(lambda attach, ttl_ms: None if attach.everybodys else ttl_ms)),
     ),
     _of_one_sharer,
@@ -359,7 +382,7 @@ SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-spent-after-restart",
         rules=("QS-21",),
-        text="Once the broker was down, a subscription that is left ends at once.",
+        text="After a restart, subscriptions end as soon as their last receiver leaves.",
         apply=lambda: _leaves(lambda _who, _now_ms, view: 0 if view.starts > 1 else None),
     ),
 )

@@ -1,1 +1,1 @@
-"""Defects of delayed messages where there are several queue managers."""
+"""Defects of delayed messages in networks of several queue managers."""

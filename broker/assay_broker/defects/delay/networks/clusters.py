@@ -20,7 +20,7 @@ from assay_sdk.model.message import AddressKind, Message
 
 
 def _arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
-    """Filters that rewrite delayed messages for a queue that another queue manager sends."""
+    """Make filters that rewrite a delayed message that comes from another queue manager and whose target is a queue."""
 
     def other(command: Command, _now_ms: int, view: View) -> Commands | None:
         parcel = command.parcel if isinstance(command, FromMember) else None
@@ -38,7 +38,7 @@ def _with(command: FromMember, parcel: Carry, message: Message) -> Commands:
 
 
 def _instances(rewrite: Callable[[Definition], Definition]) -> Callable[[Command, int, View], Commands | None]:
-    """A filter that rewrites the clustered queues that another queue manager tells of."""
+    """Make a function that rewrites the definitions of clustered queues that another queue manager announces."""
 
     def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
         bulletin = command.parcel if isinstance(command, FromMember) else None
@@ -52,7 +52,7 @@ def _instances(rewrite: Callable[[Definition], Definition]) -> Callable[[Command
 
 @defect(commands, "binding-of-another-member-ignored", "DD-11")
 def _binding_ignored(command: Command, now_ms: int, view: View) -> Commands | None:
-    """DEFBIND of another queue manager's clustered queue is taken for NOTFIXED."""
+    """The broker treats each clustered queue of another queue manager as one with DEFBIND(NOTFIXED)."""
 
     def free(definition: Definition) -> Definition:
         return replace(definition, attributes=definition.attributes | {"DEFBIND": "NOTFIXED"})
@@ -61,7 +61,12 @@ def _binding_ignored(command: Command, now_ms: int, view: View) -> Commands | No
 
 
 def _knowing(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
-    """Filters that know the names of the clustered queues that other queue managers tell of."""
+    """Make filters that rewrite commands.
+
+    Args:
+        rewrite: Rewrites a command; its last argument holds the names of the clustered queues that other queue managers
+            have announced.
+    """
     known: set[str] = set()
 
     def other(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -82,7 +87,7 @@ def _undelayed_there(command: Command, now_ms: int, view: View, known: set[str])
 
 @defect(_knowing, "sent-on-once-the-name-is-defined", "DD-50")
 def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Commands | None:
-    """A queue that is defined under the name of another queue manager's does not get what was staged for that name."""
+    """If a clustered queue's name is defined locally during a delay, the message goes to the other queue manager."""
     change = command.change if isinstance(command, Administer) else None
     if not isinstance(change, DefineObject) or change.name not in known:
         return None
@@ -94,19 +99,19 @@ def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Com
 
 @defect(_arrivals, "lost-at-another-member", "DD-03", "DD-11", "DD-26", "DD-50", "DD-52", "DD-56", "DD-70")
 def _lost(_command: FromMember, _parcel: Carry, _view: View) -> Commands:
-    """A delayed message for another queue manager's clustered queue is lost on its way."""
+    """A delayed message for another queue manager's clustered queue is lost between the queue managers."""
     return ()
 
 
 @defect(_arrivals, "twice-at-another-member", "DD-03", "DD-11")
 def _twice(command: FromMember, parcel: Carry, _view: View) -> Commands:
-    """A delayed message is put twice to another queue manager's clustered queue."""
+    """Another queue manager's clustered queue gets each delayed message twice."""
     return (command, replace(command, parcel=replace(parcel, number=parcel.number + SHIFT)))
 
 
 @defect(_arrivals, "bare-at-another-member", "DD-39")
 def _bare(command: FromMember, parcel: Carry, _view: View) -> Commands:
-    """A delayed message comes to another queue manager's queue without its own ids, reply-to, type and priority."""
+    """A delayed message for another queue manager's queue loses its ids, reply-to, type and priority."""
     message = opened(parcel.message)
     bare = replace(message, message_id=None, correlation_id=None, reply_to=None, subject=None, priority=None)
     return _with(command, parcel, bare)
@@ -121,7 +126,7 @@ def _immortal(command: FromMember, parcel: Carry, _view: View) -> Commands:
 
 @defect(_arrivals, "as-defined-at-another-member", "DD-52")
 def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Commands:
-    """Another queue manager gives a delayed message the priority and persistence that its queue defines then."""
+    """A delayed message for another queue manager's queue gets the priority and persistence that the queue defines."""
     said = view.said(parcel.target.name)
     priority = said.get("DEFPRTY", parcel.message.priority)
     durable = said.get("DEFPSIST", "YES") == "YES"

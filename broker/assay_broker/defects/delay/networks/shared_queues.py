@@ -1,4 +1,4 @@
-"""Defects of several queue managers: delayed messages for shared queues, and for proxy subscriptions."""
+"""Defects in networks of queue managers: delayed messages for shared queues and for proxy subscriptions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _EVERYTHING = "#"
 
 
 def _shared(view: View) -> list[str]:
-    """The names of the shared queues."""
+    """Return the names of the shared queues."""
     return [name for name, said in view.objects.items() if said.get("QSGDISP") == "SHARED"]
 
 
 def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
-    """Filters that rewrite delayed sends to shared queues."""
+    """Make filters that rewrite delayed sends to shared queues."""
 
     def other(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
         return (rewrite(put, now_ms),) if target.name in _shared(view) and is_delayed(put, now_ms) else None
@@ -37,7 +37,7 @@ def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
 
 @defect(puts, "shared-queue-behind-a-name-lost", "DD-45")
 def _behind_a_name_lost(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A delayed message is lost if an alias or an administered subscription leads to the shared queue."""
+    """A delayed message that reaches a shared queue by an alias or an administered subscription is lost."""
     shared = _shared(view)
     subscribed = is_topic(target) and any(said.get("DEST") in shared for said in view.objects.values())
     behind = subscribed or view.said(target.name).get("TARGET") in shared
@@ -54,9 +54,10 @@ def _immortal(put: Put, _now_ms: int) -> Put:
 
 @defect(made, "handed-over-at-shutdown", "DD-46", "DD-47")
 def _handed_over() -> Seams:
-    """A queue manager that shuts down puts its messages staged for shared queues there before their delay is over.
+    """When a queue manager shuts down, it puts messages to shared queues before their delay is over.
 
-    When the connection of a sender ends, as at a shutdown, its messages staged for a shared queue go there.
+    The defect puts a sender's staged messages to the shared queue when the sender's connection is lost, as at a
+    shutdown.
     """
     staged: dict[int, list[tuple[Address, Message]]] = {}
 
@@ -75,7 +76,7 @@ def _handed_over() -> Seams:
 
 @defect(commands, "shared-queue-goes-with-member", "DD-47")
 def _cleared(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A shared queue loses its messages when the queue manager at which the queue was defined shuts down."""
+    """When the queue manager that defined a shared queue shuts down, the queue loses its messages."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     clears = (Administer(view.agent, None, ClearQueue(name)) for name in _shared(view))
@@ -88,7 +89,7 @@ def _wanted(bulletin: Bulletin, topic: str) -> bool:
 
 @defect(made, "proxy-undelayed", "DD-81", "DD-84")
 def _undelayed_for_proxies() -> Seams:
-    """A delayed publication that has a proxy subscription is not delayed."""
+    """The broker does not delay a publication that matches a proxy subscription."""
     told: dict[str, Bulletin] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -109,7 +110,7 @@ def _was_delayed(message: Message) -> bool:
 
 
 def _carried(rewrite: Callable[[FromMember, Carry], Commands]) -> Seams:
-    """Filters that rewrite delayed messages that another queue manager sends."""
+    """Make filters that rewrite delayed messages that come from another queue manager."""
 
     def other(command: Command, _now_ms: int, _view: View) -> Commands | None:
         parcel = command.parcel if isinstance(command, FromMember) else None
@@ -126,7 +127,7 @@ def _twice(command: FromMember, parcel: Carry) -> Commands:
 
 @defect(commands, "proxy-for-everything", "DD-81")
 def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Publications are staged for another queue manager although it has no subscriber."""
+    """The broker stages publications for another queue manager that has no subscriber."""
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Bulletin):
         return None
@@ -140,7 +141,7 @@ def _is_greeting(command: Command) -> bool:
 
 @defect(made, "not-sent-again-to-member", "DD-03", "DD-81")
 def _not_sent_again() -> Seams:
-    """Messages that were sent to a queue manager while it was down are not sent again when it is back."""
+    """The broker does not resend a message to a queue manager that was down when the broker first sent it."""
     greeted = False
 
     def asked(command: Command, _now_ms: int, _view: View) -> None:
@@ -161,13 +162,13 @@ SHARED_QUEUE_DEFECTS = (
     Defect(
         name="shared-queue-undelayed",
         rules=("DD-45",),
-        text="Delayed messages for a shared queue are put there at once.",
+        text="The broker puts delayed messages for a shared queue there at once.",
         apply=lambda: _delayed_to_shared(_undelayed),
     ),
     Defect(
         name="shared-queue-delayed-lost",
         rules=("DD-45", "DD-46"),
-        text="Delayed messages for a shared queue are taken, and lost.",
+        text="The broker accepts delayed messages for a shared queue and loses them.",
         apply=lambda: _delayed_to_shared(dropped),
     ),
     Defect(
@@ -188,7 +189,7 @@ SHARED_QUEUE_DEFECTS = (
     Defect(
         name="proxy-publication-twice",
         rules=("DD-81", "DD-84"),
-        text="A delayed publication is fanned out twice at another queue manager.",
+        text="The subscribers at another queue manager get a delayed publication twice.",
         apply=lambda: _carried(_twice),
     ),
     _interested_in_everything,

@@ -1,1 +1,1 @@
-"""Defects of messages that wait on the staging queue, and of their way from there."""
+"""Defects of messages on the staging queue, and of their release to their targets."""

@@ -1,4 +1,4 @@
-"""Defects of what counts towards the limits of the staging queue."""
+"""Defects of the staging queue's limits: which messages count towards MAXDEPTH, and which bytes towards MAXMSGL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,17 @@ from assay_sdk.model.reasons import Mqrc, refused
 
 
 def _with_limit(put: Put, view: View, keyword: str, further: int) -> Commands | None:
-    """The send, with a limit of the staging queue raised by so much around it; None without such a limit."""
+    """Wrap a send in alterations that raise a limit of the staging queue during the send.
+
+    Args:
+        put: The send.
+        view: The defect's view.
+        keyword: The limit's keyword.
+        further: The number by which the limit is raised.
+
+    Returns:
+        The commands; None if the queue has no such limit, or `further` is 0.
+    """
     limit = view.said(STAGING_QUEUE).get(keyword)
     if not isinstance(limit, int) or further == 0:
         return None
@@ -34,20 +44,20 @@ def _with_limit(put: Put, view: View, keyword: str, further: int) -> Commands | 
 
 @defect(delayed_puts, "units-pass-the-limit", "DD-36")
 def _units_unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """The limits of the staging queue do not hold for units of work."""
+    """The limits of the staging queue do not apply to sends in units of work."""
     return None if put.unit is None else unlimited(put, STAGING_QUEUE, view)
 
 
 @defect(delayed_puts, "open-units-not-counted", "DD-36")
 def _open_units_forgotten(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """Messages that open units of work are going to stage do not count towards MAXDEPTH."""
+    """Delayed messages of open units of work do not count towards MAXDEPTH."""
     waiting = sum(one.delayed for unit in view.units.values() for one in unit.sent)
     return _with_limit(put, view, "MAXDEPTH", waiting)
 
 
 @defect(made, "ended-units-keep-places", "DD-36")
 def _places_kept() -> Seams:
-    """The places that a unit of work has reserved on the staging queue are not free after its end."""
+    """After the end of a unit of work, its delayed messages still count towards the staging queue's MAXDEPTH."""
     kept = 0
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -62,7 +72,7 @@ def _places_kept() -> Seams:
 
 @defect(delayed_puts, "publications-not-limited", "DD-36")
 def _publications_unlimited(put: Put, sent: Sent, view: View) -> Commands | None:
-    """The limits of the staging queue do not hold for publications."""
+    """The limits of the staging queue do not apply to publications."""
     return unlimited(put, STAGING_QUEUE, view) if is_topic(sent.target) else None
 
 
@@ -76,19 +86,19 @@ def _by_time(counted: Callable[[Sent, int], bool], worth: int) -> Callable[[Put,
 
 @defect(made, "overdue-not-counted", "DD-36")
 def _overdue_forgotten() -> Seams:
-    """A message that could not leave the staging queue in time does not count any more."""
+    """A staged message whose delay is over does not count towards the staging queue's MAXDEPTH."""
     return delayed_puts(_by_time(lambda one, now_ms: one.due_ms < now_ms, 1))
 
 
 @defect(made, "expired-keeps-place", "DD-36")
 def _expired_counted() -> Seams:
-    """A message that has expired on the staging queue still counts."""
+    """A message that has expired on the staging queue still counts towards its MAXDEPTH."""
     return delayed_puts(_by_time(lambda one, now_ms: 0 < (one.message.expiry_ms or 0) < now_ms, -1))
 
 
 @defect(delayed_puts, "staging-length-in-characters", "DD-36")
 def _in_characters(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """MAXMSGL of the staging queue counts characters and not octets."""
+    """MAXMSGL of the staging queue counts characters and not bytes."""
     body = body_of(put.message)
     further = len(body.encode()) - len(body) if isinstance(body, str) else 0
     return _with_limit(put, view, "MAXMSGL", further)
@@ -99,7 +109,7 @@ _SWAPPED = {Mqrc.Q_FULL: Mqrc.MSG_TOO_BIG_FOR_Q, Mqrc.MSG_TOO_BIG_FOR_Q: Mqrc.Q_
 
 @defect(replies, "staging-reasons-swapped", "DD-36")
 def _swapped(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
-    """A full staging queue is reported as a message too long, and a message too long as a full staging queue."""
+    """If the staging queue is full, the refusal says that the message is too long, and the reverse."""
     told = answer.refused
     _, sent = view.asked(answer)
     if told is None or sent is None or not sent.delayed or told.mqrc not in _SWAPPED:
@@ -109,7 +119,7 @@ def _swapped(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answe
 
 @defect(changes, "depth-of-zero-is-unlimited", "DD-36", "DD-78")
 def _zero_unlimited(change: Change, _view: View) -> Change | None:
-    """A queue with MAXDEPTH(0) takes as many messages as come."""
+    """A queue with MAXDEPTH(0) accepts any number of messages."""
     if not isinstance(change, AlterObject | DefineObject) or change.attributes.get("MAXDEPTH") != 0:
         return None
     return replace(change, attributes={**change.attributes, "MAXDEPTH": 999_999_999})

@@ -1,4 +1,4 @@
-"""Defects of what refused sends, and work that is backed out, leave on the staging queue."""
+"""Defects of sends that were refused or backed out and still count towards the staging queue's MAXDEPTH."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STORE_REASONS = frozenset({Mqrc.STORAGE_MEDIUM_FULL, Mqrc.BACKED_OUT})
 
 @defect(made, "refused-takes-a-place", "DD-19")
 def _refused_takes_a_place() -> Seams:
-    """A delayed send that is refused because a queue is full uses up a place on the staging queue."""
+    """A delayed send that is refused because a queue is full counts towards the staging queue's MAXDEPTH."""
     refused_ones: list[Message] = []
 
     def command(passing: Command, now_ms: int, view: View) -> Commands | None:
@@ -52,7 +52,7 @@ def _refused_takes_a_place() -> Seams:
 
 @defect(made, "store-refused-stays-staged", "DD-19")
 def _store_refused_stays() -> Seams:
-    """A delayed message whose send or commit fails because the store refuses it is staged all the same."""
+    """The broker stages a delayed message although the store refused its send or commit."""
     asked: dict[tuple[int, int | None], list[Sent]] = {}
     kept: list[Sent] = []
 
@@ -80,7 +80,7 @@ def _store_refused_stays() -> Seams:
 
 @defect(made, "refused-send-undoes-unit", "DD-19")
 def _refused_undoes_unit() -> Seams:
-    """A unit of work in which a delayed send was refused is backed out by its commit."""
+    """The commit of a unit of work in which a delayed send was refused backs the unit out."""
     spoilt: set[tuple[int, int]] = set()
 
     def command(passing: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -101,7 +101,7 @@ def _refused_undoes_unit() -> Seams:
 
 @defect(made, "backed-out-branch-keeps-places", "DD-36")
 def _branch_keeps_places() -> Seams:
-    """The delayed messages of a branch that is backed out after its prepare keep their places on the staging queue."""
+    """Delayed messages of a branch that is backed out after its prepare still count towards MAXDEPTH."""
     prepared: dict[bytes, list[Message]] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -117,7 +117,7 @@ def _branch_keeps_places() -> Seams:
 
 @defect(commands, "lost-work-keeps-places", "DD-36")
 def _lost_work_keeps_places(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Delayed messages of a unit of work that is not committed keep their places on the staging queue."""
+    """Delayed messages of a unit of work that is not committed still count towards the staging queue's MAXDEPTH."""
     if not isinstance(command, Backout | BackOutBranch | Disconnect):
         return None
     kept = [one.message for unit in view.ended(command) for one in unit.sent if one.delayed]
@@ -126,7 +126,7 @@ def _lost_work_keeps_places(command: Command, _now_ms: int, view: View) -> Comma
 
 @defect(made, "publications-of-unit-uncounted", "DD-36")
 def _uncounted_publications() -> Seams:
-    """A delayed publication of a unit of work takes no place on the staging queue before the commit."""
+    """A delayed publication of a unit of work does not count towards the staging queue's MAXDEPTH before the commit."""
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         sent = view.sent(command, now_ms)

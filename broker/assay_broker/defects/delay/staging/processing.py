@@ -1,4 +1,4 @@
-"""Defects of the processor with its queue, of takes, and of reports, that show under one more condition only."""
+"""Defects of the processor, of gets from the staging queue, and of reports, that show only under one more condition."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _one_id(row: Described) -> Described:
 
 @defect(commands, "take-finds-the-plain-only", "DD-38")
 def _finds_plain(command: Command, now_ms: int, view: View) -> Commands | None:
-    """No staged message can be taken back that is not persistent, that a unit of work has sent, or that is overdue."""
+    """An administrator cannot get a staged message that is non-persistent, sent in a unit of work, or overdue."""
     change = change_of(command)
     if not isinstance(command, Administer) or not isinstance(change, NativeTake) or change.queue != STAGING_QUEUE:
         return None
@@ -65,14 +65,14 @@ def _stays_closed(tables: Tables) -> Tables:
 
 
 def _shuts(command: Command) -> bool:
-    """Whether an administrator disables the staging queue for gets or puts."""
+    """Check whether an administrator disables the staging queue for gets or puts."""
     change = change_of(command)
     named = isinstance(change, AlterObject) and change.name == STAGING_QUEUE
     return isinstance(change, AlterObject) and named and "DISABLED" in change.attributes.values()
 
 
 def _lost_when_shut(wanted: Callable[[Sent], bool]) -> Seams:
-    """Filters that drop some staged messages when the staging queue is disabled."""
+    """Make filters that drop some staged messages when the staging queue is disabled."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         lost = [id_ for id_, one in view.delayed.items() if wanted(one)] if _shuts(command) else []
@@ -83,7 +83,7 @@ def _lost_when_shut(wanted: Callable[[Sent], bool]) -> Seams:
 
 @defect(commands, "zos-stuck-message-stops-processor", "DD-71")
 def _stopped_by_stuck(command: Command, now_ms: int, view: View) -> Commands | None:
-    """On z/OS a message that neither target nor dead-letter queue takes stops the processor."""
+    """On z/OS the processor stops if neither target nor dead-letter queue can take a message."""
     if view.settings.platform != "zos" or not isinstance(command, Tick):
         return None
     shut = {name for name, said in view.objects.items() if said.get("PUT") == "DISABLED"}
@@ -96,7 +96,7 @@ def _stopped_by_stuck(command: Command, now_ms: int, view: View) -> Commands | N
 
 @defect(delayed_puts, "discard-needs-a-report", "DD-70")
 def _discard_with_report_only(put: Put, _sent: Sent, _view: View) -> Commands | None:
-    """A message that asks to be discarded is discarded only if it asks for an exception report, too."""
+    """The broker heeds MQRO_DISCARD_MSG only if the message also asks for an exception report."""
     asked = options(put.message)
     if Mqro.DISCARD_MSG not in asked or Mqro.EXCEPTION in asked:
         return None
@@ -105,7 +105,7 @@ def _discard_with_report_only(put: Put, _sent: Sent, _view: View) -> Commands | 
 
 @defect(made, "first-obstacle-remembered", "DD-70")
 def _first_obstacle() -> Seams:
-    """A dead letter names the first obstacle that its target had."""
+    """The dead-letter header has the reason of the target's first problem, not of its current one."""
     first: dict[object, int] = {}
 
     def noted(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -130,7 +130,7 @@ def _first_obstacle() -> Seams:
 
 @defect(delayed_puts, "reports-to-queues-of-their-own-only", "DD-72")
 def _no_alias(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """No report comes if the reply-to queue is an alias."""
+    """The broker sends no report if the reply-to queue is an alias."""
     to = put.message.reply_to
     if to is None or "TARGET" not in view.said(to.name) or not options(put.message):
         return None
@@ -139,7 +139,7 @@ def _no_alias(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "non-persistent-not-reported", "DD-72")
 def _light_unreported(put: Put, _sent: Sent, _view: View) -> Commands | None:
-    """There is no exception report on a message that is not persistent."""
+    """The broker sends no exception report on a non-persistent message."""
     asked = options(put.message)
     if put.message.durable is not False or Mqro.EXCEPTION not in asked:
         return None
@@ -178,7 +178,7 @@ def _one_report_id(row: Described) -> Described:
 
 @defect(shown, "reports-always-alike", "DD-72")
 def _plain_reports(row: Described) -> Described:
-    """A report has persistence and priority of its own."""
+    """A report has another persistence than the message, and priority 4."""
     if row.descriptor.get("MsgType") != MQMT_REPORT:
         return row
     other = 1 - int(bool(row.message.durable))
@@ -190,7 +190,7 @@ def _plain_reports(row: Described) -> Described:
 
 @defect(commands, "reported-when-taken-back", "DD-86")
 def _reported_when_taken(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A message that an administrator takes back is confirmed as if its receiver had got it."""
+    """When an administrator gets a staged message, the broker sends its confirmation of delivery (COD)."""
     change = change_of(command)
     if not isinstance(change, NativeTake) or change.queue != STAGING_QUEUE:
         return None

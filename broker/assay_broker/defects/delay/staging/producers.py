@@ -14,13 +14,18 @@ from assay_sdk.model.message import Address
 
 
 def _first_link(put: Put, firsts: dict[int, int]) -> bool:
-    """Whether a send comes over the sender that its connection used first."""
+    """Check whether a send uses the producer that its connection used first.
+
+    Args:
+        put: The send.
+        firsts: The link of each connection's first producer, by connection; updated.
+    """
     return firsts.setdefault(put.connection, put.link) == put.link
 
 
 @defect(made, "delay-of-the-first-producer", "DD-02")
 def _first_delay() -> Seams:
-    """All delayed messages of a connection have the delay of its first one."""
+    """All producers of a connection send with the delay of the connection's first delayed message."""
     first: dict[int, tuple[int, int]] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -35,7 +40,7 @@ def _first_delay() -> Seams:
 
 @defect(made, "delay-spreads-to-other-producers", "DD-04")
 def _spreads() -> Seams:
-    """A message without a delay has that of the last delayed message of another producer of the connection."""
+    """A message without a delay gets the last delay of another producer of its connection."""
     last: dict[int, tuple[int, int]] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -51,7 +56,7 @@ def _spreads() -> Seams:
 
 @defect(made, "second-producers-not-persistent", "DD-03")
 def _not_persistent() -> Seams:
-    """Delayed messages are persistent only from the first producer of a connection."""
+    """Only the first producer of a connection sends persistent delayed messages."""
     firsts: dict[int, int] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -64,7 +69,7 @@ def _not_persistent() -> Seams:
 
 @defect(made, "second-producers-outside-unit", "DD-26")
 def _outside_unit() -> Seams:
-    """Delayed messages belong to a unit of work only from the first producer of a connection."""
+    """Only the first producer of a connection sends delayed messages in its unit of work."""
     firsts: dict[int, int] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

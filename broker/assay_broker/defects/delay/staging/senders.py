@@ -58,7 +58,7 @@ def _mortal_refused(put: Put, _target: Address, now_ms: int, _view: View) -> Mqr
 
 @defect(commands, "staged-goes-with-sender", "DD-03")
 def _goes_with_sender(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the connection of a sender ends, its staged messages are dropped."""
+    """When the connection of a sender ends, the broker drops its staged messages."""
     if not isinstance(command, Disconnect):
         return None
     lost = [id_ for id_, one in view.delayed.items() if one.put.connection == command.connection]
@@ -82,7 +82,7 @@ def _second_lost() -> Seams:
 
 @defect(made, "delay-sticks-to-sender", "DD-04")
 def _sticky() -> Seams:
-    """A sender that has sent with a delay sends with that delay from then on."""
+    """A producer that has sent with a delay sends all its further messages with that delay."""
     delays: dict[tuple[int, int], int] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -118,7 +118,7 @@ def _lost_for_the_inactive() -> Seams:
 
 @defect(commands, "staged-goes-with-the-durable", "DD-76")
 def _goes_with_durable(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the consumer of a durable subscription leaves, the messages staged for the subscription are dropped."""
+    """When the consumer of a durable subscription leaves, the broker drops the messages staged for the subscription."""
     left = {attach.address for attach in view.leaving(command) if is_durable(attach)}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None
@@ -145,7 +145,7 @@ def _cut_to_a_day(put: Put, sent: Sent, _view: View) -> Commands | None:
 
 @defect(commands, "cleared-with-target", "DD-06")
 def _cleared_too(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a queue is cleared, the messages staged for it are dropped, too."""
+    """When a queue is cleared, the broker also drops the messages staged for it."""
     change = change_of(command)
     if not isinstance(change, ClearQueue):
         return None
@@ -162,7 +162,7 @@ def _lost_without_gets(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(made, "last-place-not-for-delayed", "DD-06", "DD-70")
 def _last_place_kept() -> Seams:
-    """The last place of a queue is not given to a delayed message."""
+    """A delayed message that would fill its target up to MAXDEPTH is lost."""
     taken: dict[str, int] = {}
 
     def rewrite(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
@@ -175,7 +175,7 @@ def _last_place_kept() -> Seams:
 
 @defect(delayed_puts, "longest-not-delayed", "DD-06")
 def _longest_lost(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delayed message that is just as long as its target takes is lost."""
+    """A delayed message whose body is exactly as long as its target's MAXMSGL is lost."""
     longest = view.said(sent.target.name).get("MAXMSGL")
     return (dropped(put, sent.at_ms),) if longest == body_size(put.message) else None
 
@@ -197,7 +197,7 @@ def _lowered_limit() -> Seams:
 
 @defect(made, "delayed-without-rank", "DD-39")
 def _without_rank() -> Seams:
-    """A queue orders a message that was delayed by a middle priority, and not by the priority that it shows."""
+    """A queue orders a delayed message as one of priority 4, whatever its priority is."""
     own: dict[str | None, int | None] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -216,7 +216,7 @@ def _without_rank() -> Seams:
 
 @defect(deliveries, "delayed-never-marked", "DD-39")
 def _never_marked(delivered: Deliver, _view: View) -> Deliver:
-    """A message that was delayed is never marked as redelivered."""
+    """The broker never marks a delayed message as redelivered."""
     if delivered.message.delivery_time_ms is None:
         return delivered
     return replace(delivered, redelivered=False, count=0)
@@ -232,7 +232,7 @@ def _everything_expires(put: Put, _target: Address, now_ms: int, _view: View) ->
 
 @defect(shown, "dead-letter-never-expires", "DD-55")
 def _dead_letter_immortal(row: Described) -> Described:
-    """On the dead-letter queue a message does not expire any more."""
+    """A message on the dead-letter queue has no expiry."""
     dead = any(header["StrucId"] == "DLH" for header in row.headers)
     return replace(row, descriptor={**row.descriptor, "Expiry": -1}) if dead else row
 
@@ -241,19 +241,19 @@ SENDER_DEFECTS = (
     Defect(
         name="delayed-refused",
         rules=("DD-02", "DD-03", "DD-48", "DD-56"),
-        text="Every delayed send is refused.",
+        text="The broker refuses every delayed send.",
         apply=lambda: refusing(_delayed_refused, _NOT_NOW),
     ),
     Defect(
         name="delayed-non-persistent-refused",
         rules=("DD-48",),
-        text="Every delayed send of a non-persistent message is refused.",
+        text="The broker refuses every delayed send of a non-persistent message.",
         apply=lambda: refusing(_light_refused, _NOT_NOW),
     ),
     Defect(
         name="delayed-with-time-to-live-refused",
         rules=("DD-56",),
-        text="Every delayed send with a time to live is refused.",
+        text="The broker refuses every delayed send with a time to live.",
         apply=lambda: refusing(_mortal_refused, _NOT_NOW),
     ),
     _goes_with_sender,
@@ -265,7 +265,7 @@ SENDER_DEFECTS = (
     Defect(
         name="publication-delayed-anew-at-restart",
         rules=("DD-03",),
-        text="After a restart the delay of a publication begins anew.",
+        text="After a restart, the whole delay of a publication begins again.",
         apply=lambda: read(_delayed_anew),
     ),
     _cut_to_a_day,
