@@ -1,7 +1,10 @@
 """Named defects of the reference pair: each proves that the scenarios of its rules can fail.
 
-A defect is a filter at a seam: at the broker's (`assay_broker.defects`), between engine and driver (``wire``), or in
-front of the client port (``port``).  It never overrides a private method.
+A defect is a filter in one of three places: at the broker's seams (`assay_broker.defects`), between the SDK's engine
+and driver (on the ``wire``), or in front of the client (at the ``port``).  It never overrides a private method.
+
+The first line of the docstring of a function or class that misbehaves says what the client does wrong.  `assay defects`
+and the pages of docs/rules show this line.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ CLIENT_DEFECTS: tuple[Defect, ...] = (
 
 
 def all_defects() -> Mapping[str, Defect]:
-    """Every defect by name, the broker's first."""
+    """Return all defects by name, the broker's first."""
     broker = (
         Defect(name=defect.name, rules=defect.rules, text=defect.text, broker=defect.name)
         for defect in BROKER_DEFECTS.values()
@@ -49,10 +52,10 @@ def all_defects() -> Mapping[str, Defect]:
 
 
 def find_defect(name: str) -> Defect:
-    """The defect of that name.
+    """Return the defect of a name.
 
     Raises:
-        LookupError: There is none; names the nearest.
+        LookupError: No defect has the name; the error names the closest known one.
     """
     defects = all_defects()
     if name in defects:

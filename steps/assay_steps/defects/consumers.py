@@ -1,6 +1,7 @@
-"""Filters in front of the client port that change what its consumers do and what the client tells.
+"""Filters in front of the client port that change the behaviour of consumers and the client's events.
 
-A defect says how a consumer misbehaves (`ConsumerTwist`); `assay_steps.defects.ports` does the same for producers.
+A defect defines the misbehaviour of a consumer (`ConsumerTwist`).  `assay_steps.defects.ports` has the filters for
+producers.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFil
 
 
 class ConsumerFilter:
-    """A consumer that passes every call on to another one; a defect overrides what it alters.
+    """A consumer that passes every call on to another one; a defect overrides some methods.
 
     Args:
         behind: The consumer without the defect.
-        session: The session that it belongs to.
-        of: The queue or subscription that it consumes.
-        actor: Its name.
+        session: The session of the consumer.
+        of: The queue or subscription from which the consumer receives.
+        actor: The consumer's name in the scenario.
     """
 
     def __init__(self, behind: ClientConsumer, session: ClientSession, of: Origin, actor: str) -> None:
@@ -43,15 +44,15 @@ class ConsumerFilter:
         self.actor = actor
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message."""
+        """Wait for one message, up to the given number of milliseconds."""
         return self.behind.receive(timeout_ms)
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set or take away a message listener."""
+        """Set a message listener; None removes it."""
         return self.behind.listen(script)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set or take away a batch listener."""
+        """Set a batch listener; None for the script removes it."""
         return self.behind.listen_batch(script, size, timeout_ms)
 
     def close(self) -> Outcome[None]:
@@ -110,8 +111,8 @@ class ConsumingClientFilter(ClientFilter):
     Args:
         behind: The client without the defect.
         twist: Makes each consumer misbehave.
-        tell: Replaces each event.
-        acknowledge: Replaces each acknowledgement.
+        tell: Maps each event of the client to the events in its place.
+        acknowledge: Handles each acknowledgement in place of the session.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class ConsumingClientFilter(ClientFilter):
         self._acknowledge = acknowledge
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell an observer of every event that the defect lets pass."""
+        """Pass every event that the defect lets through to an observer."""
 
         def tell(event: ClientEvent) -> None:
             for told in self._tell(event):
@@ -144,5 +145,5 @@ class ConsumingClientFilter(ClientFilter):
 
 
 def consuming(twist: ConsumerTwist) -> Callable[[Client], Client]:
-    """A filter for `Defect.port` that makes every consumer misbehave."""
+    """Make a filter for `Defect.port` that makes every consumer misbehave."""
     return lambda client: ConsumingClientFilter(client, twist)

@@ -18,7 +18,7 @@ SECOND_MS = 1_000
 
 
 def _in_face(face: Face, twist: Twist) -> Callable[[Client], Client]:
-    """Make the producers of one face misbehave."""
+    """Make a filter for `Defect.port` that makes the producers of one face misbehave."""
     return lambda client: ClientFilter(client, twist) if client.identity.face == face else client
 
 
@@ -27,7 +27,7 @@ def _is_expiry(outcome: Outcome[T]) -> bool:
 
 
 class _Remembering(ProducerFilter):
-    """Remembers the settings that were accepted, 0 included."""
+    """A producer that remembers its accepted settings, including 0."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -44,7 +44,7 @@ class _Remembering(ProducerFilter):
 
 
 class _ShowsNoDelay(ProducerFilter):
-    """After a send the message shows its JMSTimestamp as JMSDeliveryTime, even if it has a delay."""
+    """After a send, JMSDeliveryTime of the message equals JMSTimestamp, even if the message has a delay."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -55,7 +55,7 @@ class _ShowsNoDelay(ProducerFilter):
 
 
 class _NegativeTaken(ProducerFilter):
-    """A negative delivery delay is accepted without an error."""
+    """A producer accepts a negative delivery delay."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         negative = setting is Setting.DELAY and isinstance(value, int) and value < 0
@@ -63,7 +63,7 @@ class _NegativeTaken(ProducerFilter):
 
 
 class _FractionsTaken(ProducerFilter):
-    """A delivery delay that is no whole number of milliseconds is cut and taken."""
+    """A producer accepts a delivery delay with a fraction of a millisecond, and cuts the fraction."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return self.behind.set(setting, value // timedelta(milliseconds=1) if isinstance(value, timedelta) else value)
@@ -72,16 +72,16 @@ class _FractionsTaken(ProducerFilter):
 class _NoDelay(ProducerFilter):
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         if setting is Setting.DELAY and value:
-            return refused(Mqrc.FUNCTION_NOT_SUPPORTED, "This producer has no delivery delay.")
+            return refused(Mqrc.FUNCTION_NOT_SUPPORTED, "This producer does not support delivery delay.")
         return self.behind.set(setting, value)
 
 
 class _NoDelayRefused(ProducerFilter):
-    """A delivery delay of 0 is refused."""
+    """A producer refuses a delivery delay of 0."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         if setting is Setting.DELAY and value == 0:
-            return refused(Mqrc.OPTIONS_ERROR, "A delivery delay is longer than 0.")
+            return refused(Mqrc.OPTIONS_ERROR, "A delivery delay must be longer than 0.")
         return self.behind.set(setting, value)
 
 
@@ -94,14 +94,14 @@ class _CutToSeconds(ProducerFilter):
 
 
 class _NotTakenBack(ProducerFilter):
-    """A delivery delay that is set back to 0 stays."""
+    """Setting a delivery delay back to 0 has no effect."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return Ok(None) if setting is Setting.DELAY and value == 0 else self.behind.set(setting, value)
 
 
 class _ForgottenAfterSend(ProducerFilter):
-    """The delivery delay holds for the first send only."""
+    """A producer's delivery delay applies only to the next send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         answer = asked.through(self.behind)
@@ -122,7 +122,7 @@ def _swallowed_at(moment: Setting) -> type[ProducerFilter]:
 
 
 class _SwallowedAtSend(ProducerFilter):
-    """A send whose own time to live is below the delay is sent without it."""
+    """If the time to live of a send is below the delay, the client sends the message without that time to live."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         answer = asked.through(self.behind)
@@ -130,7 +130,11 @@ class _SwallowedAtSend(ProducerFilter):
 
 
 def _comparing(wrong: Callable[[int | None, int | None], bool]) -> type[ProducerFilter]:
-    """Refuses more pairs of time to live and delay than the rule does; None in a pair: a value that was never set."""
+    """Make a producer class that refuses further pairs of time to live and delay.
+
+    Args:
+        wrong: Whether a time to live and a delay in milliseconds are refused; None for a value that was never set.
+    """
 
     class Comparing(_Remembering):
         def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
@@ -160,7 +164,7 @@ def _zero_is_less(ttl_ms: int | None, delay_ms: int | None) -> bool:
 
 
 class _BrokenByRefusal(ProducerFilter):
-    """A producer that has refused something refuses every send after it."""
+    """After a producer has refused a setting or a send, it refuses every further send."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -182,7 +186,7 @@ class _BrokenByRefusal(ProducerFilter):
 
 
 class _ResetByRefusal(ProducerFilter):
-    """A refused delay or time to live leaves 0 behind."""
+    """When a producer refuses a delay or time to live, it sets this value to 0."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = self.behind.set(setting, value)
@@ -195,7 +199,7 @@ class _ResetByRefusal(ProducerFilter):
 
 
 def _retold(told: Callable[[Refused], Refused]) -> type[ProducerFilter]:
-    """Tells refusals for reason 2013 in another way."""
+    """Make a producer class that alters refusals with reason 2013 (MQRC_EXPIRY_ERROR)."""
 
     class Retold(ProducerFilter):
         def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
@@ -222,7 +226,7 @@ def _terse(refusal: Refused) -> Refused:
 
 
 class _TerseOptions(ProducerFilter):
-    """The simplified producer names the reasons for refusing options and delays, and explains nothing."""
+    """The simplified producer's exceptions for refused options and delays have only the reason and no explanation."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return _without_words(self.behind.set(setting, value))
@@ -273,26 +277,26 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="expiry-error-swallowed-at-ttl",
         rules=("DD-12",),
-        text="Setting a time to live below the delay has no effect and raises nothing.",
+        text="Setting a time to live below the delay has no effect and raises no exception.",
         port=twisted(_swallowed_at(Setting.TTL)),
     ),
     Defect(
         name="expiry-error-swallowed-at-delay",
         rules=("DD-13",),
-        text="Setting a delay above the time to live has no effect and raises nothing.",
+        text="Setting a delay above the time to live has no effect and raises no exception.",
         port=twisted(_swallowed_at(Setting.DELAY)),
     ),
     at_port(twisted, _SwallowedAtSend, "expiry-error-swallowed-at-send", "DD-14"),
     Defect(
         name="expiry-compared-in-seconds",
         rules=("DD-12", "DD-13", "DD-14"),
-        text="Time to live and delay are compared in whole seconds, and equal ones are refused.",
+        text="A producer compares time to live and delay in whole seconds, and refuses equal values.",
         port=twisted(_comparing(_less_in_seconds)),
     ),
     Defect(
         name="never-expires-refused",
         rules=("DD-12", "DD-13", "DD-14"),
-        text="A time to live of 0, which never ends, counts as shorter than any delay.",
+        text="A producer takes a time to live of 0, which means no end, for shorter than any delay.",
         port=twisted(_comparing(_zero_is_less)),
     ),
     at_port(twisted, _BrokenByRefusal, "refusal-breaks-producer", "DD-15", "DD-10", "DD-16", "DD-17"),
@@ -312,7 +316,7 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="terse-simplified",
         rules=("DD-18",),
-        text="The simplified producer's exception names the reason and explains nothing.",
+        text="The simplified producer's exception has only the reason and no explanation.",
         port=_in_face("simplified", _retold(_terse)),
     ),
     at_port(lambda twist: _in_face("simplified", twist), _TerseOptions, "terse-simplified-options", "DD-18"),

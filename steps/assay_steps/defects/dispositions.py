@@ -1,4 +1,4 @@
-"""Defects of what a client with qualities of service says over the wire of deliveries (QS-01, QS-04, QS-13, QS-14)."""
+"""Defects in the dispositions and answers of a client with qualities of service (QS-01, QS-04, QS-13, QS-14)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SOON_NS = 1_000_000_000
 
 
 class _Holding(LightLinks):
-    """Notes the deliveries that such clients' receivers hold and have not accepted."""
+    """A filter that knows the unaccepted deliveries of receivers that acknowledge at least once."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -31,14 +31,14 @@ class _Holding(LightLinks):
         self.held[link] = [one for one in self.held.get(link, []) if one not in deliveries]
 
     def accept(self, link: int, *deliveries: int) -> None:
-        """Accept deliveries in the application's place."""
+        """Accept deliveries for the application."""
         if deliveries:
             self.take(link, deliveries)
             self.line.wire.submit(Settle(self.line.own_token(), link, deliveries, Outcome.ACCEPTED))
 
 
 class _RestLater(_Holding):
-    """Four seconds after an acknowledgement the client accepts everything that came before it, too."""
+    """Four seconds after an acknowledgement, the client also acknowledges all earlier messages of the receiver."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         self.take(command.link, command.deliveries)
@@ -52,7 +52,7 @@ class _RestLater(_Holding):
 
 
 class _AnotherOfTwo(_Holding):
-    """An acknowledgement names the oldest message that the application holds, whichever it means."""
+    """The client acknowledges the oldest unacknowledged message, not the one on which the application calls."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         oldest = min(self.held.get(command.link, command.deliveries), default=command.deliveries[0])
@@ -61,7 +61,7 @@ class _AnotherOfTwo(_Holding):
 
 
 class _WithTheNext(_Holding):
-    """The client accepts a message when the next one comes, acknowledged or not."""
+    """The client acknowledges all earlier messages when the next message arrives."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         if isinstance(event, Arrived) and event.link in self.links:
@@ -74,7 +74,7 @@ class _WithTheNext(_Holding):
 
 
 class _Released(LightLinks):
-    """The client gives back the first message of each link that it is to acknowledge."""
+    """The client releases the first message of each receiver that it should acknowledge."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -88,7 +88,7 @@ class _Released(LightLinks):
 
 
 class _SaidAtOnce(WireFilter):
-    """At least once, the client says of every message but its first that it was sent, and sends it a second later."""
+    """The client reports each at-least-once send after a producer's first as done, and sends it a second later."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

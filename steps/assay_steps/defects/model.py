@@ -1,4 +1,4 @@
-"""The type of a defect of the pair, and a function that makes one."""
+"""The type of a defect of the reference pair, and functions that make defects."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ M = TypeVar("M", bound=Callable[..., object])
 
 
 class Defect(Behaviour, frozen=True, kw_only=True):
-    """A named, switchable misbehaviour; the scenarios of its rules must fail with it."""
+    """A named, switchable misbehaviour; at least one scenario of each of its rules must fail with it."""
 
 
 def at_port(shape: Callable[[M], Callable[[Client], Client]], wrong: M, name: str, *rules: str) -> Defect:
     """Make a defect in front of the client port.
 
     Args:
-        shape: Makes a filter of the function or class that misbehaves.
+        shape: Makes a filter from the function or class that misbehaves.
         wrong: The function or class that misbehaves; its docstring's first line is the defect's text.
-        name: Its name.
-        rules: Ids of the rules that it breaks.
+        name: The defect's name.
+        rules: The ids of the rules that the defect breaks.
     """
     return Defect(name=name, rules=rules, text=_text(wrong), port=shape(wrong))
 

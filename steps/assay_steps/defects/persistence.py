@@ -1,4 +1,4 @@
-"""Defects of the client in the rules on delivery mode and client ids."""
+"""Defects of the client in delivery mode, priority, time to live and client ids."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = {Mode.PERSISTENT: "PERSISTENT", Mode.NON_PERSISTENT: "NON_PERSISTENT"}
 
 
 class _NonPersistentFromTheStart(ProducerFilter):
-    """A producer that was told nothing sends non-persistently."""
+    """A producer without a set delivery mode sends non-persistently."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -39,14 +39,14 @@ class _KnowsNoNonPersistent(ProducerFilter):
 
 
 class _AnyModeIsNonPersistent(ProducerFilter):
-    """After any mode is set on a producer, the producer sends non-persistently from then on."""
+    """A producer on which any delivery mode is set sends non-persistently."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return super().set(setting, _NON_PERSISTENT if setting is Setting.MODE else value)
 
 
 class _ModeForOneSend(ProducerFilter):
-    """A mode set on a producer holds for its next send only."""
+    """A delivery mode set on a producer applies only to its next send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -55,7 +55,7 @@ class _ModeForOneSend(ProducerFilter):
 
 
 class _IgnoresWhatIsGivenWithTheSend(ProducerFilter):
-    """Delivery mode, priority and time to live given with a send are ignored."""
+    """The client ignores delivery mode, priority and time to live given with a send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return Sending(message=asked.message, to=asked.to).through(self.behind)
@@ -100,7 +100,7 @@ class _ZeroIsNothing(ProducerFilter):
 
 
 class _SentOnAsItCame(ProducerFilter):
-    """A received message that is sent on has another mode, priority and time to live than its producer says."""
+    """The client forwards a received message with another mode, priority and time to live than the producer's."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -120,14 +120,14 @@ class _SentOnAsItCame(ProducerFilter):
 
 
 class _NamedTakesNoOptions(ProducerFilter):
-    """Priority and time to live given with a send that names its destination are ignored."""
+    """The client ignores priority and time to live given with a send that names its destination."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return (asked if asked.to is None else replace(asked, priority=None, ttl_ms=None)).through(self.behind)
 
 
 class _ModeAloneCounts(ProducerFilter):
-    """A delivery mode given with a send is ignored if priority or time to live are given too."""
+    """The client ignores a delivery mode given with a send if priority or time to live are given, too."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         alone = asked.priority is None and asked.ttl_ms is None
@@ -135,7 +135,7 @@ class _ModeAloneCounts(ProducerFilter):
 
 
 class _SettingResetsMode(ProducerFilter):
-    """Setting a producer's priority, time to live or delay makes it persistent again."""
+    """Setting a producer's priority, time to live or delay resets its delivery mode to persistent."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = super().set(setting, value)
@@ -145,7 +145,7 @@ class _SettingResetsMode(ProducerFilter):
 
 
 class _ModeResetsSettings(ProducerFilter):
-    """Setting a producer's delivery mode takes its priority and time to live away."""
+    """Setting a producer's delivery mode resets its priority and time to live."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = super().set(setting, value)
@@ -156,7 +156,7 @@ class _ModeResetsSettings(ProducerFilter):
 
 
 class _GivenAloneResetsTheOthers(ProducerFilter):
-    """A send that gives one of mode, priority and time to live has the defaults of the other two."""
+    """A send that gives one of mode, priority and time to live gets JMS's defaults for the other two."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         if asked.mode is None and asked.priority is None and asked.ttl_ms is None:
@@ -171,7 +171,7 @@ class _GivenAloneResetsTheOthers(ProducerFilter):
 
 
 class _MessageObjectRemembers(ProducerFilter):
-    """A message object that is sent again is sent with the mode, priority and time to live of its first send."""
+    """The second send of a message object has the mode, priority and time to live of its first send."""
 
     _before: Sending | None = None
 
@@ -184,7 +184,7 @@ class _MessageObjectRemembers(ProducerFilter):
 
 
 class _MessageObjectKeepsItsBody(ProducerFilter):
-    """A message object that is sent again, or has come, is sent with the body that it had before."""
+    """A message object that was sent or received before goes with another body than its current one."""
 
     _before: Draft | None = None
 
@@ -199,14 +199,14 @@ class _MessageObjectKeepsItsBody(ProducerFilter):
 
 
 class _MessageDecides(ProducerFilter):
-    """A delivery mode set on the message goes before the producer's and the send's."""
+    """A delivery mode set on the message overrides those of the producer and the send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return replace(asked, mode=asked.message.own_mode or asked.mode).through(self.behind)
 
 
 class _MessageStaysAsItWas(ProducerFilter):
-    """After a send the message still shows the delivery mode that was set on it."""
+    """After a send, JMSDeliveryMode of the message is the mode that the application set on the message."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -216,7 +216,7 @@ class _MessageStaysAsItWas(ProducerFilter):
 
 
 class _ShowsTheProducersMode(ProducerFilter):
-    """After a send the message shows the producer's delivery mode, even if another one was given with the send."""
+    """After a send, JMSDeliveryMode of the message is the producer's mode, even if the send gave another."""
 
     _mode = Mode.PERSISTENT
 
@@ -233,7 +233,7 @@ class _ShowsTheProducersMode(ProducerFilter):
 
 
 class _ShowsUsualPriority(ProducerFilter):
-    """After a send the message shows priority 4, even if another one was given with the send."""
+    """After a send, JMSPriority of the message is 4, even if the send gave another priority."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -241,7 +241,7 @@ class _ShowsUsualPriority(ProducerFilter):
 
 
 class _KeepsShownPriority(ProducerFilter):
-    """After a send the message shows the priority that was given with an earlier send."""
+    """After a send, JMSPriority of the message is the priority that an earlier send gave."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -257,7 +257,7 @@ class _KeepsShownPriority(ProducerFilter):
 
 
 def _one_mode_for_all(client: Client) -> Client:
-    """A mode set on one producer is every later producer's."""
+    """Make each new producer take the delivery mode that was last set on any producer."""
     modes: list[int | timedelta] = []
 
     class SharedMode(ProducerFilter):
@@ -281,13 +281,13 @@ def _without_header(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
 
 
 def _invents_client_ids(client: Client) -> Client:
-    """Give a client without an id one that it has not asked for."""
+    """Give each connection without a client id an invented one."""
     numbers = count(1)
     return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
 
 
 class _KeepsItsLink(WireFilter):
-    """A closed consumer of a durable subscription that was handed messages stays attached to it."""
+    """Closing a consumer that has received messages does not detach it from its durable subscription."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -313,7 +313,7 @@ PERSISTENCE_DEFECTS = (
     Defect(
         name="one-mode-for-all",
         rules=("PD-02",),
-        text="A mode set on one producer also holds for every later producer.",
+        text="A delivery mode set on one producer also applies to every later producer.",
         port=_one_mode_for_all,
     ),
     at_port(twisted, _IgnoresWhatIsGivenWithTheSend, "given-with-send-ignored", "PD-03"),
@@ -325,7 +325,7 @@ PERSISTENCE_DEFECTS = (
     Defect(
         name="non-persistent-without-a-header",
         rules=("PD-02", "PD-03"),
-        text="A non-persistent message goes without a durable header, so that its destination decides.",
+        text="The client sends a non-persistent message without a durable header, so its destination decides.",
         wire=commands(_without_header),
     ),
     at_port(twisted, _ShowsUsualPriority, "shows-usual-priority", "PD-03"),
@@ -343,7 +343,7 @@ PERSISTENCE_DEFECTS = (
     Defect(
         name="invents-client-ids",
         rules=("PD-17",),
-        text="A client without an id connects under one of its own making, and subscribes durably with it.",
+        text="A client without a client id connects with an invented one, and so can subscribe durably.",
         port=_invents_client_ids,
     ),
 )

@@ -1,6 +1,6 @@
-"""Filters in front of the client port that change what its producers do, and nothing else.
+"""Filters in front of the client port that change the behaviour of producers only.
 
-A defect of the client says how a producer misbehaves (`Twist`); the layers above it stay as they are.
+A defect defines the misbehaviour of a producer (`Twist`); the filters of clients, connections and sessions apply it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Twist = Callable[[ClientProducer], ClientProducer]
 
 
 class Sending(Struct, frozen=True, kw_only=True):
-    """A send that was asked for: the arguments of `ClientProducer.send`."""
+    """A send that the application asks for: the arguments of `ClientProducer.send`."""
 
     message: Draft
     mode: Mode | None = None
@@ -49,7 +49,7 @@ class Sending(Struct, frozen=True, kw_only=True):
     to: Address | None = None
 
     def through(self, producer: ClientProducer) -> Outcome[Sent]:
-        """Send it with a producer."""
+        """Make the send with a producer."""
         return producer.send(self.message, mode=self.mode, priority=self.priority, ttl_ms=self.ttl_ms, to=self.to)
 
 
@@ -76,11 +76,11 @@ class ProducerFilter:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send."""
+        """Send a message; the arguments are those of `ClientProducer.send`."""
         return self.sending(Sending(message=message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to))
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
-        """Send what was asked for, or something else."""
+        """Make the send that the application asks for; a defect makes another one."""
         return asked.through(self.behind)
 
     def close(self) -> Outcome[None]:
@@ -96,38 +96,38 @@ class SessionFilter:
         self._twist = twist
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
-        """Make a producer that misbehaves."""
+        """Open a producer that misbehaves."""
         made = self._behind.producer(to, qos=qos)
         return Ok(self._twist(made.value)) if isinstance(made, Ok) else made
 
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
     ) -> Outcome[ClientConsumer]:
-        """Make a consumer."""
+        """Open a consumer, without a defect."""
         return self._behind.consumer(of, actor=actor, qos=qos, auto_confirm=auto_confirm)
 
     def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
-        """Look at a queue."""
+        """Browse a queue."""
         return self._behind.browse(queue, selector)
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge."""
+        """Acknowledge messages, by one of them."""
         return self._behind.acknowledge(seen)
 
     def commit(self) -> Outcome[None]:
-        """Commit."""
+        """Commit the session's unit of work."""
         return self._behind.commit()
 
     def rollback(self) -> Outcome[None]:
-        """Roll back."""
+        """Roll the session's unit of work back."""
         return self._behind.rollback()
 
     def recover(self) -> Outcome[None]:
-        """Recover."""
+        """Recover the session, which redelivers its unacknowledged messages."""
         return self._behind.recover()
 
     def temporary_queue(self) -> Outcome[Address]:
-        """Make a temporary queue."""
+        """Create a temporary queue."""
         return self._behind.temporary_queue()
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
@@ -135,7 +135,7 @@ class SessionFilter:
         return self._behind.unsubscribe(name, shared=shared)
 
     def xa(self) -> Outcome[XaResource]:
-        """The session's XA resource."""
+        """Return the session's XA resource."""
         return self._behind.xa()
 
     def close(self) -> Outcome[None]:
@@ -151,34 +151,34 @@ class ConnectionFilter:
         self._twist = twist
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        """Make a session."""
+        """Open a session whose producers misbehave."""
         made = self._behind.session(ack)
         return Ok(SessionFilter(made.value, self._twist)) if isinstance(made, Ok) else made
 
     def start(self) -> Outcome[None]:
-        """Deliver messages again."""
+        """Start the delivery of messages again."""
         return self._behind.start()
 
     def stop(self) -> Outcome[None]:
-        """Deliver no message until the next start."""
+        """Stop the delivery of messages until the next start."""
         return self._behind.stop()
 
     def close(self) -> Outcome[None]:
-        """Close in order."""
+        """Close the connection."""
         return self._behind.close()
 
     def abort(self) -> None:
-        """Lose the connection."""
+        """Drop the connection without closing it."""
         self._behind.abort()
 
 
 class ClientFilter:
-    """A client whose producers misbehave, or that connects under another client id.
+    """A client whose producers misbehave, or that connects with another client id.
 
     Args:
         behind: The client without the defect.
         twist: Makes each producer misbehave.
-        client_id: Replaces each connection's client id.
+        client_id: Maps each connection's client id to the one in its place.
     """
 
     def __init__(
@@ -198,21 +198,21 @@ class ClientFilter:
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """Its capabilities."""
+        """The capabilities of the client, each with its source."""
         return self._behind.capabilities
 
     def observe(self, observer: ClientObserver) -> None:
-        """Tell an observer of every event."""
+        """Pass every event to an observer."""
         self._behind.observe(observer)
 
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
     ) -> Outcome[ClientConnection]:
-        """Connect, under the client id that the defect chooses."""
+        """Connect with the client id that the defect chooses."""
         made = self._behind.connect(to, client_id=self._client_id(client_id), login=login, checks=checks)
         return Ok(ConnectionFilter(made.value, self._twist)) if isinstance(made, Ok) else made
 
 
 def twisted(twist: Twist) -> Callable[[Client], Client]:
-    """A filter for `Defect.port` that makes every producer misbehave."""
+    """Make a filter for `Defect.port` that makes every producer misbehave."""
     return lambda client: ClientFilter(client, twist)

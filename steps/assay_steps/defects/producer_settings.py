@@ -1,4 +1,4 @@
-"""Defects of the client in how long a producer's delay and time to live hold, and for which sends."""
+"""Defects of the client in which sends of a producer get its delay and time to live."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHORTEST_MS = 3_000
 
 
 class _Settings(ProducerFilter):
-    """Remembers the spans that were accepted, 0 included."""
+    """A producer that remembers its accepted delay and time to live, including 0."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -41,7 +41,7 @@ class _Settings(ProducerFilter):
 
     @contextmanager
     def without(self, setting: Setting) -> Generator[None]:
-        """Set a span to 0 for a time."""
+        """Set the delay or time to live to 0 inside the context."""
         self.behind.set(setting, 0)
         yield
         self.behind.set(setting, self.spans[setting])
@@ -58,7 +58,7 @@ class _FixedAtFirstSend(_Settings):
 
 
 class _NotReplaced(_Settings):
-    """A delivery delay stays as it was first set, unless it is set to 0."""
+    """A producer ignores a new delivery delay, unless the new or the old one is 0."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         stays = setting is Setting.DELAY and value and self.spans[setting]
@@ -76,14 +76,14 @@ class _ResetByOthers(_Settings):
 
 
 class _ZeroIsTheShortest(ProducerFilter):
-    """A delay that is set to 0 is taken for the shortest one of the broker, three seconds."""
+    """A producer takes a delay of 0 for one of three seconds."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return super().set(setting, _SHORTEST_MS if setting is Setting.DELAY and not value else value)
 
 
 class _KeptWithTheMessage(_Settings):
-    """A message object that was sent with a delay is delayed again when it is sent without one."""
+    """The second send of a message object has the delay of its first send, even if the producer has none."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -101,7 +101,7 @@ class _KeptWithTheMessage(_Settings):
 
 
 class _WithoutDays(ProducerFilter):
-    """Of a delivery delay that is given as a span of time, the days are dropped."""
+    """A producer drops the days of a delivery delay that is given as a `timedelta`."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         span = isinstance(value, timedelta) and setting is Setting.DELAY
@@ -109,7 +109,7 @@ class _WithoutDays(ProducerFilter):
 
 
 def _undelayed(wanted: Callable[[Sending], bool]) -> type[ProducerFilter]:
-    """Producers that send some messages without their delay."""
+    """Make a producer class that sends the messages that `wanted` chooses without their delay."""
 
     class Undelayed(_Settings):
         def sending(self, asked: Sending) -> Outcome[Sent]:
@@ -151,7 +151,7 @@ def _shared(client: Client) -> Client:
 
 
 class _FromFirstSend(WireFilter):
-    """A producer counts every delivery delay from the time of its first send."""
+    """Every delivery delay of a producer counts from the time of the producer's first send."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -172,7 +172,7 @@ class _FromFirstSend(WireFilter):
 
 
 class _LevelForgotten(ProducerFilter):
-    """After its first refusal or send, a producer takes every delivery delay at an old level, and ignores it."""
+    """At a level before 8.0, a producer accepts and ignores delivery delays after its first refusal or send."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -197,7 +197,7 @@ def _expiry_error() -> Refused:
 
 
 class _LongestRemembered(_Settings):
-    """A time to live and a delay are compared with each other's earlier values too."""
+    """A producer also compares a time to live and a delay with each other's earlier values."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -220,7 +220,7 @@ class _LongestRemembered(_Settings):
 
 
 class _UncheckedAfterSend(_Settings):
-    """After a producer's first send, a time to live or delay that does not fit is ignored, and nothing is raised."""
+    """After its first send, a producer ignores a time to live below the delay and raises no exception."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = super().set(setting, value)
@@ -229,7 +229,7 @@ class _UncheckedAfterSend(_Settings):
 
 
 class _AllowedPairRefused(_Settings):
-    """A send is refused if the producer's time to live equals its delay, or if one of them was set to 0."""
+    """A producer refuses a send if its time to live equals its delay, or if one of them was set to 0."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -247,14 +247,14 @@ class _AllowedPairRefused(_Settings):
 
 
 class _ZeroNotGiven(_Settings):
-    """A time to live of 0 that is given with one send counts as not given."""
+    """A time to live of 0 given with a send counts as not given."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return super().sending(replace(asked, ttl_ms=asked.ttl_ms or None))
 
 
 class _OwnOptionsStay(_Settings):
-    """A time to live that is given with one send is the producer's from then on, even if the send is refused."""
+    """A time to live given with a send becomes the producer's, even if the producer refuses the send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         if asked.ttl_ms is not None:
@@ -264,7 +264,7 @@ class _OwnOptionsStay(_Settings):
 
 
 class _OwnOptionsAlone(_Settings):
-    """A send with options of its own has no time to live but its own."""
+    """A send with delivery mode or priority of its own does not get the producer's time to live."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         own = _has_own_options(asked) and asked.ttl_ms is None
@@ -272,7 +272,7 @@ class _OwnOptionsAlone(_Settings):
 
 
 class _ResetByRefusedSend(_Settings):
-    """A send that is refused sets the producer's delivery delay to 0."""
+    """A refused send sets the producer's delivery delay to 0."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         answer = super().sending(asked)
@@ -301,19 +301,19 @@ PRODUCER_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="delay-needs-destination",
         rules=("DD-01",),
-        text="A producer that is given a destination with each send delays nothing.",
+        text="A producer that gets a destination with each send does not delay messages.",
         port=twisted(_undelayed(lambda asked: asked.to is not None)),
     ),
     Defect(
         name="sent-again-undelayed",
         rules=("DD-01",),
-        text="A message object that is sent again goes without its producer's delay.",
+        text="The second send of a message object does not get the producer's delay.",
         port=twisted(_undelayed(lambda asked: asked.message.reused)),
     ),
     Defect(
         name="delay-shared-by-producers",
         rules=("DD-01",),
-        text="The delivery delay that was set last holds for all producers of the client.",
+        text="The delivery delay that was set last applies to all producers of the client.",
         port=_shared,
     ),
     on_wire(wires, _FromFirstSend, "delay-counted-from-first-send", "DD-01"),

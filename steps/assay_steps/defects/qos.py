@@ -1,6 +1,7 @@
-"""Defects of a client that lets quality of service be chosen (QS-01, QS-02, QS-05, QS-11 to QS-14, QS-35).
+"""Defects of MQ Light clients, which have qualities of service (QS-01, QS-02, QS-05, QS-11 to QS-14, QS-35).
 
-Such a client's sends state neither persistence nor priority, and its receivers' links have names of their own.
+The filters recognize an MQ Light client: its sends set neither persistence nor priority, and its receivers' links have
+names with a special beginning.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, as_text, command
 
 
 def is_ours(message: Message) -> bool:
-    """Whether such a client sends the message."""
+    """Check whether a message is one that an MQ Light client sends."""
     return message.durable is None and message.priority is None
 
 
 def subscribes(command: DriverCommand) -> bool:
-    """Whether such a client subscribes."""
+    """Check whether a command opens a subscription of an MQ Light client."""
     return isinstance(command, OpenReceiver) and str(command.name).startswith((f"{PRIVATE}:", f"{SHARE}:"))
 
 
@@ -55,7 +56,7 @@ def _marked(*, durable: bool) -> Callable[[Send], Send]:
 
 
 def _never_resends(driver: Driver) -> Driver:
-    """A message that went out once does not go out again, answered or not."""
+    """Make a driver that sends no message twice, even if the broker has not answered it."""
     sent: set[str | None] = set()
 
     class Once(WireFilter):
@@ -70,7 +71,7 @@ def _never_resends(driver: Driver) -> Driver:
 
 
 def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driver]:
-    """A message that goes out again is another one."""
+    """Make a filter of drivers that changes a message when the client sends it again."""
 
     def filtered(driver: Driver) -> Driver:
         sent: set[str | None] = set()
@@ -90,7 +91,11 @@ def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driv
 
 
 def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
-    """Send what was sent in one quality, and is done, once more with the next send on the client's next connection."""
+    """Make a filter of drivers that repeats sends that are done, before the first send of the next connection.
+
+    Args:
+        settled: Whether it repeats at-most-once sends; False for at-least-once sends.
+    """
 
     def filtered(driver: Driver) -> Driver:
         over: dict[int, list[Message]] = {}
@@ -132,7 +137,7 @@ def _subscribes_as(*, settled: bool) -> Callable[[DriverCommand], tuple[DriverCo
 
 
 def _attaches_once(driver: Driver) -> Driver:
-    """A subscription is attached on the first connection only."""
+    """Make a driver that opens each subscription only once, and not again on a later connection."""
     attached: set[str | None] = set()
 
     class Once(WireFilter):
@@ -147,14 +152,14 @@ def _attaches_once(driver: Driver) -> Driver:
 
 
 class LightLinks(WireFilter):
-    """Notes the links of such clients' receivers that want unsettled messages."""
+    """A filter that knows the links of at-least-once receivers of MQ Light clients."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
         self.links: set[int] = set()
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """Note such a link, and let `accepting` replace a confirmation on one."""
+        """Note a link of such a receiver, and let `accepting` replace an acknowledgement on it."""
         if isinstance(command, OpenReceiver) and subscribes(command) and not command.settled:
             self.links.add(command.link)
         if isinstance(command, Settle) and command.link in self.links and command.outcome is Outcome.ACCEPTED:
@@ -162,12 +167,12 @@ class LightLinks(WireFilter):
         return (command,)
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
-        """The commands that go to the driver in place of a confirmation."""
+        """Return the commands that go to the driver in place of an acknowledgement."""
         return (command,)
 
 
 class _OnReceipt(LightLinks):
-    """The client acknowledges what it receives although the application is to do it."""
+    """The client acknowledges messages on arrival although the application must acknowledge them."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         del command
@@ -181,7 +186,7 @@ class _OnReceipt(LightLinks):
 
 
 class _Never(LightLinks):
-    """The client acknowledges nothing."""
+    """The client does not send acknowledgements."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         del command
@@ -189,7 +194,7 @@ class _Never(LightLinks):
 
 
 class _Cumulatively(LightLinks):
-    """An acknowledgement counts for every message that came before, too."""
+    """An acknowledgement also counts for every earlier message of the receiver."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -208,7 +213,7 @@ class _Cumulatively(LightLinks):
 
 
 class _Twice(LightLinks):
-    """The client hands each message to the application twice."""
+    """The client delivers each message to the application twice."""
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         return (event, event) if isinstance(event, Arrived) and event.link in self.links else (event,)
@@ -225,7 +230,10 @@ class _Altered(LightLinks):
 
 
 class _AfterTheCallback:
-    """A confirmation on receipt goes out when the callback has returned: noted at the port, done on the wire."""
+    """A defect by which the client sends the automatic acknowledgement after the callback has returned.
+
+    The filter at the port notes the return; the filter on the wire keeps the acknowledgement until then.
+    """
 
     def __init__(self) -> None:
         self._held: list[Callable[[], None]] = []
@@ -258,31 +266,31 @@ QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="at-most-once-waits",
         rules=("QS-01", "QS-02"),
-        text="At most once, the client sends unsettled and waits for the answer.",
+        text="The client sends at-most-once messages unsettled and waits for the answer.",
         wire=commands(_sends_as(_never_settled)),
     ),
     Defect(
         name="at-most-once-waits-with-a-time",
         rules=("QS-02",),
-        text="At most once, the client sends a message with a time to live unsettled.",
+        text="The client sends at-most-once messages with a time to live unsettled.",
         wire=commands(_sends_as(_mortal_unsettled)),
     ),
     Defect(
         name="at-least-once-waits-not",
         rules=("QS-01",),
-        text="At least once, the client sends settled and waits for no answer.",
+        text="The client sends at-least-once messages settled and waits for no answer.",
         wire=commands(_sends_as(_always_settled)),
     ),
     Defect(
         name="at-most-once-resends",
         rules=("QS-02",),
-        text="A message that was sent at most once is sent again on the next connection.",
+        text="The client sends an at-most-once message again on its next connection.",
         wire=_resends(settled=True),
     ),
     Defect(
         name="never-resends",
         rules=("QS-04", "QS-05"),
-        text="A message that was sent at least once and not answered is not sent again on the next connection.",
+        text="The client does not resend an unanswered at-least-once message on its next connection.",
         wire=_never_resends,
     ),
     Defect(
@@ -294,43 +302,43 @@ QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="resends-another-body",
         rules=("QS-05",),
-        text="A message that is sent again has another body.",
+        text="The client resends a message with another body.",
         wire=_resends_as(lambda message: replace(message, body=f"{message.body!s} again")),
     ),
     Defect(
         name="resends-as-durable",
         rules=("QS-35",),
-        text="A message that is sent again is marked as durable.",
+        text="The client resends a message with a durable header of true.",
         wire=_resends_as(lambda message: replace(message, durable=True)),
     ),
     Defect(
         name="resends-answered",
         rules=("QS-05",),
-        text="A message that was sent at least once and answered is sent again on the next connection.",
+        text="The client resends an answered at-least-once message on its next connection.",
         wire=_resends(settled=False),
     ),
     Defect(
         name="subscribes-at-least-once",
         rules=("QS-01",),
-        text="A subscriber is always sent unsettled messages, even if it chooses at most once.",
+        text="The client subscribes for unsettled messages, even if the application chooses at most once.",
         wire=commands(_subscribes_as(settled=False)),
     ),
     Defect(
         name="subscribes-at-most-once",
         rules=("QS-01", "QS-13"),
-        text="A subscriber is always sent settled messages, even if it chooses at least once.",
+        text="The client subscribes for settled messages, even if the application chooses at least once.",
         wire=commands(_subscribes_as(settled=True)),
     ),
     Defect(
         name="subscriptions-not-attached-again",
         rules=("QS-11",),
-        text="A subscription is not attached again when the client is back.",
+        text="The client does not open its subscriptions again on a later connection.",
         wire=_attaches_once,
     ),
     Defect(
         name="auto-confirm-after-callback",
         rules=("QS-11",),
-        text="With automatic confirmation a message is acknowledged after the callback has returned.",
+        text="With automatic confirmation, the client acknowledges a message only after the callback has returned.",
         port=_LATE.port,
         wire=_LATE.wire,
     ),
@@ -342,13 +350,13 @@ QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="durable-header-set",
         rules=("QS-35",),
-        text="The client marks its messages as durable.",
+        text="The client sends its messages with a durable header of true.",
         wire=commands(_sends_as(_marked(durable=True))),
     ),
     Defect(
         name="durable-header-false",
         rules=("QS-35",),
-        text="The client marks its messages as not durable.",
+        text="The client sends its messages with a durable header of false.",
         wire=commands(_sends_as(_marked(durable=False))),
     ),
 )

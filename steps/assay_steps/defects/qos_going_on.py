@@ -1,4 +1,4 @@
-"""Defects of a client with qualities of service that goes on wrongly: after a call in vain, and after its close."""
+"""Defects of an MQ Light client after a receive call without a message, and after its close."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_steps.defects.wires import WireFilter, wires
 
 
 class _AskedInVain(ConsumerFilter):
-    """A call that has found no message is the last that its subscription answers with one."""
+    """After a receive call without a message, all further receive calls return no message."""
 
     _vain = False
 
@@ -25,7 +25,7 @@ class _AskedInVain(ConsumerFilter):
 
 
 class _GoesOnClosed:
-    """A client that is closed while it has no connection connects again all the same, and receives."""
+    """A client that is closed while it has no connection connects again and receives messages."""
 
     def __init__(self) -> None:
         self._torn = False
@@ -72,7 +72,7 @@ GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="goes-on-though-closed",
         rules=("QS-11",),
-        text="A client that is closed while it has no connection connects again all the same, and receives.",
+        text="A client that is closed while it has no connection connects again and receives messages.",
         port=_GOING.port,
         wire=_GOING.wire,
     ),

@@ -1,4 +1,4 @@
-"""Defects of a client with qualities of service: after a lost connection, with several subscriptions, at its end."""
+"""Defects of an MQ Light client after a lost connection, with several subscriptions, and at its close."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_SENDS = 2
 
 
 def _gives_up(driver: Driver) -> Driver:
-    """A message that was sent again and not answered is not sent a third time."""
+    """Make a driver that sends no message more than twice."""
     sent: dict[str | None, int] = {}
 
     class Twice(WireFilter):
@@ -51,7 +51,7 @@ def _gives_up(driver: Driver) -> Driver:
 
 
 def _loses_the_first(driver: Driver) -> Driver:
-    """The first message that a client sends on a later connection is not sent, if it was not sent before."""
+    """Make a driver that loses the first new message on each later connection."""
     sent: set[str | None] = set()
 
     class First(WireFilter):
@@ -71,10 +71,11 @@ def _loses_the_first(driver: Driver) -> Driver:
 
 
 def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Driver], Driver]:
-    """A client that attaches only some of its subscriptions again.
+    """Make a filter of drivers that opens only some subscriptions again on later connections.
 
     Args:
-        hit: Told a subscription that was attached before, and how many came before it on this connection.
+        hit: Chooses an earlier subscription that is opened again, by it and by the number opened before it on this
+                connection.
     """
 
     def filtered(driver: Driver) -> Driver:
@@ -100,7 +101,7 @@ def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Drive
 
 
 def _tries_once(driver: Driver) -> Driver:
-    """A client whose first attempt to connect again is refused makes no other."""
+    """Make a driver with which the client does not try to reconnect again after a first refused attempt."""
     lasting = False
 
     class Last(WireFilter):
@@ -123,7 +124,7 @@ def _tries_once(driver: Driver) -> Driver:
 
 
 def _asks_for_less(driver: Driver) -> Driver:
-    """A client that attaches a subscription again asks for a second."""
+    """Make a driver that opens subscriptions again with a time to live of one second."""
     attached: set[tuple[str | None, str]] = set()
 
     class Less(WireFilter):
@@ -139,7 +140,7 @@ def _asks_for_less(driver: Driver) -> Driver:
 
 
 class _OnlyListeners(LightLinks):
-    """The client confirms by itself only what goes to a callback."""
+    """With automatic confirmation, the client acknowledges only messages that go to a callback."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -155,7 +156,7 @@ class _OnlyListeners(LightLinks):
 
 
 class _OnEveryLink(LightLinks):
-    """An acknowledgement counts for the oldest message of each other subscription of the client, too."""
+    """An acknowledgement also counts for the oldest message of each other subscription of the client."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -175,7 +176,7 @@ class _OnEveryLink(LightLinks):
 
 
 def _counts_stale(client: Client) -> Client:
-    """An acknowledgement of a delivery of an earlier connection counts for the newest delivery of the present one."""
+    """Let a refused acknowledgement of a delivery on an earlier connection count for the newest delivery."""
     seen: list[Seen] = []
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
@@ -191,7 +192,7 @@ def _counts_stale(client: Client) -> Client:
 
 
 class _DropsAtClose(ConsumingClientFilter):
-    """Messages that the client has confirmed and not handed over are lost when the client is closed."""
+    """A client that loses the messages that it has acknowledged and not delivered when it is closed."""
 
     def __init__(self, behind: Client) -> None:
         super().__init__(behind, tell=self._heard)
@@ -208,7 +209,7 @@ class _DropsAtClose(ConsumingClientFilter):
 
 
 class _Closing(ConnectionFilter):
-    """A connection whose client knows that it is being closed."""
+    """A connection that tells its client when it is being closed."""
 
     def __init__(self, behind: ClientConnection, client: _DropsAtClose) -> None:
         super().__init__(behind, lambda producer: producer)
@@ -223,7 +224,7 @@ class _Closing(ConnectionFilter):
 
 
 class _AcceptsAtDetach(LightLinks):
-    """Messages that are not acknowledged when their consumer is closed count as acknowledged."""
+    """When a consumer is closed, the client acknowledges its unacknowledged messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -247,7 +248,7 @@ class _AcceptsAtDetach(LightLinks):
 
 
 class _CreditOnce(LightLinks):
-    """The client asks once for as many messages as it may hold, and for no more as it acknowledges these."""
+    """The client grants credit once and does not renew it when it acknowledges messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -262,7 +263,7 @@ class _CreditOnce(LightLinks):
 
 
 class _FirstCallbackStays(ConsumerFilter):
-    """A callback that takes another one's place is never called: the first one is."""
+    """A new callback does not replace the first one and is never called."""
 
     _has_one = False
 
@@ -274,14 +275,14 @@ class _FirstCallbackStays(ConsumerFilter):
 
 
 class _KeepsShares(WireFilter):
-    """Unsubscribing from a shared subscription does not reach the broker."""
+    """The client does not send the unsubscribing of a shared subscription to the broker."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         return () if isinstance(command, Unsubscribe) and command.everybodys else (command,)
 
 
 def _asks_once(driver: Driver) -> Driver:
-    """A client that is back does not ask again for the message that its application waits for."""
+    """Make a driver that does not grant the credit of a waiting receive call again after a reconnection."""
     asked: set[tuple[str | None, str]] = set()
 
     class Once(WireFilter):
@@ -308,7 +309,7 @@ def _asks_once(driver: Driver) -> Driver:
 
 
 class _AttachLostForGood(WireFilter):
-    """A send whose link meets a lost connection as it is attached is given up."""
+    """The client gives up a send if the connection is lost while it opens the producer's link."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -329,7 +330,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="sent-again-only-once",
         rules=("QS-05",),
-        text="A message that was sent again and not answered is not sent a third time.",
+        text="The client does not send a message a third time if the broker has answered neither send.",
         wire=_gives_up,
     ),
     Defect(
@@ -341,25 +342,25 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="one-subscription-attached-again",
         rules=("QS-11",),
-        text="A client that is back attaches the first of its subscriptions, and no other.",
+        text="After a reconnection, the client opens only the first of its subscriptions.",
         wire=_attaches_again(lambda _command, before: before == 0),
     ),
     Defect(
         name="shared-not-attached-again",
         rules=("QS-11",),
-        text="A client that is back attaches no shared subscription.",
+        text="After a reconnection, the client does not open shared subscriptions.",
         wire=_attaches_again(lambda command, _before: not command.shared),
     ),
     Defect(
         name="comes-back-for-a-second",
         rules=("QS-21",),
-        text="A client that is back asks for a time to live of a second.",
+        text="After a reconnection, the client asks for a time to live of one second.",
         wire=_asks_for_less,
     ),
     Defect(
         name="one-attempt-to-connect-again",
         rules=("QS-05",),
-        text="A client whose first attempt to connect again is refused makes no other.",
+        text="After a first refused attempt to reconnect, the client does not try again.",
         wire=_tries_once,
     ),
     on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
@@ -370,7 +371,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="asks-once-for-a-message",
         rules=("QS-11",),
-        text="A client that is back does not ask again for the message that its application waits for.",
+        text="After a reconnection, the client does not ask again for the message for which its application waits.",
         wire=_asks_once,
     ),
     on_wire(wires, _OnEveryLink, "confirms-on-every-link", "QS-14"),
@@ -378,13 +379,13 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="stale-confirmation-counts",
         rules=("QS-14",),
-        text="An acknowledgement of a delivery of an earlier connection counts for the newest delivery.",
+        text="An acknowledgement of a delivery on an earlier connection counts for the newest delivery.",
         port=_counts_stale,
     ),
     Defect(
         name="confirmed-lost-at-close",
         rules=("QS-11",),
-        text="Messages that the client has confirmed and not handed over are lost when the client is closed.",
+        text="When the client is closed, the messages that it has acknowledged and not delivered are lost.",
         port=_DropsAtClose,
     ),
 )

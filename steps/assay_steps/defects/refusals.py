@@ -1,4 +1,4 @@
-"""Defects of the client in the sends that it refuses to delay: levels, clusters, retained publications, groups."""
+"""Defects of the client in refusing delays: old levels, clusters, retained publications, groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SINCE = "8.0"
 
 
 class _OldLevelSwallowed(ProducerFilter):
-    """A delay set at a level older than 8.0 has no effect and raises nothing."""
+    """Setting a delay at a level older than 8.0 has no effect and raises no exception."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = self.behind.set(setting, value)
@@ -29,7 +29,7 @@ class _OldLevelSwallowed(ProducerFilter):
 
 
 def _level_as_text(event: DriverEvent) -> DriverEvent:
-    """The client compares the queue manager's level as text, so that 10.0 is older than 8.0."""
+    """The client compares the queue manager's level as text, so 10.0 counts as older than 8.0."""
     if not isinstance(event, Opened) or str(event.properties.get(LEVEL_PROPERTY, _SINCE)) >= _SINCE:
         return event
     return replace(event, properties={**event.properties, LEVEL_PROPERTY: "7.5"})
@@ -48,7 +48,11 @@ def _is_plain(draft: Draft) -> bool:
 
 
 def _sent_at_once(wanted: Callable[[Draft], bool]) -> type[ProducerFilter]:
-    """Producers that send what cannot be delayed without its delay, and do not tell the application."""
+    """Make a producer class that sends messages whose delay is refused without their delay.
+
+    Args:
+        wanted: Chooses the messages.
+    """
 
     class SentAtOnce(ProducerFilter):
         def send(
@@ -83,20 +87,20 @@ REFUSAL_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="clustered-sent-at-once",
         rules=("DD-11",),
-        text="A message that a clustered destination does not take with a delay is sent without it.",
+        text="If a clustered destination refuses a delay, the client sends the message without the delay.",
         port=twisted(_sent_at_once(_is_plain)),
     ),
     on_wire(events, _not_fixed_misread, "notfixed-misread", "DD-11"),
     Defect(
         name="retained-sent-at-once",
         rules=("DD-16",),
-        text="A retained publication with a delay is sent without the delay.",
+        text="The client sends a delayed retained publication without the delay.",
         port=twisted(_sent_at_once(_is_retained)),
     ),
     Defect(
         name="grouped-sent-at-once",
         rules=("DD-17",),
-        text="A message in a group with a delay is sent without the delay.",
+        text="The client sends a delayed message in a group without the delay.",
         port=twisted(_sent_at_once(_is_grouped)),
     ),
 )

@@ -1,4 +1,4 @@
-"""Defects of the client in the effects that two producers of one session, or of one client, have on each other."""
+"""Defects by which two producers of one session, or of one client, change each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending
 
 
 class _Member(ProducerFilter):
-    """One of the producers of a client; it knows the others and the values that were set on each."""
+    """A producer that knows the other producers of its client and the values that were set on each."""
 
     def __init__(self, behind: ClientProducer, members: list[_Member]) -> None:
         super().__init__(behind)
@@ -34,7 +34,7 @@ class _Member(ProducerFilter):
 
 
 def _together(member: type[_Member]) -> Callable[[Client], Client]:
-    """Clients whose producers know each other."""
+    """Make a filter for `Defect.port` whose clients have producers that know each other."""
 
     def twisted(client: Client) -> Client:
         members: list[_Member] = []
@@ -48,7 +48,7 @@ def _expiry_error() -> Refused:
 
 
 class _Compared(_Member):
-    """A producer's delay or time to live is compared with those of the other producers."""
+    """A producer compares its delay and time to live with those of the other producers."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         if isinstance(value, int) and value and self._clashes(setting, value):
@@ -68,7 +68,7 @@ class _Compared(_Member):
 
 
 class _Unchecked(_Member):
-    """Only the producer that was made last in its client compares delay and time to live."""
+    """Only the client's newest producer compares delay and time to live."""
 
     def _spared(self, answer: Outcome[None] | Outcome[Sent]) -> bool:
         wrong = isinstance(answer, Refused) and answer.mqrc == Mqrc.EXPIRY_ERROR
@@ -95,7 +95,7 @@ class _ResetByRefusal(_Member):
 
 
 class _OneMode(_Member):
-    """The delivery mode that was set last holds for all producers."""
+    """The delivery mode that was set last applies to all producers."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = super().set(setting, value)
@@ -112,7 +112,7 @@ class _OneMode(_Member):
 
 
 class _OwnOptionsSpread(_Member):
-    """Mode and priority that are given with one send are those of the other producers from then on."""
+    """Delivery mode and priority given with a send are also set on the other producers."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         for other in self.others:

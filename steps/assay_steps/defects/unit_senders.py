@@ -1,4 +1,4 @@
-"""Defects of the client in what a producer sends in a unit of work, and in its end (DD-25 to DD-27, DD-36, BT-13)."""
+"""Defects of the client in a producer's sends in units of work, and in a unit's end (DD-25 to DD-27, DD-36, BT-13)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _AnywhereOutside(WireFilter):
-    """The client leaves what a producer without a destination sends out of the unit of work."""
+    """Sends of a producer without a destination are not part of the unit of work."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -25,7 +25,7 @@ class _AnywhereOutside(WireFilter):
 
 
 class _FirstSendCounts(WireFilter):
-    """All delays of one producer in a unit of work count from the producer's first send in it."""
+    """All delays of a producer in a unit of work count from the producer's first send in the unit."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -43,7 +43,7 @@ class _FirstSendCounts(WireFilter):
 
 
 class _DelayedStays(WireFilter):
-    """The broker is not told that a unit of work with a delayed message is rolled back."""
+    """The client does not send the rollback of a unit of work with a delayed message to the broker."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -62,7 +62,7 @@ class _DelayedStays(WireFilter):
 
 
 class _ClosedDrops(WireFilter):
-    """Closing a producer rolls back the unit of work that it has sent in."""
+    """Closing a producer rolls back the unit of work in which it has sent."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -1,16 +1,14 @@
-"""Defects that no backend in real time shows.
+"""The defects that no backend in real time shows.
 
-Their effect is too small or too long for a real clock, or does not reach the wire.
+Their effect is too small or takes too long for a real clock, or it does not reach the wire.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_ANOTHER_PROCESS = (
-    "It remembers what was before a restart; a server that starts again is another process, with its folder."
-)
-_EXACT = "Only a clock that is exact, and waits for nothing, tells the difference."
+_ANOTHER_PROCESS = "The defect remembers facts from before a restart, and a restarted server is a new process."
+_EXACT = "Only virtual time is exact enough to show the difference."
 
 BEYOND_THE_WIRE: Mapping[str, str] = {
     **dict.fromkeys(
@@ -34,14 +32,13 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
     **dict.fromkeys(("ttl-a-millisecond-long", "ttl-a-millisecond-short", "ttl-an-hour-at-most"), _EXACT),
     **dict.fromkeys(
         ("at-least-once-sent-settled", "at-most-once-sent-unsettled"),
-        "The AMQP server settles each transfer as its link has agreed, whatever the queue manager says of the message.",
+        "The AMQP server settles each transfer as agreed for its link, whatever the queue manager asks for.",
     ),
-    "non-persistent-again-unmarked": "Over AMQP 1.0 a message has a count, from which the client makes the mark.",
-    "ttl-in-seconds": "Over AMQP 1.0 a subscription's time to live is in whole seconds anyway.",
-    "no-client-id-needed": "Over AMQP 1.0 no connection is without a client id.",
+    "non-persistent-again-unmarked": "Over AMQP 1.0, the client computes the redelivered mark from the delivery count.",
+    "ttl-in-seconds": "Over AMQP 1.0, a subscription's time to live is in whole seconds.",
+    "no-client-id-needed": "Over AMQP 1.0, each connection has a client id.",
     "line-loss-consumes": (
-        "The AMQP server gives back what a link held before it tells that the line was lost; `returned-consumed` is the"
-        " defect of that."
+        "The AMQP server returns a link's messages before it reports a lost connection (see `returned-consumed`)."
     ),
 }
-"""By name, with the reason."""
+"""The reason for each defect that no backend in real time shows, by the defect's name."""

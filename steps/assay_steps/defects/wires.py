@@ -1,7 +1,8 @@
-"""Filters between the SDK's engine and its driver, with which a defect of the client changes commands and events.
+"""Filters between the SDK's engine and its driver, by which a defect of the client changes commands and events.
 
-Each connection has a filter of its own.  A command that a filter keeps from the driver is answered as done, since every
-token has its answer; a command of the filter's own has a negative token, whose answer the engine never sees.
+Each connection has a filter of its own.  If a filter drops a command, the engine gets the answer `Done`, because it
+waits for an answer to every token.  A command of the filter's own has a negative token; the engine never sees its
+answer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from assay_sdk.time import Runner
 
 
 class WireFilter:
-    """Passes all commands and events on; a defect overrides what it alters.
+    """A filter that passes all commands and events on; a defect overrides some methods.
 
     Args:
         line: The wire whose commands and events it filters.
@@ -28,11 +29,11 @@ class WireFilter:
         self.line = line
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """The commands that go to the driver instead of a command."""
+        """Return the commands that go to the driver instead of a command."""
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """The events that go to the engine instead of an event."""
+        """Return the events that go to the engine instead of an event."""
         return (event,)
 
     def abort(self) -> None:
@@ -56,7 +57,7 @@ class FilteredWire:
         self.runner = runner
         self._sink = sink
         self._wire: Wire | None = None
-        self._own = count(-2, -1)  # an in-process wire opens with the token -1
+        self._own = count(-2, -1)  # an in-process wire uses the token -1 itself
         self._filter = make(self)
 
     def attach(self, wire: Wire) -> None:
@@ -68,7 +69,7 @@ class FilteredWire:
         """The driver's wire.
 
         Raises:
-            LookupError: The driver has not opened it yet.
+            LookupError: The driver has not attached a wire yet.
         """
         if self._wire is None:
             raise LookupError("The driver's wire is used before it is there.")
@@ -85,7 +86,7 @@ class FilteredWire:
         return self.wire.capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """Hand a command over, as the filter leaves it."""
+        """Pass a command through the filter to the driver."""
         passed = self._filter.command(command)
         for one in passed:
             self.wire.submit(one)
@@ -93,22 +94,22 @@ class FilteredWire:
             self.runner.call_soon(lambda: self._sink(Done(command.token)))
 
     def abort(self) -> None:
-        """Drop the connection, as the filter does it."""
+        """Drop the connection through the filter."""
         self._filter.abort()
 
     def own_token(self) -> int:
-        """A token for a command of the filter's own."""
+        """Return a token for a command of the filter's own."""
         return next(self._own)
 
     def receive(self, event: DriverEvent) -> None:
-        """Hand an event over, as the filter leaves it."""
+        """Pass an event through the filter to the engine."""
         if isinstance(event, Done | Failed) and event.token < 0:
             return
         for one in self._filter.event(event):
             self._sink(one)
 
     def emit(self, event: DriverEvent) -> None:
-        """Hand an event of the filter's own to the engine."""
+        """Pass an event of the filter's own to the engine."""
         self._sink(event)
 
 
@@ -137,12 +138,16 @@ class FilteredDriver:
 
 
 def wires(make: MakeFilter) -> Callable[[Driver], Driver]:
-    """Make what `Defect.wire` wants: a filter for each wire of a driver."""
+    """Make a function for `Defect.wire` that puts a filter in each wire of a driver."""
     return lambda driver: FilteredDriver(driver, make)
 
 
 def commands(rewrite: Callable[[DriverCommand], tuple[DriverCommand, ...] | None]) -> Callable[[Driver], Driver]:
-    """A filter that rewrites some commands; None lets one pass."""
+    """Make a function for `Defect.wire` that rewrites some commands.
+
+    Args:
+        rewrite: Maps a command to the commands in its place; None lets the command pass.
+    """
 
     class Commands(WireFilter):
         def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
@@ -153,7 +158,7 @@ def commands(rewrite: Callable[[DriverCommand], tuple[DriverCommand, ...] | None
 
 
 def events(rewrite: Callable[[DriverEvent], DriverEvent]) -> Callable[[Driver], Driver]:
-    """A filter that rewrites each event."""
+    """Make a function for `Defect.wire` that rewrites each event."""
 
     class Events(WireFilter):
         def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:

@@ -230,7 +230,7 @@ def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
 
 
 def _without_delays(judge: Judge) -> Seams:
-    return refusing(judge, "There is no delivery delay.")
+    return refusing(judge, "Delivery delay is not supported.")
 
 
 @defect(

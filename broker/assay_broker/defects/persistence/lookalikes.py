@@ -55,7 +55,7 @@ def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> 
     others = (one for one in view.on(asked.address) if one.shared and one.name == asked.name)
     if all(view.client_id(one.connection) == client for one in others):
         return answer
-    return replace(answer, refused=refused(Mqrc.SUBSCRIPTION_IN_USE, "Another client shares it."))
+    return replace(answer, refused=refused(Mqrc.SUBSCRIPTION_IN_USE, "Another client shares the subscription."))
 
 
 @defect(writing, "removal-takes-what-lies-between", "PD-20")

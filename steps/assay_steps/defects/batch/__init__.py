@@ -1,4 +1,4 @@
-"""Defects of the client with batch listeners: what is set, how batches are put together, how they are acknowledged."""
+"""Defects of the client with batch listeners: their settings, the contents of batches, and the acknowledgements."""
 
 from __future__ import annotations
 

@@ -17,26 +17,26 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events
 
 
 def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Of a batch only the first message is acknowledged."""
+    """The client acknowledges only the first message of a batch."""
     if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
         return (replace(command, deliveries=command.deliveries[:1]),)
     return None
 
 
 def _first_of_enlisted(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Of a batch only the first message belongs to the unit of work."""
+    """Only the first message of a batch belongs to the unit of work."""
     return (replace(command, deliveries=command.deliveries[:1]),) if isinstance(command, Enlist) else None
 
 
 def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Messages that wait for the rest of their batch are acknowledged when their consumer is closed or stopped."""
+    """When a consumer is closed or stopped, the client acknowledges the messages of its unfinished batch."""
     if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
         return (replace(command, outcome=Outcome.ACCEPTED),)
     return None
 
 
 class _HalfOfAFailedBatch(WireFilter):
-    """Of a batch whose callback failed the earlier half is acknowledged."""
+    """The client acknowledges the first half of a batch whose callback failed."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
@@ -47,7 +47,7 @@ class _HalfOfAFailedBatch(WireFilter):
 
 
 class _OnArrival(OfBatches):
-    """The messages of a batch are acknowledged when they arrive."""
+    """The client acknowledges the messages of a batch when they arrive."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         passed = super().command(command)
@@ -59,7 +59,7 @@ class _OnArrival(OfBatches):
 
 
 class _WithTheNext(WireFilter):
-    """A batch is acknowledged together with the next one."""
+    """The client acknowledges a batch together with the next one."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -76,7 +76,7 @@ class _WithTheNext(WireFilter):
 
 
 class _ForOthers(WireFilter):
-    """With a batch of one consumer, messages that wait for the rest of another consumer's batch are acknowledged."""
+    """With a batch of one consumer, the client acknowledges the messages of another consumer's unfinished batch."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -105,7 +105,10 @@ class _ForOthers(WireFilter):
 
 
 class _OnlyThatMessage:
-    """An acknowledgement counts for the message on which it was called: noted at the port, done on the wire."""
+    """A defect by which an acknowledgement counts only for the message on which the application called it.
+
+    The filter at the port notes the message; the filter on the wire alters the acknowledgement.
+    """
 
     def __init__(self) -> None:
         self._called_on: list[str] = []
@@ -143,7 +146,7 @@ class _OnlyThatMessage:
 
 
 def _unmarked(event: DriverEvent) -> DriverEvent:
-    """The client drops the mark of redelivery."""
+    """The client does not show that a message was redelivered."""
     return replace(event, redelivered=False, count=0) if isinstance(event, Arrived) else event
 
 
@@ -152,9 +155,9 @@ def _is_accepting(command: DriverCommand) -> bool:
 
 
 class _OneByOne:
-    """A client that acknowledges each message of a batch by itself, and tells each of these acknowledgements.
+    """A defect by which the client acknowledges each message of a batch by itself.
 
-    Its events are kept at the port until the wire carries them out.
+    The filter at the port keeps the events of the acknowledgements until the filter on the wire sends these.
     """
 
     def __init__(self) -> None:
@@ -203,7 +206,7 @@ class _OneByOne:
 
 
 class _Sized(WireFilter):
-    """Knows the size of each batch listener, and the messages that have arrived for it and are not settled."""
+    """A filter that knows the size and the unsettled messages of each batch listener."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -225,12 +228,12 @@ class _Sized(WireFilter):
         return (event,)
 
     def settling(self, command: Settle | Enlist) -> tuple[DriverCommand, ...]:
-        """The commands that go to the driver instead of the settlement of a batch."""
+        """Return the commands that go to the driver instead of the settlement of a batch."""
         return (command,)
 
 
 class _WithTheNextFull(_Sized):
-    """A batch that is not full is acknowledged with the next full one."""
+    """The client acknowledges a batch that is not full together with the next full one."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -247,7 +250,7 @@ class _WithTheNextFull(_Sized):
 
 
 class _WhatWaitsBehind(_Sized):
-    """With a batch, messages that wait for the rest of the next one are acknowledged, or join the unit of work."""
+    """With a batch, the client also acknowledges, or takes into the unit of work, the messages of the next one."""
 
     def settling(self, command: Settle | Enlist) -> tuple[DriverCommand, ...]:
         if isinstance(command, Settle) and command.outcome is not Outcome.ACCEPTED:
@@ -257,7 +260,10 @@ class _WhatWaitsBehind(_Sized):
 
 
 class _EarlierBatchesOnly:
-    """A call in a callback leaves out the batch that the callback is handed: noted at the port, done on the wire."""
+    """A defect by which an acknowledgement in a callback leaves out the callback's own batch.
+
+    The filter at the port notes the batch; the filter on the wire alters the acknowledgement.
+    """
 
     def __init__(self) -> None:
         self._in_callback: dict[str, set[str]] = {}
@@ -298,7 +304,10 @@ class _EarlierBatchesOnly:
 
 
 class _SetAgainUnacknowledged:
-    """A batch whose callback sets the listener again is never acknowledged: noted at the port, done on the wire."""
+    """A defect by which a batch whose callback sets the listener again is never acknowledged.
+
+    The filter at the port notes the batch; the filter on the wire drops the acknowledgement.
+    """
 
     def __init__(self) -> None:
         self._left: dict[str, int] = {}
@@ -357,14 +366,14 @@ ACKNOWLEDGEMENT_DEFECTS = (
     Defect(
         name="acknowledges-that-message-only",
         rules=("BT-11",),
-        text="With client acknowledgement a call acknowledges the message on which it was called, and no other.",
+        text="With client acknowledgement, a call acknowledges only the message on which it is called.",
         port=_ALONE.port,
         wire=_ALONE.wire,
     ),
     Defect(
         name="call-in-callback-leaves-its-batch-out",
         rules=("BT-11",),
-        text="With client acknowledgement a call in a callback acknowledges earlier batches only.",
+        text="With client acknowledgement, a call in a callback acknowledges only earlier batches.",
         port=_EARLIER.port,
         wire=_EARLIER.wire,
     ),
@@ -375,14 +384,14 @@ ACKNOWLEDGEMENT_DEFECTS = (
     Defect(
         name="batch-acknowledged-one-by-one",
         rules=("BT-08",),
-        text="Each message of a batch is acknowledged by itself.",
+        text="The client acknowledges each message of a batch by itself.",
         port=_ONE_BY_ONE.port,
         wire=_ONE_BY_ONE.wire,
     ),
     Defect(
         name="batch-that-sets-its-listener-unacknowledged",
         rules=("BT-08",),
-        text="A batch whose callback sets the listener again is never acknowledged.",
+        text="The client never acknowledges a batch whose callback sets the listener again.",
         port=_SET_AGAIN.port,
         wire=_SET_AGAIN.wire,
     ),

@@ -1,4 +1,4 @@
-"""Defects of the client in what it tells the broker, and when a call returns (BT-08, BT-09, BT-11, BT-12)."""
+"""Defects of the client in the outcomes that it sends to the broker, and in when a call returns (BT-08 to BT-12)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _AcknowledgesUnanswered(WireFilter):
-    """A call to acknowledge returns before the broker has answered."""
+    """A call of acknowledge returns before the broker has answered."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         is_accepting = isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED
@@ -25,7 +25,7 @@ class _CommitsUnanswered(WireFilter):
 
 
 class _FirstOutcomeForAll(WireFilter):
-    """A message that comes right after others went back unread goes back with them."""
+    """After the client has released messages, it also releases the next message of that receiver."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

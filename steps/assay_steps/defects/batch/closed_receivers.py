@@ -1,4 +1,4 @@
-"""Defects of the client in what becomes of messages whose receiver has been closed (BT-11, BT-12)."""
+"""Defects of the client with messages whose receiver has been closed (BT-11, BT-12)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _OfClosedReceivers:
-    """Alters the outcomes of what closed receivers were handed: a close is noted at the port, the rest on the wire.
+    """A defect that alters the outcomes of messages whose receiver has been closed.
+
+    The filter at the port notes the close; the filter on the wire alters the outcomes.
 
     Args:
-        instead: The outcome that the broker is told, by the one that the client means; others are told as they are.
+        instead: The outcome that the broker gets, by the outcome of the client; other outcomes stay as they are.
     """
 
     def __init__(self, instead: Mapping[Outcome, Outcome]) -> None:
@@ -65,14 +67,14 @@ CLOSED_RECEIVER_DEFECTS = (
     Defect(
         name="call-leaves-closed-receivers-out",
         rules=("BT-11",),
-        text="A call acknowledges nothing of a receiver that was closed since.",
+        text="A call of acknowledge does not acknowledge messages of receivers that have been closed.",
         port=_LEFT_OUT.port,
         wire=_LEFT_OUT.wire,
     ),
     Defect(
         name="rollback-forgets-closed-receivers",
         rules=("BT-12",),
-        text="A rollback brings nothing back of what a receiver was handed that is closed by now.",
+        text="A rollback does not bring back messages of receivers that have been closed.",
         port=_FORGOTTEN.port,
         wire=_FORGOTTEN.wire,
     ),

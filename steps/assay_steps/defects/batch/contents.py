@@ -1,4 +1,4 @@
-"""Defects of the client in the contents of a batch, their order and their time (BT-01, BT-04, BT-05, BT-07, BT-15)."""
+"""Defects of the client in the messages of a batch, their order and their time (BT-01, BT-04, BT-05, BT-07, BT-15)."""
 
 from __future__ import annotations
 
@@ -32,27 +32,30 @@ NS_PER_MS = 1_000_000
 HELD_MS = 5
 TRICKLE_MS = 400
 _AGAIN = 1_000
-"""The number of a batch that no scenario reaches."""
+"""A batch number that no scenario reaches."""
 
 
 def _again_together(event: ClientEvent) -> tuple[ClientEvent, ...]:
-    """A batch takes all messages that come again, however small the batch size is."""
+    """Report all redelivered messages as one batch."""
     again = event.seen is not None and event.seen.redelivered and event.batch is not None
     return (replace(event, batch=_AGAIN) if again else event,)
 
 
 def is_batch_window(credit: int) -> bool:
-    """Whether so much credit at once is a batch listener's: a receive call asks for 1, a message listener for more."""
+    """Check whether a grant of credit is a batch listener's.
+
+    A receive call grants a credit of 1, and a message listener grants `LISTENER_WINDOW`.
+    """
     return credit not in {1, LISTENER_WINDOW}
 
 
 class OfBatches(WireFilter):
-    """Knows the links of batch listeners; sees the messages that arrive on them, and may acknowledge them itself."""
+    """A filter that knows the links of batch listeners, and can rewrite and acknowledge the messages on them."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
         self.batches: set[int] = set()
-        """The links."""
+        """The links of batch listeners."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         """Note the link of a batch listener by its credit."""
@@ -61,22 +64,22 @@ class OfBatches(WireFilter):
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """Hand messages of batch listeners to `arrived`."""
+        """Pass a message of a batch listener through `arrived`."""
         if not isinstance(event, Arrived) or event.link not in self.batches:
             return (event,)
         return self.arrived(event)
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
-        """The events that go to the engine instead of a message for a batch listener."""
+        """Return the events that go to the engine instead of a message for a batch listener."""
         return (event,)
 
     def accept(self, event: Arrived) -> None:
-        """Acknowledge a message, whether it is handed over or not."""
+        """Acknowledge a message for the client."""
         self.line.wire.submit(Settle(self.line.own_token(), event.link, (event.delivery,), Settlement.ACCEPTED))
 
 
 def _remainders_swallowed(client: Client) -> Client:
-    """Keep a batch's events until its callback, and drop them if the batch is not full."""
+    """Keep the events of a batch until its callback, and drop them if the batch is not full."""
     sizes: dict[str, int] = {}
     held: dict[str, list[ClientEvent]] = {}
 
@@ -98,7 +101,7 @@ def _remainders_swallowed(client: Client) -> Client:
 
 
 def _first_again(client: Client) -> Client:
-    """A full batch ends with its first message once more."""
+    """Report the first message of a full batch once more at its end."""
     sizes: dict[str, int] = {}
     first: dict[tuple[str, int], ClientEvent] = {}
     counts: Counter[tuple[str, int]] = Counter()
@@ -120,7 +123,7 @@ def _first_again(client: Client) -> Client:
 
 
 def _empty_before_the_first(client: Client) -> Client:
-    """Before its first batch, a listener is called with nothing."""
+    """Report a callback with an empty batch before the first batch of each listener."""
     called: set[str] = set()
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
@@ -136,7 +139,7 @@ def _empty_before_the_first(client: Client) -> Client:
 
 
 class _Holding(OfBatches):
-    """Holds the messages of batch listeners, and hands them over later."""
+    """A filter that holds the messages of batch listeners and delivers them later."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -153,36 +156,46 @@ class _Holding(OfBatches):
         return ()
 
     def came(self, link: int) -> None:
-        """Another message is held."""
+        """Plan the delivery when a message has been added to the held ones."""
         if len(self._held[link]) == 1:
             self.later(link, HELD_MS)
 
     def later(self, link: int, wait_ms: int) -> None:
-        """Hand over what is held after a while, unless another message puts it off."""
+        """Plan the delivery of the held messages of a link.
+
+        Args:
+            link: The link.
+            wait_ms: The time until the delivery in milliseconds.
+        """
         held = len(self._held[link])
         due_ns = self.line.runner.clock.monotonic_ns() + wait_ms * NS_PER_MS
         self.line.runner.call_at(due_ns, lambda: self.release(link, held))
 
     def release(self, link: int, held: int) -> None:
-        """Hand over what is held; `held` is how many there were when the time was set."""
+        """Deliver the held messages of a link.
+
+        Args:
+            link: The link.
+            held: The number of held messages when the delivery was planned.
+        """
         del held
         for arrived in self.ordered(self._held.pop(link, [])):
             self.line.emit(arrived)
 
     def ordered(self, held: list[Arrived]) -> list[Arrived]:
-        """The messages in the order in which they are handed over."""
+        """Return the held messages in the order of their delivery."""
         return held
 
 
 class _NewestFirst(_Holding):
-    """Of messages that come in quick succession the newest goes first into a batch."""
+    """The client puts messages that arrive in quick succession into a batch in reverse order."""
 
     def ordered(self, held: list[Arrived]) -> list[Arrived]:
         return held[::-1]
 
 
 class _WaitsForSilence(_Holding):
-    """Each message that comes puts the deadline of its batch off."""
+    """Each message that arrives postpones the deadline of its batch."""
 
     def came(self, link: int) -> None:
         self.later(link, TRICKLE_MS)
@@ -193,7 +206,10 @@ class _WaitsForSilence(_Holding):
 
 
 class _BatchesForgetDelays:
-    """Messages to a destination that is taken in batches lose their delay: noted at the port, done on the wire."""
+    """A defect by which messages to a destination with a batch listener lose their delay.
+
+    The filter at the port notes the destinations; the filter on the wire removes the delays.
+    """
 
     def __init__(self) -> None:
         self._batched: set[Address] = set()
@@ -227,19 +243,19 @@ class _BatchesForgetDelays:
 
 
 def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Messages are sent without their time to live."""
+    """The client sends messages without their time to live."""
     if not isinstance(command, Send):
         return None
     return (replace(command, message=replace(command.message, ttl_ms=None, expiry_ms=None)),)
 
 
 def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
-    """A message that expires while it waits on the client's side is handed over all the same."""
+    """The client delivers a message to the application although it expired while it waited in the client."""
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
 class _OneBody(OfBatches):
-    """All messages of a batch listener have the body of its first one."""
+    """All messages of a batch listener have the body of its first message."""
 
     _first: Arrived | None = None
 
@@ -266,7 +282,7 @@ class _PersistentOnly(OfBatches):
 
 
 class _OneCopyForAll(OfBatches):
-    """Of the copies of a publication that several batch listeners of a connection get only the first is handed over."""
+    """Only the first of several batch listeners of a connection gets its copy of a publication."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -280,7 +296,7 @@ class _OneCopyForAll(OfBatches):
 
 
 def _selecting_nothing(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Receivers are opened without their selectors."""
+    """The client opens receivers without their selectors."""
     return (replace(command, selector=None),) if isinstance(command, OpenReceiver) else None
 
 
@@ -288,7 +304,7 @@ _FORGETFUL = _BatchesForgetDelays()
 
 
 class _Bare(OfBatches):
-    """Messages come in batches without their ids, reply-to, type, priority and properties."""
+    """Messages in batches have no ids, reply-to, type, priority and properties."""
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
         message = event.message
@@ -301,25 +317,25 @@ CONTENT_DEFECTS = (
     Defect(
         name="comes-again-in-one-batch",
         rules=("BT-04",),
-        text="What comes again comes in one batch, however small the batch size is.",
+        text="The client delivers all redelivered messages in one batch, however small the batch size is.",
         port=lambda client: ConsumingClientFilter(client, tell=_again_together),
     ),
     Defect(
         name="remainders-swallowed",
         rules=("BT-01", "BT-02", "BT-04"),
-        text="A batch that is not full is acknowledged without being handed over.",
+        text="The client acknowledges a batch that is not full and does not deliver it to the listener.",
         port=_remainders_swallowed,
     ),
     Defect(
         name="first-of-batch-again",
         rules=("BT-04",),
-        text="A full batch ends with its first message once more.",
+        text="A full batch has its first message a second time at its end.",
         port=_first_again,
     ),
     Defect(
         name="empty-batches",
         rules=("BT-04",),
-        text="A batch listener is called with an empty batch before its first message.",
+        text="The client calls a batch listener with an empty batch before its first message.",
         port=_empty_before_the_first,
     ),
     on_wire(wires, _WaitsForSilence, "batches-wait-for-silence", "BT-05"),
@@ -328,7 +344,7 @@ CONTENT_DEFECTS = (
     Defect(
         name="batches-forget-delays",
         rules=("BT-15",),
-        text="Messages to a destination that is taken in batches lose their delivery delay.",
+        text="Messages to a destination with a batch listener lose their delivery delay.",
         port=_FORGETFUL.port,
         wire=_FORGETFUL.wire,
     ),

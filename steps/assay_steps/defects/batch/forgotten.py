@@ -1,4 +1,4 @@
-"""Defects of the client that forgets some of what a session was handed: by receiver, listener, message or source."""
+"""Defects of the client that loses track of some messages of a session: by receiver, listener, message or source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 class _SetAgainCommits(ConsumerFilter):
-    """A batch listener that is set again commits what the one before it was handed."""
+    """Setting a batch listener again commits the messages that the listener before it received."""
 
     _set = False
 
@@ -39,7 +39,7 @@ class _SetAgainCommits(ConsumerFilter):
 
 
 class _EitherKind(ConsumerFilter):
-    """Taking a listener of one kind away takes away a listener of the other kind."""
+    """Removing a message listener also removes a batch listener, and the reverse."""
 
     def listen(self, script: Script | None) -> Answer[None]:
         if script is None:
@@ -53,7 +53,7 @@ class _EitherKind(ConsumerFilter):
 
 
 class _NonPersistentOutside(WireFilter):
-    """Non-persistent messages that are received in a unit of work do not belong to it."""
+    """Non-persistent messages that are received in a unit of work are not part of it."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -71,7 +71,7 @@ class _NonPersistentOutside(WireFilter):
 
 
 class _RefusalUnnoted(WireFilter):
-    """Messages that the broker does not take into a unit of work do not keep it from being committed."""
+    """The client commits a unit of work although the broker refused to take received messages into it."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -89,7 +89,7 @@ class _RefusalUnnoted(WireFilter):
 
 
 class _TopicsOutside(WireFilter):
-    """Messages of a topic that are received in a unit of work do not belong to it."""
+    """Messages of topics that are received in a unit of work are not part of it."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -104,7 +104,7 @@ class _TopicsOutside(WireFilter):
 
 
 class _WaitingOvertakes(WireFilter):
-    """The client hands over what waits for the rest of its batch before what comes back."""
+    """The client delivers the messages of an unfinished batch before redelivered messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

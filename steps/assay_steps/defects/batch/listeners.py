@@ -1,4 +1,4 @@
-"""Defects of the client in how a batch listener is set, and with which size and timeout (BT-01 to BT-06, BT-14)."""
+"""Defects of the client in setting batch listeners, and in their sizes and timeouts (BT-01 to BT-06, BT-14)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ VERY_LARGE = 512
 
 
 class _Refuses(ConsumerFilter):
-    """A batch listener is refused."""
+    """The client refuses batch listeners."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         if script is None:
             return super().listen_batch(script, size, timeout_ms)
-        return Refused(JmsErrorKind.MESSAGING, "This client knows no batches.", checked=False)
+        return Refused(JmsErrorKind.MESSAGING, "This client does not support batch listeners.", checked=False)
 
 
 class _OneByOne(ConsumerFilter):
-    """A batch listener is called as a message listener would be."""
+    """The client calls a batch listener for each message, like a message listener."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         del size, timeout_ms
@@ -35,14 +35,14 @@ class _OneByOne(ConsumerFilter):
 
 
 class _SizeIgnored(ConsumerFilter):
-    """The batch size is ignored: a hundred messages come in a batch."""
+    """The client takes a batch size below 100 for 100."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(size, LARGE), timeout_ms)
 
 
 class _OneTooMany(ConsumerFilter):
-    """A batch takes one message more than its size."""
+    """A batch has up to one message more than its size."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size + 1, timeout_ms)
@@ -63,28 +63,28 @@ class _AtMostItsCredit(ConsumerFilter):
 
 
 class _HalfFilled(ConsumerFilter):
-    """A batch is handed over when it is half full."""
+    """The client delivers a batch when it is half full."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(1, size // 2), timeout_ms)
 
 
 class _InSeconds(ConsumerFilter):
-    """The batch timeout is taken for seconds."""
+    """The client takes the milliseconds of a batch timeout for seconds."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms * MS_PER_SECOND)
 
 
 class _RoundedUp(ConsumerFilter):
-    """The batch timeout is rounded up to tens of seconds."""
+    """The client rounds a batch timeout up to tens of seconds."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, -(-timeout_ms // TEN_SECONDS_MS) * TEN_SECONDS_MS)
 
 
 class _OneMillisecondMore(ConsumerFilter):
-    """A batch comes a millisecond after its deadline."""
+    """The client delivers a batch a millisecond after its timeout."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms + 1)
@@ -98,7 +98,7 @@ class _ZeroIsForEver(ConsumerFilter):
 
 
 class _NotReplaced(ConsumerFilter):
-    """A receiver that has a listener refuses another one of the same kind."""
+    """A receiver with a listener refuses a second listener of the same kind."""
 
     has = False
 
@@ -110,13 +110,13 @@ class _NotReplaced(ConsumerFilter):
 
     def _unless_there(self, script: Script | None) -> Outcome[None] | None:
         if script is not None and self.has:
-            return Refused(JmsErrorKind.ILLEGAL_STATE, "This consumer has a listener already.", checked=False)
+            return Refused(JmsErrorKind.ILLEGAL_STATE, "This consumer already has a listener.", checked=False)
         self.has = script is not None
         return None
 
 
 class _TakesTheOthersPlace(ConsumerFilter):
-    """A listener of one kind takes the place of one of the other kind."""
+    """A batch listener replaces a message listener of its receiver, and the reverse."""
 
     def listen(self, script: Script | None) -> Outcome[None]:
         super().listen_batch(None, 1, 0)
@@ -128,7 +128,7 @@ class _TakesTheOthersPlace(ConsumerFilter):
 
 
 class _OneKindInASession(ConsumerFilter):
-    """A listener of one kind is refused beside another receiver's listener of the other kind in the same session."""
+    """The client refuses a batch listener and a message listener on two receivers of one session."""
 
     _kinds: ClassVar[dict[int, set[str]]] = {}
 
@@ -143,14 +143,16 @@ class _OneKindInASession(ConsumerFilter):
         if script is None:
             kinds.discard(kind)
         elif kinds - {kind}:
-            return Refused(JmsErrorKind.ILLEGAL_STATE, "The session has a listener of the other kind.", checked=False)
+            return Refused(
+                JmsErrorKind.ILLEGAL_STATE, "The session already has a listener of the other kind.", checked=False
+            )
         else:
             kinds.add(kind)
         return None
 
 
 class _NeverTakenAway(ConsumerFilter):
-    """Taking a listener away has no effect."""
+    """Removing a listener has no effect."""
 
     def listen(self, script: Script | None) -> Outcome[None]:
         return Ok(None) if script is None else super().listen(script)
@@ -160,7 +162,7 @@ class _NeverTakenAway(ConsumerFilter):
 
 
 class _DeafAfterwards(ConsumerFilter):
-    """After a listener was taken away the next one is accepted and never called."""
+    """After a listener was removed, the client accepts the next one and never calls it."""
 
     _taken = False
 
@@ -174,7 +176,7 @@ class _DeafAfterwards(ConsumerFilter):
 
 
 class _FirstSizeStays(ConsumerFilter):
-    """A batch listener that follows another has the size of the first."""
+    """A batch listener that follows another has the size of the first listener."""
 
     _size: int | None = None
 
@@ -185,7 +187,7 @@ class _FirstSizeStays(ConsumerFilter):
 
 
 class _ReceivesBesideBatches(ConsumerFilter):
-    """A receive call beside a listener finds nothing instead of being refused."""
+    """A receive call on a receiver with a listener returns no message and is not refused."""
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
         answer = super().receive(timeout_ms)
@@ -194,14 +196,14 @@ class _ReceivesBesideBatches(ConsumerFilter):
 
 
 class _SenselessTaken(ConsumerFilter):
-    """Sizes below 1 and negative timeouts are taken for 1 and 0."""
+    """The client takes batch sizes below 1 for 1, and negative timeouts for 0."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(1, size), max(0, timeout_ms))
 
 
 class _RefusalTakesThePlace(ConsumerFilter):
-    """After a batch listener was refused the consumer never calls another."""
+    """After a refused batch listener, the client accepts further ones of that receiver and never calls them."""
 
     _refused = False
 
@@ -214,7 +216,7 @@ class _RefusalTakesThePlace(ConsumerFilter):
 
 
 class _RefusalRemoves(ConsumerFilter):
-    """A batch listener that is refused takes away the one that was there."""
+    """A refused batch listener removes the receiver's existing one."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         answer = super().listen_batch(script, size, timeout_ms)
@@ -236,7 +238,7 @@ class _SetOnce(ConsumerFilter):
 
 
 class _SubscribesAnew(ConsumerFilter):
-    """A batch listener on a durable subscription begins the subscription anew."""
+    """Setting a batch listener on a durable subscription removes the subscription and creates it again."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         if self.of.durability is Durability.DURABLE and self.of.name is not None:

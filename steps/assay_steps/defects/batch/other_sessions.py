@@ -1,4 +1,4 @@
-"""Defects of the client in which one session of a connection ends the work of another (BT-11, BT-12, DD-25)."""
+"""Defects by which one session of a connection ends the work of another session (BT-11, BT-12, DD-25)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAID = (Outcome.ACCEPTED, Outcome.MODIFIED)
 
 
 class _SettlesOthers(WireFilter):
-    """Other sessions of a connection settle what one of them settles."""
+    """When one session of a connection settles messages, its other sessions settle theirs, too."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -61,7 +61,7 @@ class _SettlesOthers(WireFilter):
 
 
 class _EndsAllUnits(WireFilter):
-    """Committing or rolling back one session's unit of work ends those of the connection's other sessions, too."""
+    """A commit or rollback of one session also ends the units of work of the connection's other sessions."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -80,7 +80,7 @@ class _EndsAllUnits(WireFilter):
 
 
 class _ClosesAgain(SessionFilter):
-    """A session that is closed a second time closes its connection."""
+    """A session whose second close closes its connection."""
 
     def __init__(self, behind: ClientSession, connection: ClientConnection) -> None:
         super().__init__(behind, lambda producer: producer)
@@ -104,7 +104,7 @@ class _Sharing(ConnectionFilter):
 
 
 class _SharingClient(ClientFilter):
-    """A session that is closed a second time closes its connection, with the other sessions."""
+    """A client whose sessions close their connection at their second close."""
 
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
@@ -119,7 +119,7 @@ OTHER_SESSION_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="closed-again-closes-the-connection",
         rules=("BT-12",),
-        text="A session that is closed a second time closes its connection, with the other sessions.",
+        text="Closing a session a second time closes its connection, with the other sessions.",
         port=_SharingClient,
     ),
 )

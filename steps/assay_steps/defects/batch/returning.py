@@ -1,4 +1,4 @@
-"""Defects of the client in messages that come back from batches, and in their later fate (BT-08, BT-11, BT-12)."""
+"""Defects of the client with messages of batches that are returned and redelivered (BT-08, BT-11, BT-12)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AT_ONCE_NS = 1_000_000
 
 
 class _ReturnedUnacknowledged(WireFilter):
-    """Messages that have come again are never acknowledged."""
+    """The client never acknowledges batches with redelivered messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -33,7 +33,7 @@ class _ReturnedUnacknowledged(WireFilter):
 
 
 class _RecoversOneConsumer(WireFilter):
-    """A recovery brings back the messages of one consumer of the session only."""
+    """A recover brings back the messages of only one consumer of the session."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -50,7 +50,7 @@ class _RecoversOneConsumer(WireFilter):
 
 
 class _Holds(WireFilter):
-    """Knows what has arrived on each link and is not settled."""
+    """A filter that knows the unsettled messages of each link."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -69,7 +69,7 @@ class _Holds(WireFilter):
 
 
 class _RestStays(_Holds):
-    """A closed receiver that has handed over other messages keeps those that wait for the rest of their batch."""
+    """A closed receiver does not release its unfinished batch while other messages of it are unsettled."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         passed = super().command(command)
@@ -79,7 +79,10 @@ class _RestStays(_Holds):
 
 
 class _RemovalGivesBack:
-    """A listener that is removed gives back what it was handed: noted at the port, done on the wire."""
+    """A defect by which a removed batch listener returns its unacknowledged messages.
+
+    The filter at the port notes the removal; the filter on the wire returns the messages.
+    """
 
     def __init__(self) -> None:
         self._removing: list[str] = []
@@ -119,7 +122,7 @@ class _RemovalGivesBack:
 
 
 def _unseen_marked(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """A message that a client gives back without having handed it over counts as a failed delivery."""
+    """A message that the client returns without having delivered it to the application counts as a failed delivery."""
     if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
         return (replace(command, outcome=Outcome.MODIFIED),)
     return None
@@ -135,7 +138,7 @@ RETURNING_DEFECTS = (
     Defect(
         name="removed-listener-gives-back-what-it-was-handed",
         rules=("BT-11",),
-        text="A listener that is removed gives back what it was handed and is not acknowledged yet.",
+        text="A removed batch listener returns the messages that it has received and not acknowledged.",
         port=_REMOVAL.port,
         wire=_REMOVAL.wire,
     ),

@@ -18,7 +18,7 @@ _EVERY = 10
 
 
 class _Noting(ConnectionFilter):
-    """Notes in which mode a session is being made."""
+    """A connection that notes the acknowledgement mode of the session that it is opening."""
 
     def __init__(self, behind: ClientConnection, noted: list[AckMode]) -> None:
         super().__init__(behind, lambda producer: producer)
@@ -45,7 +45,10 @@ class _NotingClient(ClientFilter):
 
 
 class _DupsOk:
-    """A defect of dups-ok sessions only: it notes their mode at the port, and their links on the wire."""
+    """A defect of dups-ok sessions only.
+
+    The filter at the port notes the mode of a session; the filter on the wire notes the session's links.
+    """
 
     def __init__(self, make: Callable[[FilteredWire, set[int]], WireFilter]) -> None:
         self._make = make
@@ -78,7 +81,7 @@ class _DupsOk:
 
 
 class _OnArrival(WireFilter):
-    """A message is accepted when it arrives, and no later settlement of it counts."""
+    """A filter that acknowledges messages when they arrive, and drops their later settlement."""
 
     def __init__(self, line: FilteredWire, links: set[int]) -> None:
         super().__init__(line)
@@ -95,7 +98,7 @@ class _OnArrival(WireFilter):
 
 
 class _FailedAccepted(WireFilter):
-    """Messages that were handed to a callback that failed count as acknowledged."""
+    """A filter that acknowledges the messages of failed callbacks."""
 
     def __init__(self, line: FilteredWire, links: set[int]) -> None:
         super().__init__(line)
@@ -112,7 +115,7 @@ class _FailedAccepted(WireFilter):
 
 
 class _TenthSwallowed(WireFilter):
-    """Every tenth message is accepted and never handed over."""
+    """A filter that acknowledges every tenth message and does not deliver it."""
 
     def __init__(self, line: FilteredWire, links: set[int]) -> None:
         super().__init__(line)
@@ -138,17 +141,17 @@ _LOSES, _FAILED, _TENTH = _DupsOk(_OnArrival), _DupsOk(_FailedAccepted), _DupsOk
 
 
 def _rollback_commits(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """The client commits a branch that it is to roll back."""
+    """A rollback of a branch commits the branch."""
     return (port.CommitXa(command.token, command.xid),) if isinstance(command, port.RollbackXa) else None
 
 
 def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """The client keeps the second phase's commit to itself."""
+    """The client does not send the commit of the second phase to the broker."""
     return () if isinstance(command, port.CommitXa) and not command.one_phase else None
 
 
 class _InBranches(WireFilter):
-    """Knows the units of work that are branches of global ones."""
+    """A filter that knows which units of work are branches of global ones."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -161,19 +164,19 @@ class _InBranches(WireFilter):
         return (self.work(command) if is_work else command,)
 
     def work(self, command: DriverCommand) -> DriverCommand:
-        """The command that goes to the driver instead of a send or a receive in a branch."""
+        """Return the command that goes to the driver instead of a send or an acknowledgement in a branch."""
         return command
 
 
 class _SendsOutside(_InBranches):
-    """A message that is sent in a branch of a global unit of work does not belong to the branch."""
+    """A message that is sent in a branch of a global unit of work is not part of the branch."""
 
     def work(self, command: DriverCommand) -> DriverCommand:
         return replace(command, unit=None) if isinstance(command, port.Send) else command
 
 
 class _TakesOutside(_InBranches):
-    """A message that is received in a branch of a global unit of work does not belong to the branch."""
+    """A message that is received in a branch of a global unit of work is not part of the branch."""
 
     def work(self, command: DriverCommand) -> DriverCommand:
         if not isinstance(command, port.Enlist):
@@ -185,21 +188,21 @@ SESSION_DEFECTS = (
     Defect(
         name="dups-ok-loses",
         rules=("BT-10",),
-        text="With dups-ok acknowledgement messages are acknowledged when they arrive, handed over or not.",
+        text="With dups-ok acknowledgement, the client acknowledges messages before it delivers them.",
         port=_LOSES.port,
         wire=_LOSES.wire,
     ),
     Defect(
         name="dups-ok-fails-for-good",
         rules=("BT-10",),
-        text="With dups-ok acknowledgement a callback that fails has acknowledged the messages it was handed.",
+        text="With dups-ok acknowledgement, the client acknowledges the messages of a failed callback.",
         port=_FAILED.port,
         wire=_FAILED.wire,
     ),
     Defect(
         name="dups-ok-swallows-tenth",
         rules=("BT-10",),
-        text="With dups-ok acknowledgement every tenth message is never handed over.",
+        text="With dups-ok acknowledgement, the client never delivers every tenth message.",
         port=_TENTH.port,
         wire=_TENTH.wire,
     ),

@@ -16,10 +16,10 @@ from assay_steps.defects.wires import MakeFilter, WireFilter, wires
 
 
 class StoppedFilter(ConnectionFilter):
-    """A connection that is stopped and started as the one behind it is; a defect overrides what it alters.
+    """A connection that passes stop and start on to another one; a defect overrides them.
 
     Args:
-        behind: The right connection.
+        behind: The connection without the defect.
     """
 
     def __init__(self, behind: ClientConnection) -> None:
@@ -43,24 +43,26 @@ def _stopping(twist: Callable[[ClientConnection], ClientConnection]) -> Callable
 
 
 class _NeverStops(StoppedFilter):
-    """A connection that is stopped goes on delivering."""
+    """A stopped connection goes on delivering messages."""
 
     def stop(self) -> Answer[None]:
         return Ok(None)
 
 
 class _NeverStartsAgain(StoppedFilter):
-    """A connection that was stopped delivers nothing after its start either."""
+    """A connection that was stopped delivers no messages after its next start."""
 
     def start(self) -> Answer[None]:
         return Ok(None)
 
 
 class _WhileStopped:
-    """Filters the wires of a client while one of its connections is stopped, which its port notes.
+    """A defect of a client while one of its connections is stopped.
+
+    The filter at the port notes each stop and start; the filter on the wire misbehaves in between.
 
     Args:
-        make: Makes the filter of one wire, from the connections that are stopped.
+        make: Makes the filter of one wire, from the collection of the stopped connections.
     """
 
     def __init__(self, make: Callable[[Collection[int]], MakeFilter]) -> None:
@@ -122,14 +124,14 @@ STOPPING_DEFECTS = (
     Defect(
         name="lost-while-stopped",
         rules=("BT-15", "DD-03"),
-        text="What arrives while a connection is stopped is acknowledged and never delivered.",
+        text="The client acknowledges and never delivers messages that arrive while a connection is stopped.",
         port=_ARRIVALS.port,
         wire=_ARRIVALS.wire,
     ),
     Defect(
         name="closed-while-stopped-keeps-its-buffer",
         rules=("BT-15",),
-        text="A connection that is closed while it is stopped acknowledges what it has not delivered.",
+        text="A connection that is closed while it is stopped acknowledges its undelivered messages.",
         port=_BUFFER.port,
         wire=_BUFFER.wire,
     ),
