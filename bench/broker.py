@@ -1,13 +1,14 @@
-"""This broker beside others, under the same load, in one run.
+"""A comparison of this broker with others under the same load, in one run.
 
-Run with the SDK on the path: ``python bench/broker.py [LOAD...] [--rounds N]``, ``--help`` for more.
+Run with the SDK on the path: ``python bench/broker.py [LOAD...] [--rounds N]``; ``--help`` lists the options.
 
 Loads: ceiling durable durable8 once confirm connect memory idle overload; without one, all.  Brokers: this one,
-RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain one on proton's `Container`; what is not
-here is named and left out.  All listen on 127.0.0.1, run at the same time, and are loaded in turns, round by round, in
-another order each time.  The clients are `brokers.clients`; `ceiling` shows how fast they are by themselves.
+RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain one on proton's `Container`.  The output
+names missing brokers and leaves them out.  All brokers listen on 127.0.0.1 and run at the same time.  Each round loads
+them one after the other, in a new order.  The clients are `brokers.clients`; `ceiling` measures their own speed.
 
-Only ratios of one run mean something elsewhere; processor time moves less than rates do when others use the machine.
+Only the ratios of one run are comparable between machines.  Processor time varies less than rates when other programs
+use the machine.
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ ALONE: Final[tuple[Load, ...]] = (Waiting(), Idle(), Overload())
 
 
 def main() -> int:
-    """Print the tables; 1 if a wanted figure was not reached."""
+    """Print the tables.
+
+    Returns:
+        The exit code: 1 if a wanted figure was not reached, otherwise 0.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked = _arguments()
     settings = Settings(asked.seconds, asked.warm, asked.waiting, asked.idle, asked.overload)
@@ -98,7 +103,7 @@ def main() -> int:
 def _together(
     folder: Path, servers: Sequence[Server], loads: Sequence[Load], rounds: int, settings: Settings
 ) -> list[str]:
-    """Load brokers in turns; the first turn warms them up and does not count."""
+    """Load brokers in turns, and return their tables; the first turn warms them up and does not count."""
     with ExitStack() as stack:
         running = [stack.enter_context(started(server, folder / server.key)) for server in servers]
         results = {load.key: {one.server.key: Result(one.title, [], []) for one in running} for load in loads}
@@ -116,7 +121,7 @@ def _together(
 
 
 def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settings) -> list[str]:
-    """Load one fresh broker after the other."""
+    """Load one newly started broker after the other, and return their table."""
     options = Options(memory=MEMORY) if isinstance(load, Overload) else Options()
     results: dict[str, Result] = {}
     for server in servers:
@@ -128,7 +133,7 @@ def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settin
 
 
 def _measure(load: Load, one: Running, number: int, settings: Settings, result: Result, *, counts: bool) -> None:
-    """Measure one round; the table shows an error, and the other rounds go on."""
+    """Measure one round; an error is noted in the result and does not stop the other rounds."""
     try:
         figures = load.measure(one, number, settings)
     except (WireError, LaunchError, OSError) as error:
@@ -141,7 +146,7 @@ def _measure(load: Load, one: Running, number: int, settings: Settings, result: 
 
 
 def _ceiling(rounds: int, settings: Settings) -> None:
-    """Measure the clients against a server that does nothing."""
+    """Print the speed of the clients with a server that only answers."""
     _say("### ceiling: the clients against a server that does nothing with messages", "")
     _say("| | messages/s (median) | client CPU, us a message |", "| --- | ---: | ---: |")
     for title, sends, settled in (

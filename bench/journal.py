@@ -18,7 +18,7 @@ NS_PER_US = 1_000
 
 
 def write_round(folder: Path, number: int, events: int) -> float:
-    """Write a journal; gives microseconds for each event, the event's making included."""
+    """Write a journal, and return the microseconds for each event, its creation included."""
     at = Instant("boot", 1, 1_700_000_000_000_000_000, 0)
     message = MessageRef(key="0123abcd/m", sha256=hashlib.sha256(b"m").hexdigest(), bytes=52, broker_id="ID:1")
     with JournalWriter(folder / f"w{number}.jsonl", run="bench", writer=f"w{number}") as journal:
@@ -42,7 +42,11 @@ def write_round(folder: Path, number: int, events: int) -> float:
 
 
 def main(events: int) -> None:
-    """Print the table."""
+    """Print the table.
+
+    Args:
+        events: The number of events.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         written = [write_round(folder, number, events) for number in range(ROUNDS)]

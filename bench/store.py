@@ -1,4 +1,4 @@
-"""The cost of storing a message: many senders that share a flush, and the queue manager beside bare SQLite.
+"""The cost of storing a message: many senders that share a flush, and the queue manager compared with plain SQLite.
 
 Run with the source roots on the path: ``python bench/store.py [MESSAGES]``.  Only the ratios are comparable
 between machines.
@@ -48,7 +48,7 @@ BODY = "x" * 256
 
 
 def message(number: int) -> Message:
-    """A persistent message as clients send them."""
+    """Return a persistent message like a client's."""
     return Message(
         message_id=f"ID:{number}",
         to=QUEUE,
@@ -64,12 +64,12 @@ def message(number: int) -> Message:
 
 
 class Sender:
-    """A peer that sends its next message when the one before is answered.
+    """A peer of the queue manager that sends its next message when the last one is answered.
 
     Args:
         queue_manager: The queue manager.
         runner: The runner of both.
-        answered: Called with each answer.
+        answered: A function that is called with each answer.
     """
 
     def __init__(self, queue_manager: QueueManager, runner: RealRunner, answered: Callable[[], None]) -> None:
@@ -81,7 +81,7 @@ class Sender:
         self._number = queue_manager.connect(self, next(self._tokens), None)
 
     def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
-        """Go on."""
+        """Take an answer, and send the next message."""
         if answer.refused is not None:
             raise RuntimeError(answer.refused.text)
         if self._attached:
@@ -101,14 +101,14 @@ class Sender:
         """Do nothing: a sender gets no deliveries."""
 
     def close_link(self, closed: CloseLink) -> None:
-        """Do nothing: its link is not closed."""
+        """Do nothing: the sender's link is not closed."""
 
     def lost(self, why: Refused) -> None:
-        """Do nothing: its connection is not lost."""
+        """Do nothing: the sender's connection is not lost."""
 
 
 def sends_a_second(senders: int, seconds: float) -> float:
-    """The number of persistent sends that are answered in a second if each flush takes `FLUSH_S` seconds.
+    """Return the number of persistent sends answered in a second, if each flush takes `FLUSH_S` seconds.
 
     Args:
         senders: The number of senders.
@@ -132,11 +132,11 @@ def sends_a_second(senders: int, seconds: float) -> float:
             store.abandon()
 
 
-# beside bare SQLite ----------------------------------------------------------------------------------------------
+# compared with plain SQLite --------------------------------------------------------------------------------------
 
 
 class Desk:
-    """A core and its store, without a shell or a wire: puts, gets and settlements, so many a flush.
+    """A core and its store, without a shell or a wire, for puts, gets and settlements.
 
     Args:
         store: The store.
@@ -157,7 +157,7 @@ class Desk:
             self.ask(command)
 
     def ask(self, command: commands.Command) -> None:
-        """Give a command to the core, and store the records that it returns."""
+        """Give a command to the core, and store the resulting records."""
         for effect in self._core.handle(command, 1):
             if isinstance(effect, Persist):
                 self._store.write(effect.records)
@@ -185,7 +185,7 @@ class Desk:
         self.flush()
 
     def take(self, number: int) -> None:
-        """Get and settle so many messages."""
+        """Get and settle a number of messages."""
         self.ask(commands.Flow(1, None, 2, number))
         for delivery in self.delivered:
             self.ask(commands.Settle(1, next(self._tokens), 2, (delivery.delivery,), Outcome.ACCEPTED))
@@ -193,7 +193,7 @@ class Desk:
 
 
 def together(folder: Path, messages: list[Message]) -> tuple[float, float]:
-    """Messages a second through core and store: sent, and taken again."""
+    """Return the messages a second through core and store: sent, and taken again."""
     store = SqliteStore(folder / "QM", "ASSAY")
     desk = Desk(store)
     start = time.perf_counter()
@@ -208,7 +208,7 @@ def together(folder: Path, messages: list[Message]) -> tuple[float, float]:
 
 
 def bare(folder: Path, messages: list[Message]) -> float:
-    """Rows a second into the same table of the same kind of database, with nothing around it."""
+    """Return the rows a second that plain SQLite writes into the same table."""
     path = folder / "bare.db"
     path.write_bytes(schema.blank("ASSAY", 0))
     connection = apsw.Connection(str(path))
@@ -227,19 +227,23 @@ def bare(folder: Path, messages: list[Message]) -> float:
 
 
 def stored(number: int, one: Message) -> MessageStored:
-    """The core's record of a message."""
+    """Return the core's record of a message."""
     return MessageStored(key=number, home=str(QUEUE), message=one, arrived_ms=1, expires_ms=None, due_ms=None)
 
 
 def roomy() -> Settings:
-    """A queue manager with a queue that takes any number of messages."""
+    """Return the settings of a queue manager with an unlimited queue."""
     given = default_settings("ASSAY")
     queue = Definition(Kind.QLOCAL, QUEUE.name, defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999})
     return replace(given, objects=(*given.fresh_objects(), queue))
 
 
 def main(messages: int) -> int:
-    """Print the figures; 1 when a ratio is not what it should be."""
+    """Print the figures.
+
+    Returns:
+        The exit code: 1 if a ratio misses its limit, otherwise 0.
+    """
     alone = sends_a_second(1, 1.0)
     shared = sends_a_second(SENDERS, 1.0)
     sample = [message(number) for number in range(messages)]

@@ -1,8 +1,8 @@
 """The cost of the suite: `python bench/suite.py [ROUNDS]`.
 
-The peer is pytest-bdd itself, with as many scenarios and steps that do nothing.  The difference is the cost of a
-broker, a client, a journal and a verdict for each scenario.  Everything runs in its own process and in turns, so that a
-ratio compares runs under the same conditions.
+The peer is pytest-bdd alone, with as many scenarios and steps that do nothing.  The difference is the cost of a broker,
+a client, a journal and a verdict for each scenario.  The two run in turns, each in its own process, so a ratio compares
+runs under the same conditions.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def _(number: int) -> None:
 
 
 class Cost(Struct, frozen=True):
-    """Seconds.
+    """The cost of a run.
 
     Args:
-        wall: By the clock.
-        cpu: Of processors, which others on the machine disturb less.
+        wall: Seconds by the clock.
+        cpu: Processor seconds, which other programs on the machine disturb less.
     """
 
     wall: float
@@ -51,10 +51,10 @@ class Cost(Struct, frozen=True):
 
 
 def timed(arguments: list[str], folder: Path) -> Cost:
-    """Run Python in its own process; return its cost.
+    """Run Python in a new process, and return the cost.
 
     Raises:
-        CalledProcessError: It ended with another code than 0.
+        CalledProcessError: The process ended with another code than 0.
     """
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
@@ -65,24 +65,24 @@ def timed(arguments: list[str], folder: Path) -> Cost:
 
 
 def spent() -> float:
-    """Processor seconds of all processes that have ended."""
+    """Return the processor seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def suite(folder: Path, store: str) -> Cost:
-    """The whole suite on a store."""
+    """Run the whole suite on a store, and return the cost."""
     return timed(["-m", "assay", "run", "--store", store, "--out", f"out-{store}"], folder)
 
 
 def peer(folder: Path) -> Cost:
-    """Pytest-bdd on scenarios that do nothing."""
+    """Run pytest-bdd on scenarios that do nothing, and return the cost."""
     arguments = ["-m", "pytest", "-q", "-p", "pytest_bdd.plugin", "-p", "no:cacheprovider", "test_trivial.py"]
     return timed(arguments, folder)
 
 
 def prepare(folder: Path, scenarios: int, steps: int) -> None:
-    """Write a feature of so many scenarios, each of so many steps."""
+    """Write a feature with a number of scenarios, each with a number of steps."""
     lines = ["Feature: Nothing"]
     for scenario in range(scenarios):
         lines.append(f"  Scenario: Number {scenario}")
@@ -93,10 +93,10 @@ def prepare(folder: Path, scenarios: int, steps: int) -> None:
 
 
 def main(rounds: int) -> None:
-    """Print the table."""
+    """Print the table of a number of rounds."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        suite(folder, STORES[0])  # compiles modules, and counts scenarios and steps
+        suite(folder, STORES[0])  # the first run compiles modules, and counts scenarios and steps
         journals = read_journals(folder / f"out-{STORES[0]}" / "journals")
         scenarios = len(load_verdicts(folder / f"out-{STORES[0]}" / "verdicts.json").scenarios)
         steps = sum(isinstance(event, Step) for event in journals.events)

@@ -1,1 +1,1 @@
-"""Programs that make parts of the project from other parts; they are not installed."""
+"""Programs for the project's own development: they make pages from code and test the kit; they are not installed."""

@@ -1,1 +1,1 @@
-"""Parts of `bench/broker.py`: brokers that are started, clients that load them, and what is read from the system."""
+"""Parts of `bench/broker.py`: starts of brokers, clients that load them, and figures of the operating system."""

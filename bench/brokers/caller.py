@@ -1,4 +1,4 @@
-"""The client's side of a connection: it logs in, opens, begins and attaches."""
+"""The client's side of a connection: login, Open, Begin and Attach."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Place(Struct, frozen=True):
     """The address of a broker, and a login.
 
     Args:
-        port: The port of 127.0.0.1.
-        user: The login's name; None for ANONYMOUS.
-        password: Its password.
+        port: The port on 127.0.0.1.
+        user: The user's name; None for SASL ANONYMOUS.
+        password: The user's password.
     """
 
     port: int
@@ -54,7 +54,7 @@ class Caller(Line):
     def __init__(self, place: Place, role: Role) -> None:
         connected = socket.socket()
         connected.settimeout(TIMEOUT_S)
-        # Each connection from its own address, because ports that were just closed would run out.
+        # Each connection has its own source address, because closed ports stay in use for a while and would run out.
         connected.bind((f"127.{1 + next(_SOURCES) % 250}.0.1", 0))
         connected.connect((HOST, place.port))
         super().__init__(connected, f"{HOST}:{place.port}", role)

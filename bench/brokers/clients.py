@@ -1,7 +1,7 @@
 """Clients that load a broker, each in a process of its own.
 
-They count in shared memory, so the measuring process reads the counters at the same moment as the broker's processor
-time, and no client needs to know when a measurement begins.
+They count in shared memory.  So the measuring process reads the counters at the same time as the broker's processor
+time, and no client has to know when a measurement begins.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Slot(IntEnum):
 
 
 class Counters:
-    """Counters that processes share; each has one writer."""
+    """Counters in shared memory; one process writes each of them."""
 
     def __init__(self) -> None:
         self._slots: Any = CONTEXT.RawArray("Q", len(Slot))
@@ -60,16 +60,16 @@ class Counters:
 
 
 class Produce(Struct, frozen=True):
-    """The job of a producing process.
+    """The job of a process that produces.
 
     Args:
         place: The broker.
-        role: The link of each of its connections.
-        lines: The number of its connections.
-        window: The number of messages of each that may wait for an answer.
-        backlog: The number of messages that may wait on the broker, so that the producer does not outrun its consumers.
-        rate: Messages a second on all connections that it tries to send; None for as many as it can.
-        upto: The number of messages on all connections after which it ends; None to send until it is stopped.
+        role: The link of each connection.
+        lines: The number of connections.
+        window: The largest number of unanswered messages of each connection.
+        backlog: The largest number of messages that wait on the broker; the producer pauses above it.
+        rate: The wanted number of messages a second on all connections together; None for as many as possible.
+        upto: The number of messages on all connections after which the process ends; None to send until it is stopped.
     """
 
     place: Place
@@ -82,14 +82,14 @@ class Produce(Struct, frozen=True):
 
 
 class Consume(Struct, frozen=True):
-    """The job of a consuming process.
+    """The job of a process that consumes.
 
     Args:
         place: The broker.
-        role: The link of each of its connections.
-        lines: The number of its connections.
-        rate: Messages a second that it takes until the producer has ended; None for all that arrive.
-        ordered: Whether numbers must rise by one.
+        role: The link of each connection.
+        lines: The number of connections.
+        rate: Messages a second to take until the producer has ended; None for all that arrive.
+        ordered: Whether the numbers of the messages must rise by one.
     """
 
     place: Place
@@ -103,12 +103,12 @@ class Consume(Struct, frozen=True):
 
 
 class Client:
-    """A client's process.
+    """A process that runs a client.
 
     Args:
-        target: What it runs, with the job, the counters and a pipe for its result.
-        job: What to do.
-        counters: Shared with others; None for its own.
+        target: The function to run, with the job, the counters and a pipe for the result.
+        job: The job.
+        counters: Counters that other clients share; None for new ones.
     """
 
     def __init__(
@@ -124,28 +124,28 @@ class Client:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid or 0
 
     @property
     def running(self) -> bool:
-        """Whether it is running."""
+        """Whether the process is running."""
         return self._process.is_alive()
 
     def check(self) -> None:
-        """Raise the error that has ended it, if there is one.
+        """Raise an error if the process has failed.
 
         Raises:
-            WireError: It has failed.
+            WireError: The process has failed; the text is its error.
         """
         if not self._process.is_alive() and self._process.exitcode:
             raise WireError(self._told() or f"a client ended with code {self._process.exitcode}")
 
     def result(self, timeout_s: float) -> Any:
-        """Wait for what it gives.
+        """Wait for the result of the job.
 
         Raises:
-            WireError: It has failed, or gives nothing in time.
+            WireError: The process has failed, or gives no result in time.
         """
         if not self._result.poll(timeout_s):
             raise WireError(f"a client has not ended within {timeout_s:.0f} s")
@@ -162,7 +162,7 @@ class Client:
             return None
 
     def end(self) -> None:
-        """End it if it has not ended."""
+        """End the process if it is still running."""
         if self._process.is_alive():
             self._process.terminate()
             self._process.join(5)
@@ -176,10 +176,10 @@ class Client:
 def client(
     target: Callable[[Any, Counters, Connection], None], job: Struct, counters: Counters | None = None
 ) -> Generator[Client]:
-    """A client for as long as the block lasts; it has its connections when the block begins.
+    """Run a client during the block; its connections are open when the block begins.
 
     Raises:
-        WireError: It could not connect.
+        WireError: The client could not connect.
     """
     before = counters[Slot.READY] if counters is not None else 0
     one = Client(target, job, counters)
@@ -207,7 +207,7 @@ def _run(target: Callable[[Any, Counters, Connection], None], job: Struct, count
 
 
 def produce(job: Produce, counters: Counters, out: Connection) -> None:
-    """Send until it is stopped, wait for the last answers, close."""
+    """Send messages until the process is stopped, wait for the last answers, and close."""
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     counters[Slot.READY] += 1
@@ -260,7 +260,7 @@ def _count_sent(lines: Sequence[Line], counters: Counters) -> None:
 
 
 def consume(job: Consume, counters: Counters, out: Connection) -> None:
-    """Receive and settle messages until it is stopped."""
+    """Receive and settle messages until the process is stopped."""
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     if job.ordered:
@@ -297,7 +297,7 @@ def _take(line: Line, upto: int) -> None:
 
 
 def _order(counters: Counters) -> Callable[[int], None]:
-    """Counts numbers that do not follow the one before."""
+    """Return a function that counts message numbers that do not follow the number before."""
     expected = 0
 
     def hear(number: int) -> None:

@@ -1,4 +1,4 @@
-"""Servers that are started for a measurement, natively or in a container, and ended with it."""
+"""Servers that run for a measurement, natively or in a container."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _TRIES: Final = 100
 
 
 class LaunchError(Exception):
-    """A server does not start; the text names it and shows its output."""
+    """A failed start of a server; the text names the server and shows its output."""
 
 
 class Launched:
     """A server's processes.
 
     Args:
-        title: Its name in errors.
-        command: The command that starts it; it stays in the foreground.
+        title: The server's name in errors.
+        command: The command that starts the server in the foreground.
         environment: Variables in addition to this process's; in a container, all variables.
-        folder: The folder to which it may write, with the same path in a container.
-        image: The container's image; None to run it natively.
+        folder: The folder to which the server writes; it has the same path in a container.
+        image: The container's image; None for a native server.
         user: The user of a container: this user, unless the image needs another.
     """
 
@@ -66,24 +66,24 @@ class Launched:
             )
 
     def pids(self) -> list[int]:
-        """Its processes, without what only holds the container."""
+        """Return the ids of the server's processes, without those of the container runtime."""
         if self._container is None:
             return family([self._process.pid])
         told = _docker("inspect", "--format", "{{.State.Pid}}", self._container)
         return family([int(told)]) if told not in {"", "0"} else []
 
     def check(self) -> None:
-        """Raise when it has ended.
+        """Raise an error if the server has ended.
 
         Raises:
-            LaunchError: It has.
+            LaunchError: The server has ended.
         """
         if self._process.poll() is not None:
             told = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
             raise LaunchError("\n  ".join([f"{self._title} ended with code {self._process.returncode}:", *told]))
 
     def stop(self) -> None:
-        """End it and all processes that it has started."""
+        """End the server and all processes that it has started."""
         if self._container is not None:
             _docker("stop", "--time", "5", self._container)
         elif self._process.poll() is None:
@@ -94,7 +94,7 @@ class Launched:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         if self._container is None:
-            try:  # what it has started and left, as Erlang's port mapper
+            try:  # processes that the server left behind, such as Erlang's port mapper
                 os.killpg(self._process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 return
@@ -118,15 +118,15 @@ def _docker(*arguments: str) -> str:
 
 
 def image_there(image: str) -> bool:
-    """Whether a Docker daemon answers and has an image."""
+    """Check whether a Docker daemon answers and has an image."""
     return shutil.which("docker") is not None and bool(_docker("image", "inspect", "--format", "{{.Id}}", image))
 
 
 def free_port() -> int:
-    """A free port of 127.0.0.1, outside the range from which the system gives ports to clients.
+    """Return a free port on 127.0.0.1, outside the range of client ports.
 
     Raises:
-        LaunchError: None of the ports that were tried is free.
+        LaunchError: No tried port is free.
     """
     for port in random.sample(_PORTS, _TRIES):
         with socket.socket() as one, suppress(OSError):
@@ -140,11 +140,11 @@ def wait_until(launched: Launched, answers: object, limit_s: float = START_S) ->
 
     Args:
         launched: The server.
-        answers: Called until it returns something true.
-        limit_s: How long, in seconds.
+        answers: A function that is called until it returns a true value.
+        limit_s: The limit in seconds.
 
     Raises:
-        LaunchError: It has ended, or does not answer in time.
+        LaunchError: The server has ended, or does not answer in time.
     """
     limit = time.monotonic() + limit_s
     while not answers():  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Loads of brokers, and the figures that each load gives."""
+"""The loads of brokers, and the figures of each load."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Better(Enum):
 
 
 class Column(Struct, frozen=True):
-    """A figure that a load gives.
+    """A figure of a load.
 
     Args:
-        title: Its title, with the unit.
-        digits: Digits after the point.
-        scale: The divisor before it is shown.
+        title: The figure's title, with the unit.
+        digits: The digits after the decimal point.
+        scale: The divisor of the shown figure.
     """
 
     title: str
@@ -47,11 +47,11 @@ class Settings(Struct, frozen=True):
     """Durations and sizes of loads.
 
     Args:
-        seconds: The time over which a figure is measured.
-        warm: Seconds of load before that.
-        waiting: Messages that wait, for the measurement of their memory.
-        idle: Connections that do nothing, for the measurement of their memory.
-        overload: Seconds that a producer is too fast.
+        seconds: The duration of a measurement in seconds.
+        warm: The seconds of load before a measurement.
+        waiting: The number of waiting messages whose memory is measured.
+        idle: The number of idle connections whose memory is measured.
+        overload: The seconds in which a producer is too fast.
     """
 
     seconds: float = 5.0
@@ -66,21 +66,21 @@ Figures = tuple[float | None, ...]
 
 
 class Load(Protocol):
-    """A load."""
+    """A kind of load on a broker."""
 
     @property
     def key(self) -> str:
-        """Its name on the command line."""
+        """The load's name on the command line."""
         ...
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The load's title in tables."""
         ...
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The figures that it gives; brokers are compared by the first."""
+        """The figures of the load; the first is compared between brokers."""
         ...
 
     @property
@@ -102,8 +102,8 @@ class Load(Protocol):
             settings: Durations and sizes.
 
         Raises:
-            WireError: It refuses, or loses messages.
-            LaunchError: It has ended.
+            WireError: The broker refuses a client, or loses messages.
+                LaunchError: The broker has ended.
         """
         ...
 
@@ -122,12 +122,12 @@ class Moment(Struct, frozen=True):
 
 
 class Rate(Struct, frozen=True):
-    """Producers and consumers without a limit of their rate.
+    """A load of producers and consumers without a limit of their rate.
 
     Args:
-        key: Its name on the command line.
-        title: Its title.
-        lines: Producers, and as many consumers, each with a connection of its own, all on one queue.
+        key: The load's name on the command line.
+        title: The load's title in tables.
+        lines: The number of producers, and of consumers, each with its own connection, all on one queue.
         settled: Whether delivery is at most once.
         wanted: The wanted multiple of a peer's rate, by peer.
         durable: The durable field of the messages' header.
@@ -150,7 +150,7 @@ class Rate(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """See `Load`."""
+        """Load a broker, as described in `Load`."""
         address = running.address(number)
         counters = Counters()
         takes = Role(address, sends=False, settled=self.settled, durable=self.durable)
@@ -197,10 +197,10 @@ def _sleep(seconds: float, *clients: Client) -> None:
 
 
 def finish(producer: Client, consumer: Client, counters: Counters, *, settled: bool) -> None:
-    """Let the producer stop and the consumer take what is left, and see that it was all.
+    """Let the producer stop and the consumer take the remaining messages, and check that all have arrived once.
 
     Raises:
-        WireError: Messages are missing, or came more than once.
+        WireError: Messages are missing, or arrived more than once.
     """
     counters[Slot.STOP] = 1
     producer.result(60)
@@ -217,19 +217,19 @@ def finish(producer: Client, consumer: Client, counters: Counters, *, settled: b
     consumer.result(60)
     if counters[Slot.RECEIVED] != expected or counters[Slot.RECEIVED_SUM] != counters[Slot.SENT_SUM]:
         told = ", ".join(f"{slot.name.lower()} {counters[slot]}" for slot in Slot if slot > Slot.STOP)
-        raise WireError(f"not the messages that were sent are those that came: {told}")
+        raise WireError(f"the received messages are not the sent ones: {told}")
 
 
 # answers ---------------------------------------------------------------------------------------------------------
 
 
 def centile(values: list[int], which: int) -> float:
-    """The value that so many per cent of them do not exceed."""
+    """Return the value that a percentage of the values does not exceed."""
     return quantiles(values, n=CENTILES, method="inclusive")[which - 1] if len(values) > 1 else float(values[0])
 
 
 class Confirms(Struct, frozen=True):
-    """Durable messages at a steady pace, and when each is answered."""
+    """A load of durable messages at a steady rate, to measure the time until each answer."""
 
     wanted: Mapping[str, float]
     rate: float = 500.0
@@ -244,7 +244,7 @@ class Confirms(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """See `Load`."""
+        """Load a broker, as described in `Load`."""
         address = running.address(number)
         counters = Counters()
         job = Confirm(running.place, Role(address, sends=True), self.rate, settings.seconds)
@@ -267,7 +267,7 @@ class Confirms(Struct, frozen=True):
 
 
 class Connections(Struct, frozen=True):
-    """Connections from open to the first attach answered, and closed."""
+    """A load of connections, each from Open to the first answered Attach, and closed."""
 
     wanted: Mapping[str, float]
     together: int = 8
@@ -277,7 +277,7 @@ class Connections(Struct, frozen=True):
     columns: tuple[Column, ...] = (Column("connections/s"), Column("broker CPU, us each"), Column("client busy, %"))
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """See `Load`."""
+        """Load a broker, as described in `Load`."""
         role = Role(running.address(number), sends=True)
         pids = running.pids()
         before = usage(pids)
@@ -295,7 +295,7 @@ class Connections(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """Non-persistent messages that wait for a consumer."""
+    """A load of non-persistent messages that wait for a consumer, to measure their memory."""
 
     limit: float = 1.5e9 / MIB
     key: str = "memory"
@@ -312,7 +312,7 @@ class Waiting(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """See `Load`."""
+        """Load a broker, as described in `Load`."""
         address = running.address(number)
         before = memory(running.pids())
         counters = Counters()
@@ -329,7 +329,7 @@ class Waiting(Struct, frozen=True):
 
 
 def _until_stuck(producer: Client) -> float:
-    """Seconds until the producer has ended, or until the last message before the broker took no more for `STUCK_S`."""
+    """Return the seconds until the producer ended, or until the last message before a pause of `STUCK_S` seconds."""
     start = moved = time.monotonic()
     last = -1
     while producer.running and time.monotonic() - moved < STUCK_S:
@@ -341,7 +341,7 @@ def _until_stuck(producer: Client) -> float:
 
 
 class Idle(Struct, frozen=True):
-    """Connections, each with a session and a link, that do nothing."""
+    """A load of idle connections, each with a session and a link, to measure their memory."""
 
     limit: float = 500e6 / MIB
     key: str = "idle"
@@ -357,7 +357,7 @@ class Idle(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """See `Load`."""
+        """Load a broker, as described in `Load`."""
         before = memory(running.pids())
         role = Role(running.address(number), sends=False, durable=False)
         with client(hold, Hold(running.place, role, settings.idle)) as one:

@@ -1,4 +1,4 @@
-"""A producer four times faster than its consumer, and the effect on round trips on another queue."""
+"""The load by a producer four times faster than its consumer, and its effect on round trips on another queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOOK_S: Final = 0.25
 
 
 class Overload(Struct, frozen=True):
-    """One producer, one consumer at a quarter of its pace, and round trips on another queue."""
+    """A load of one producer, one consumer at a quarter of its rate, and round trips on another queue."""
 
     key: str = "overload"
     title: str = f"a producer at {TIMES * TAKEN_A_SECOND:,}/s, a consumer at {TAKEN_A_SECOND:,}/s, {MEMORY // MIB} MiB"
@@ -45,9 +45,9 @@ class Overload(Struct, frozen=True):
     limit: float = 5.0
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """See `brokers.loads.Load`.
+        """Load a broker, as described in `brokers.loads.Load`.
 
-        `finish` checks that no message was lost; otherwise there are no figures.
+        `finish` raises an error, so the load has no figures, if a message was lost.
         """
         probe = RoundTrips(running.place, running.address(number + 1))
         seconds = min(settings.overload, 10.0)

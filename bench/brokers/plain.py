@@ -1,7 +1,7 @@
 """A plain broker on proton's `Container`, as in proton's documentation.
 
-Run as ``python plain.py PORT``.  Queues are in memory.  It writes nothing to a disk, enforces no rule, and forgets a
-message after sending it to a consumer.
+Run as ``python plain.py PORT``.  The queues are in memory.  The broker does not write to disk, enforces no rule, and
+forgets a message after sending it to a consumer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proton.reactor import Container
 
 
 class Queue:
-    """Waiting messages, and consumers."""
+    """The waiting messages and the consumers of a queue."""
 
     def __init__(self) -> None:
         self._messages: collections.deque[Message] = collections.deque()
@@ -32,12 +32,12 @@ class Queue:
             self._consumers.remove(consumer)
 
     def publish(self, message: Message) -> None:
-        """A message has come."""
+        """Add a message, and send it to a consumer if possible."""
         self._messages.append(message)
         self.dispatch()
 
     def dispatch(self) -> None:
-        """Hand messages out, in turns."""
+        """Send waiting messages to the consumers in turn."""
         while self._messages:
             ready = [consumer for consumer in self._consumers if consumer.credit]
             if not ready:
@@ -48,12 +48,12 @@ class Queue:
 
 
 class Broker(MessagingHandler):
-    """Queues by the names that clients use.
+    """A broker whose queues have the names that clients use.
 
-    By proton's types an event's link may be missing; here it never is.
+    In proton's types, the link of an event may be missing; in these events it never is.
 
     Args:
-        url: The address on which it listens.
+        url: The address on which the broker listens.
     """
 
     def __init__(self, url: str) -> None:
@@ -75,18 +75,18 @@ class Broker(MessagingHandler):
             link.target.address = link.remote_target.address
 
     def on_link_closing(self, event: Any) -> None:
-        """A link goes."""
+        """Remove the consumer of a closed link."""
         self._forget(event.link)
 
     def on_disconnected(self, event: Any) -> None:
-        """A connection has gone."""
+        """Remove the consumers of a lost connection."""
         link = event.connection.link_head(Endpoint.REMOTE_ACTIVE)
         while link is not None:
             self._forget(link)
             link = link.next(Endpoint.REMOTE_ACTIVE)
 
     def on_connection_closing(self, event: Any) -> None:
-        """A connection goes."""
+        """Remove the consumers of a closing connection."""
         self.on_disconnected(event)
 
     def on_sendable(self, event: Any) -> None:
@@ -94,7 +94,7 @@ class Broker(MessagingHandler):
         self._queue(event.link.source.address).dispatch()
 
     def on_message(self, event: Any) -> None:
-        """A message has come."""
+        """Add a message to its queue."""
         self._queue(event.link.target.address).publish(event.message)
 
     def _queue(self, name: str) -> Queue:

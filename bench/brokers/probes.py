@@ -1,4 +1,4 @@
-"""Clients that look at a broker rather than load it: how fast it answers, how it lets clients in, how many it holds."""
+"""Clients that measure a broker with little load: the time of answers and round trips, and its connections."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NS = 1_000_000_000
 
 
 class Confirm(Struct, frozen=True):
-    """Send at a steady pace, and see when each message is answered.
+    """The job of sending at a steady rate and measuring the time until each answer.
 
     Args:
         place: The broker.
-        role: What its connection is for.
+        role: The link of the connection.
         rate: Messages a second.
-        seconds: For how long.
+        seconds: The duration in seconds.
     """
 
     place: Place
@@ -32,12 +32,12 @@ class Confirm(Struct, frozen=True):
 
 
 class RoundTrips(Struct, frozen=True):
-    """Send a message to a queue and receive it, one after the other, until it is stopped.
+    """The job of sending a message to a queue and receiving it, again and again, until the process is stopped.
 
     Args:
         place: The broker.
         address: The queue's address.
-        interval_s: Seconds from one to the next.
+        interval_s: The seconds from one round trip to the next.
     """
 
     place: Place
@@ -46,13 +46,13 @@ class RoundTrips(Struct, frozen=True):
 
 
 class Connect(Struct, frozen=True):
-    """Connect, attach, close, so many at a time.
+    """The job of connecting, attaching and closing, with several connections at a time.
 
     Args:
         place: The broker.
-        role: What each connection is for.
-        together: How many are under way.
-        seconds: For how long.
+        role: The link of each connection.
+        together: The number of connections at a time.
+        seconds: The duration in seconds.
     """
 
     place: Place
@@ -62,7 +62,7 @@ class Connect(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """Hold connections that do nothing, until it is stopped.
+    """The job of holding idle connections until the process is stopped.
 
     Args:
         place: The broker.
@@ -76,7 +76,7 @@ class Hold(Struct, frozen=True):
 
 
 def confirm(job: Confirm, counters: Counters, out: Connection) -> None:
-    """Gives the nanoseconds from each send to its answer."""
+    """Run a `Confirm` job; its result are the nanoseconds from each send to its answer."""
     line = Caller(job.place, job.role)
     line.wait()
     sent_at: list[int] = []
@@ -97,7 +97,7 @@ def confirm(job: Confirm, counters: Counters, out: Connection) -> None:
         while not line.room(1 << 30):
             _read_until(line, time.perf_counter_ns() + NS // 1000)
             if time.perf_counter_ns() > limit:
-                raise WireError(f"no credit for {job.role.address}")
+                raise WireError(f"the broker gives no credit for {job.role.address}")
         sent_at.append(time.perf_counter_ns())
         line.send(1)
         counters[Slot.SENT] = line.sent
@@ -117,7 +117,7 @@ def _read_until(line: Line, due_ns: int) -> None:
 
 
 def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
-    """Gives the nanoseconds of each round trip."""
+    """Run a `RoundTrips` job; its result are the nanoseconds of each round trip."""
     receiver = Caller(job.place, Role(job.address, sends=False, durable=False))
     receiver.wait()
     sender = Caller(job.place, Role(job.address, sends=True, durable=False))
@@ -150,7 +150,7 @@ def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
 
 
 def connect(job: Connect, counters: Counters, out: Connection) -> None:
-    """Gives connections a second: to the first attach answered, and closed."""
+    """Run a `Connect` job; its result are connections a second, up to the first answered Attach, and closed."""
     poll = select.poll()
     lines: dict[int, Caller] = {}
     counters[Slot.READY] += 1
@@ -179,7 +179,7 @@ def connect(job: Connect, counters: Counters, out: Connection) -> None:
 
 
 def hold(job: Hold, counters: Counters, out: Connection) -> None:
-    """Gives how many connections it held."""
+    """Run a `Hold` job; its result is the number of held connections."""
     lines: list[Caller] = []
     for _ in range(job.connections):
         line = Caller(job.place, job.role)

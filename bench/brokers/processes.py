@@ -1,4 +1,4 @@
-"""Figures of the system about processes: processor time, memory, octets written, and flushes to the disk."""
+"""The operating system's figures of processes: processor time, memory, bytes written, and flushes to disk."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Usage(Struct, frozen=True):
     """The usage of processes.
 
     Args:
-        cpu_s: Processor seconds, of user and system.
-        written: Octets written to the disk.
+        cpu_s: Processor seconds, user and system.
+        written: Bytes written to disk.
     """
 
     cpu_s: float
@@ -31,7 +31,7 @@ class Usage(Struct, frozen=True):
 
 
 def family(roots: Iterable[int]) -> list[int]:
-    """These processes and all that descend from them."""
+    """Return the ids of processes and all their descendants."""
     children: dict[int, list[int]] = {}
     for entry in PROC.iterdir():
         if entry.name.isdigit():
@@ -47,7 +47,7 @@ def family(roots: Iterable[int]) -> list[int]:
 
 
 def usage(pids: Iterable[int]) -> Usage:
-    """The usage of these processes so far; a process that has ended does not count."""
+    """Return the usage of processes so far; a process that has ended does not count."""
     cpu, written = 0.0, 0
     for pid in pids:
         fields = _stat(pid)
@@ -58,12 +58,12 @@ def usage(pids: Iterable[int]) -> Usage:
 
 
 def memory(pids: Iterable[int]) -> int:
-    """Octets of memory that these processes have, what they share counted once."""
+    """Return the memory of processes in bytes; memory that several share counts once."""
     return sum(_number(pid, "smaps_rollup", "Pss:") * 1024 for pid in pids)
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of a process behind its name, which may hold anything; empty when it has ended."""
+    """Return the fields of /proc/PID/stat after the process's name, which may contain spaces; empty after its end."""
     try:
         return (PROC / str(pid) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -79,10 +79,10 @@ def _number(pid: int, file: str, key: str) -> int:
 
 
 class Flushes:
-    """Counts flushes of processes to the disk, if the system permits it (perf, as root).
+    """A counter of the flushes of processes to disk, if the system permits it (perf, as root).
 
     Args:
-        pids: The processes.
+        pids: The ids of the processes.
     """
 
     def __init__(self, pids: Sequence[int]) -> None:
@@ -94,7 +94,7 @@ class Flushes:
             self._perf = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)  # noqa: S603 - perf, on numbers of ours
 
     def stop(self) -> int | None:
-        """The number since the beginning; None if it cannot be counted."""
+        """Stop, and return the number of flushes; None if the system does not permit counting."""
         if self._perf is None:
             return None
         self._perf.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The brokers that are measured: how each is started, addressed and logged in to, and what it puts on the disk."""
+"""The measured brokers: the start, the addresses, the login and the disk writes of each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Options(Struct, frozen=True):
     """Options of a broker's start.
 
     Args:
-        memory: Octets that its messages may take in memory; None for its default.
+        memory: The limit of the messages' memory in bytes; None for the broker's default.
     """
 
     memory: int | None = None
@@ -44,38 +44,44 @@ class Server(Protocol):
 
     @property
     def key(self) -> str:
-        """Its name on the command line."""
+        """The broker's name on the command line."""
         ...
 
     @property
     def title(self) -> str:
-        """Its name in tables, without the version."""
+        """The broker's name in tables, without the version."""
         ...
 
     @property
     def disk(self) -> str:
-        """The moment at which a durable message is on the disk, and the part that flushes it."""
+        """When a durable message is on the disk, and which part flushes it."""
         ...
 
     def missing(self) -> str | None:
-        """The missing requirement; None if it can be started."""
+        """Return the requirement that this machine lacks; None if the broker can be started."""
         ...
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
-        """Start it."""
+        """Start the broker.
+
+        Args:
+            folder: The folder for the broker's files.
+            port: The port on 127.0.0.1.
+            options: The options.
+        """
         ...
 
     def place(self, port: int) -> Place:
-        """Its address, and the login of clients."""
+        """Return the broker's address, with the login of clients."""
         ...
 
     def address(self, number: int) -> str:
-        """The address of a queue."""
+        """Return the address of a queue."""
         ...
 
 
 def queue(number: int) -> str:
-    """A queue's name."""
+    """Return the name of the queue with a number."""
     return f"bench.{number}"
 
 
@@ -83,8 +89,8 @@ class Assay(Struct, frozen=True):
     """This project's broker.
 
     Args:
-        key: Its name on the command line.
-        title: Its name in tables.
+        key: The broker's name on the command line.
+        title: The broker's name in tables.
         disk: See `Server`.
         root: The checkout whose code it runs.
     """
@@ -136,7 +142,7 @@ class Plain(Struct, frozen=True):
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
         """See `Server`."""
-        del options  # it knows no limits
+        del options  # this broker has no limits
         return Launched(self.title, [sys.executable, str(HERE / "plain.py"), str(port)], {}, folder)
 
     def place(self, port: int) -> Place:
@@ -149,10 +155,9 @@ class Plain(Struct, frozen=True):
 
 
 class Artemis(Struct, frozen=True):
-    """Apache Artemis as `artemis create` sets it up on this disk, its own start script, its own Java options.
+    """Apache Artemis as `artemis create` configures it on this disk, with its own start script and Java options.
 
-    The image that the conformance kit uses is made for short starts (the quick compiler only): no peer for a comparison
-    of speed.
+    The kit's own image of Artemis is made for short starts (only the quick compiler), so it is no peer for speed.
     """
 
     key: str = "artemis"
@@ -161,7 +166,7 @@ class Artemis(Struct, frozen=True):
 
     @property
     def image(self) -> str | None:
-        """The image; None for a distribution on this machine."""
+        """The image's name; None for a distribution on this machine."""
         named = os.environ.get("ASSAY_IMAGE_ARTEMIS")
         return None if self._home else named or "assay/artemis:2.56.0"
 
@@ -200,11 +205,11 @@ class Rabbit(Struct, frozen=True):
     """RabbitMQ with durable classic queues.
 
     Args:
-        key: Its name on the command line.
-        title: Its name in tables.
-        disk: The moment at which a durable message is on the disk.
+        key: The broker's name on the command line.
+        title: The broker's name in tables.
+        disk: When a durable message is on the disk.
         prefix: The part of an address before the queue's name.
-        image: Its image; None for the one that is installed.
+        image: The image's name; None for the installed broker.
     """
 
     key: str
@@ -235,7 +240,7 @@ class Rabbit(Struct, frozen=True):
         if options.memory is not None:
             settings.append(
                 f"vm_memory_high_watermark.absolute = {options.memory + 128 * MIB}"
-            )  # beside what it is itself
+            )  # in addition to the description of the exchange itself
         (folder / "rabbitmq.conf").write_text("\n".join(settings) + "\n", encoding="utf-8")
         (folder / "plugins").write_text("[rabbitmq_amqp1_0].\n", encoding="utf-8")
         mapper = free_port()
@@ -252,7 +257,7 @@ class Rabbit(Struct, frozen=True):
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
             "ERL_EPMD_PORT": str(mapper),
         }
-        # Its own port mapper, which ends with it: the one that Erlang would start stays.
+        # A port mapper of its own ends with the broker; the one that Erlang would start goes on.
         script = f"epmd -port {mapper} -address 127.0.0.1 & exec rabbitmq-server"
         return Launched(self.title, ["/bin/sh", "-c", script], environment, folder, self.image)
 
@@ -299,12 +304,12 @@ SERVERS: Final[tuple[Server, ...]] = (
 
 
 class Running:
-    """A broker that runs.
+    """A running broker.
 
     Args:
         server: The broker.
-        place: Its address.
-        launched: Its processes.
+        place: The broker's address.
+        launched: The broker's processes.
     """
 
     def __init__(self, server: Server, place: Place, launched: Launched) -> None:
@@ -314,29 +319,29 @@ class Running:
         self._launched = launched
 
     def wait(self) -> None:
-        """Wait until it answers.
+        """Wait until the broker answers.
 
         Raises:
-            LaunchError: It has ended, or does not answer in time.
+            LaunchError: The broker has ended, or does not answer in time.
         """
         wait_until(self._launched, self._answers)
 
     @property
     def title(self) -> str:
-        """Its name and version."""
+        """The broker's name and version."""
         return f"{self.server.title} {self.version}".strip()
 
     def pids(self) -> list[int]:
-        """Its processes.
+        """Return the ids of the broker's processes.
 
         Raises:
-            LaunchError: It has ended.
+            LaunchError: The broker has ended.
         """
         self._launched.check()
         return self._launched.pids()
 
     def address(self, number: int) -> str:
-        """The address of a queue."""
+        """Return the address of a queue."""
         return self.server.address(number)
 
     def _answers(self) -> bool:
@@ -352,15 +357,15 @@ class Running:
 
 @contextmanager
 def started(server: Server, folder: Path, options: Options = Options()) -> Iterator[Running]:  # noqa: B008 - a frozen value
-    """A broker that answers, and is ended afterwards.
+    """Run a broker during the block; the broker answers when the block begins.
 
     Args:
-        server: Which.
-        folder: A folder for it, which is made.
-        options: How it is started.
+        server: The broker.
+        folder: The folder for the broker's files, which is created.
+        options: The options of the start.
 
     Raises:
-        LaunchError: It does not start.
+        LaunchError: The broker does not start.
     """
     folder.mkdir()
     port = free_port()
@@ -374,12 +379,12 @@ def started(server: Server, folder: Path, options: Options = Options()) -> Itera
 
 
 def earlier(root: Path) -> Assay:
-    """The broker of another checkout of this project, to compare two versions in one run."""
+    """Return the broker of another checkout of this project, to compare two versions in one run."""
     return Assay(key="earlier", title=f"assay in {root.name}", root=root)
 
 
 def source_path(root: Path) -> str:
-    """The roots of a checkout's packages, in the form of `PYTHONPATH`."""
+    """Return the roots of a checkout's packages in the form of `PYTHONPATH`."""
     roots = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
     return os.pathsep.join(str(root / package) for package in roots)
 

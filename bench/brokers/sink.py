@@ -1,6 +1,6 @@
 """A server that does nothing with messages, to measure the speed of the clients.
 
-It counts and answers each message that it receives, and sends a receiver as many messages as it takes.
+The server counts and answers each message that it receives, and sends a receiver as many messages as it takes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Listen(Struct, frozen=True):
     """The address of a sink.
 
     Args:
-        port: The port of 127.0.0.1.
+        port: The port on 127.0.0.1.
     """
 
     port: int
@@ -35,7 +35,7 @@ class Sink(Line):
     """The server's side of a connection.
 
     Args:
-        connected: Its socket.
+        connected: The connection's socket.
     """
 
     def __init__(self, connected: socket.socket) -> None:
@@ -85,7 +85,7 @@ class Sink(Line):
 
 
 def sink(job: Listen, counters: Counters, out: Connection) -> None:
-    """Serve until it is stopped."""
+    """Serve connections until the process is stopped."""
     listener = socket.create_server((HOST, job.port))
     lines: dict[int, Sink] = {}
     counters[Slot.READY] += 1

@@ -19,7 +19,7 @@ class Result(Struct):
     Args:
         title: The broker, with its version.
         rounds: The figures of each round.
-        failed: The errors of the rounds that failed.
+        failed: The errors of the failed rounds.
     """
 
     title: str
@@ -28,11 +28,11 @@ class Result(Struct):
 
 
 def table(load: Load, results: Mapping[str, Result]) -> list[str]:
-    """A load's table.
+    """Return a load's table as lines of Markdown.
 
     Args:
         load: The load.
-        results: By the broker's key.
+        results: The results, by the broker's key.
     """
     ours = results.get(OURS)
     main, *others = load.columns
@@ -62,7 +62,7 @@ def table(load: Load, results: Mapping[str, Result]) -> list[str]:
 
 
 def ratio_of(ours: Result | None, peer: Result) -> float | None:
-    """The median ratio of our first figure to a peer's over the rounds that both have; None without such a round."""
+    """Return the median ratio of our first figure to a peer's, over the rounds with both; None without such a round."""
     if ours is None:
         return None
     pairs = zip(ours.rounds, peer.rounds, strict=False)
@@ -71,7 +71,7 @@ def ratio_of(ours: Result | None, peer: Result) -> float | None:
 
 
 def missed(load: Load, results: Mapping[str, Result]) -> list[str]:
-    """The wanted figures that were not reached, in a sentence each."""
+    """Return a sentence for each wanted figure that was not reached."""
     told: list[str] = []
     ours = results.get(OURS)
     if ours is None:

@@ -1,9 +1,8 @@
 """One AMQP 1.0 connection with one session and one link, written by hand for speed.
 
-The generator of load must cost less than the broker.  Proton's engine costs 6 to 9 us a message even without its
-Python classes, which on two cores is as much as a fast broker takes.  Here an outgoing transfer is one `struct.pack`,
-and an incoming one is read at three fixed places.  The client checks the number and order of messages and trusts
-brokers in all else.
+The clients must cost less processor time than the broker.  Proton's engine costs 6 to 9 us a message even without its
+Python classes, which is as much as a fast broker takes on two cores.  Here an outgoing transfer is one `struct.pack`,
+and an incoming one is read at three fixed places.  The client checks the number and order of messages, and no more.
 """
 
 from __future__ import annotations
@@ -60,10 +59,10 @@ class Role(Struct, frozen=True):
     """The link of a connection.
 
     Args:
-        address: Its address.
-        sends: Whether it is a sender.
+        address: The link's address.
+        sends: Whether the link is a sender.
         settled: Whether transfers are settled when they are sent (at most once).
-        durable: The durable field in the header of its messages.
+        durable: The durable field in the header of the messages.
         credit: For a receiver, the number of messages that may be in transit.
     """
 
@@ -75,12 +74,12 @@ class Role(Struct, frozen=True):
 
 
 class Line:
-    """One connection, from its Open on; `Caller` and `Sink` begin it.
+    """A connection after its Open; `Caller` and `Sink` are its two sides.
 
     Args:
-        connected: Its socket.
-        where: Its name in errors.
-        role: Its link.
+        connected: The connection's socket.
+        where: The connection's name in errors.
+        role: The connection's link.
     """
 
     def __init__(self, connected: socket.socket, where: str, role: Role) -> None:
@@ -115,31 +114,31 @@ class Line:
     # --- octets
 
     def fileno(self) -> int:
-        """For `select`."""
+        """Return the socket's file descriptor, for `select`."""
         return self.socket.fileno()
 
     def wait(self) -> None:
-        """Read until the link is there.
+        """Read until the link is attached.
 
         Raises:
-            WireError: It does not come.
+            WireError: The broker sends no bytes for `TIMEOUT_S` seconds, or refuses.
         """
         while not self.ready:
             self.read()
         self.socket.settimeout(0)
 
     def read(self) -> None:
-        """Take what has come.
+        """Read and handle the bytes that have arrived.
 
         Raises:
-            WireError: The broker has closed, or refuses.
+            WireError: The broker has closed the connection, or refuses.
         """
         try:
             octets = self.socket.recv(READ)
         except BlockingIOError:
             return
         except TimeoutError as error:
-            raise WireError(f"nothing from {self._where} for {TIMEOUT_S:.0f} s") from error
+            raise WireError(f"{self._where} has sent no bytes for {TIMEOUT_S:.0f} s") from error
         if not octets:
             if self.closed:
                 return
@@ -147,13 +146,17 @@ class Line:
         self._take(self._rest + octets if self._rest else octets)
 
     def flush(self) -> bool:
-        """Write what could not be written before; whether nothing is left."""
+        """Write waiting bytes.
+
+        Returns:
+            Whether all bytes are written.
+        """
         if self._out:
             self._write(b"")
         return not self._out
 
     def close(self) -> None:
-        """Say that nothing more comes, and wait for the broker's word."""
+        """Send Close, and wait for the broker's Close."""
         self.socket.settimeout(TIMEOUT_S)
         self._say(CLOSE)
         try:
@@ -163,7 +166,7 @@ class Line:
             self.socket.close()
 
     def say_close(self) -> None:
-        """Say that nothing more comes."""
+        """Send Close."""
         self._say(CLOSE)
 
     def _write(self, octets: bytes) -> None:
@@ -182,7 +185,7 @@ class Line:
     def _take(self, data: bytes) -> None:
         at, end = 0, len(data)
         while end - at >= _HEAD:
-            if data[at] == _A:  # of a protocol header: no frame is that large
+            if data[at] == _A:  # a protocol header begins with A; no frame is so large that its size does
                 size = _HEAD
             else:
                 (size,) = _UINT(data, at)
@@ -193,13 +196,13 @@ class Line:
                     continue
             if data[at] == _A:
                 self._next(b"")
-            elif size > _HEAD:  # else it is a heartbeat
+            elif size > _HEAD:  # a frame without a body is a heartbeat
                 self._frame(data, at, size)
             at += size
         self._rest = data[at:]
 
     def _take_transfers(self, data: bytes, at: int, end: int) -> int:
-        """Read all transfers that follow one another; return the place at which something else begins."""
+        """Read all consecutive transfers, and return the index of the first byte after them."""
         before = self.received
         if not before:
             self._first_delivery = self._delivery_id(data, at)
@@ -232,7 +235,7 @@ class Line:
         self._next(data[at + data[at + 4] * 4 : at + size])
 
     def _disposition(self, body: bytes) -> None:
-        """The broker has answered transfers; the usual forms without a decoder, all others with it."""
+        """Handle a Disposition; the usual forms are read without the decoder."""
         if body[:4] == _DISPOSITION and body[6:7] == _RECEIVER:
             first, at = _uint(body, 7)
             last, at = _uint(body, at) if body[at : at + 1] != _NULL else (first, at + 1)
@@ -246,7 +249,7 @@ class Line:
             state = fields[4]
             accepted = isinstance(state, Described) and state.descriptor == ACCEPTED
         if not settled:
-            return  # it says so again when it has settled
+            return  # the broker sends another one when it has settled
         if not accepted:
             raise WireError(f"a transfer to {self.role.address} was not accepted: {types.Reader(body).value()!r}")
         self.confirmed += (last - first & SERIAL) + 1
@@ -275,21 +278,21 @@ class Line:
             case 0x18 if field_of(fields, 0) is None:
                 self._closed()
             case _:
-                raise WireError(f"{self._where}, {self.role.address}: {performative!r}")
+                raise WireError(f"{self._where} refuses {self.role.address}: {performative!r}")
 
     def _headed(self) -> None:
-        """The other side has sent its protocol header."""
+        """Handle the other side's protocol header."""
 
     def _opened(self, fields: list[object], /) -> None:
         properties = field_of(fields, 9)
         self.properties = properties if isinstance(properties, dict) else {}
 
     def _begun(self) -> None:
-        """The other side has begun its session."""
+        """Handle the other side's Begin."""
 
     def _attached(self, fields: list[object]) -> None:
         if field_of(fields, 6 if self.role.sends else 5) is None:
-            return  # a refusal; the detach that follows says why
+            return  # a refusal; the Detach that follows has the reason
         self.ready = True
         if not self.role.sends:
             self._delivery_count = number_of(fields, 9, 0)
@@ -299,7 +302,7 @@ class Line:
         self.closed = True
 
     def _flow(self, fields: list[object]) -> None:
-        self._remote_window = number_of(fields, 0, 0) + number_of(fields, 1) - self.sent  # ours begin with 0
+        self._remote_window = number_of(fields, 0, 0) + number_of(fields, 1) - self.sent  # our ids begin with 0
         if self.role.sends and field_of(fields, 6) is not None:
             self.credit = number_of(fields, 5, 0) + number_of(fields, 6) - self.sent
         if field_of(fields, 9):
@@ -309,14 +312,14 @@ class Line:
 
     @property
     def unconfirmed(self) -> int:
-        """Messages that wait for the broker's answer."""
+        """The number of messages that wait for the broker's answer."""
         return 0 if self.role.settled else self.sent - self.confirmed
 
     def room(self, window: int) -> int:
-        """The number of messages that may be sent now.
+        """Return the number of messages that can be sent now.
 
         Args:
-            window: The number that may wait for an answer.
+            window: The largest number of messages that wait for an answer.
         """
         if self._out and not self.flush():
             return 0
@@ -324,7 +327,7 @@ class Line:
         return free if self.role.settled else min(free, window - self.sent + self.confirmed)
 
     def send(self, count: int) -> None:
-        """Send so many messages, numbered on from the last."""
+        """Send a number of messages, numbered from the last one on."""
         pack, before, body = self._transfer, self._before, _FILLING
         size, first = self._transfer_size, self.sent
         numbers = range(first, first + count)
@@ -337,7 +340,7 @@ class Line:
         """Accept received messages.
 
         Args:
-            upto: All but those behind this many.
+            upto: The number of messages, counted from the first, that are settled afterwards.
         """
         if upto <= self._unsettled_from:
             return
@@ -348,10 +351,10 @@ class Line:
         self._say(DISPOSITION, _RECEIVER, types.uint(first), types.uint(last), _RECEIVER, accepted)
 
     def top_up(self, taken: int) -> None:
-        """Give credit again when half of it is used.
+        """Renew the credit when half of it is used.
 
         Args:
-            taken: How many of the received messages are dealt with: the others use credit still.
+            taken: The number of received messages that are done; the others still use credit.
         """
         if taken + self.role.credit - self._granted >= self.role.credit // 2:
             self._grant(taken + self.role.credit - self.received)
@@ -367,7 +370,7 @@ class Line:
 
 @cache
 def _layout(settled: bool, durable: bool) -> tuple[Callable[..., bytes], int, bytes]:
-    """The packing function of a transfer, its size, and the octets between its tag and its body."""
+    """Return the packing function of a transfer, its size, and the bytes between its tag and its body."""
     fields = b"\x43" + types.boolean(settled)
     header = b"\x00\x53\x70" + types.fields([types.boolean(durable)])
     before = fields + header + b"\x00\x53\x75\xb0" + struct.pack(">I", BODY)
@@ -376,17 +379,17 @@ def _layout(settled: bool, durable: bool) -> tuple[Callable[..., bytes], int, by
 
 
 def open_frame(name: str) -> bytes:
-    """An Open."""
+    """Return an Open frame."""
     fields = types.string(name), types.string("127.0.0.1"), types.uint(READ)
     return frame(types.described(OPEN, types.fields(fields)))
 
 
 @cache
 def begin_frame(remote: bytes) -> bytes:
-    """A Begin.
+    """Return a Begin frame.
 
     Args:
-        remote: The encoded channel of the other side's session, null when ours is the first.
+        remote: The encoded channel of the other side's session; null if the other side has not begun one.
     """
     fields = remote, types.uint(0), types.uint(WINDOW), types.uint(WINDOW), types.uint(7)
     return frame(types.described(BEGIN, types.fields(fields)))
@@ -394,9 +397,9 @@ def begin_frame(remote: bytes) -> bytes:
 
 @cache
 def attach_frame(name: str, role: Role) -> bytes:
-    """An Attach."""
+    """Return an Attach frame."""
     ours, theirs = types.string(name), types.string(role.address)
-    # Without the capability Artemis takes a name that it does not know for a topic's.
+    # Without the capability, Artemis takes an unknown name for a topic's.
     source = _terminus(ours if role.sends else theirs, _SOURCE_CAPABILITIES)
     target = _terminus(theirs if role.sends else ours, _TARGET_CAPABILITIES)
     fields = [
@@ -415,7 +418,7 @@ def attach_frame(name: str, role: Role) -> bytes:
 
 
 def sasl_frame(descriptor: int, *fields: bytes) -> bytes:
-    """A frame of the login."""
+    """Return a SASL frame."""
     return frame(types.described(descriptor, types.fields(fields)), sasl=True)
 
 
@@ -433,21 +436,21 @@ def _uint(body: bytes, at: int) -> tuple[int, int]:
 
 
 def fields_of(value: object) -> list[object]:
-    """The fields of a performative."""
+    """Return the fields of a performative."""
     inner = value.value if isinstance(value, Described) else None
     return inner if isinstance(inner, list) else []
 
 
 def field_of(fields: list[object], index: int) -> object:
-    """A field by its index; None if it was left out."""
+    """Return a field by its index; None if it was left out."""
     return fields[index] if index < len(fields) else None
 
 
 def number_of(fields: list[object], index: int, default: int | None = None) -> int:
-    """A numeric field by its index.
+    """Return a numeric field by its index.
 
     Raises:
-        WireError: It is missing and has no default.
+        WireError: The field is missing and has no default.
     """
     value = field_of(fields, index)
     if isinstance(value, int):

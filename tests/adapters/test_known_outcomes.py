@@ -1,4 +1,4 @@
-"""Known outcomes: what is written beside an adapter, and a run that is held against it."""
+"""Tests of known outcomes: an adapter's file of them, and the comparison of a run with it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_example_of_the_page_is_read_as_written(tmp_path: Path) -> None:
     assert entry.covers("delay/early.feature::Never early[1 s]")
     keys = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert keys == list(KnownOutcome.__struct_fields__)
-    of_scenarios = {*Verdict} - {Verdict.PARTIAL}  # only a rule is partial
+    of_scenarios = {*Verdict} - {Verdict.PARTIAL}  # only rules can be partial
     assert all(f"`{verdict}`" in page for verdict in of_scenarios)
 
 

@@ -1,4 +1,4 @@
-"""Tests for backends by name, and for the entry points that bring them."""
+"""Tests of backends by name, and of their entry points."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Lame:
     reuses_faulted = False
 
     def __getattr__(self, name: str) -> object:
-        """Have the members that are passed on, such as `probe`."""
+        """Provide the members that the registry passes on, such as `probe`."""
         if name in {"environment", "identity", "probe", "close"}:
             return None
         raise AttributeError(name)
@@ -50,7 +50,7 @@ LAME = BackendEntry(open=lambda _options: cast("Backend", Lame()))
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, package: str, *points: str) -> None:
-    """Let a package of somebody else's be installed, with these entry points."""
+    """Install a foreign package with these entry points."""
     told = folder / f"{package}-1.dist-info"
     told.mkdir()
     (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")

@@ -1,4 +1,4 @@
-"""Stories about the staging queue, authority, aliases and topics, changed by an administrator: part of every tour."""
+"""Stories of an administrator's changes to the staging queue, authority, aliases and topics: part of every tour."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST_LINK = 100
 
 
 def send(client: Client, to: str | Address, body: str, *, delay_ms: int = 50, **fields: object) -> None:
-    """Send over a new sender, so that the story also shows a refusal to open it."""
+    """Send with a new sender, so that a refusal to open the sender is part of the story."""
     address = to if isinstance(to, Address) else Address(AddressKind.QUEUE, to)
     token = client.token()
     link = FIRST_LINK + token

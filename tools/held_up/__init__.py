@@ -1,13 +1,14 @@
-"""Holds up the harness in the middle of scenarios, and looks for wrong verdicts.
+"""A test of verdicts while the harness is late: stops the harness during scenarios, and looks for wrong verdicts.
 
-A case runs a few scenarios against the reference broker's server, in real time.  While each of them runs, the process
-of the harness is stopped (SIGSTOP) and goes on five seconds later; the server is another process and is not stopped.
-Most cases have a named defect.  A verdict of a scenario in which the harness was stopped is wrong if
+A case runs a few scenarios against the reference broker's server, in real time.  During each scenario, this program
+stops the harness (SIGSTOP) for five seconds.  The server is another process and goes on.  Most cases have a named
+defect.  The verdict of a scenario in which the harness was stopped is wrong if
 
-- a scenario fails on the broker without a defect, or
-- a scenario passes that fails under the same defect in virtual time, in which nothing is held up.
+- it is fail on the broker without a defect, or
+- it is pass under a defect, and the scenario fails under the same defect in virtual time.
 
-``python -m tools.held_up --tries 20 --out held-up-out`` stops the harness in 20 scenarios, and prints what was wrong.
+``python -m tools.held_up --tries 20 --out held-up-out`` stops the harness in 20 scenarios, and prints the wrong
+verdicts.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ from assay_evidence.lines import decode_line
 from assay_evidence.verdicts import Verdict, load_verdicts
 
 HELD_S = 5.0
-"""How long the harness is stopped."""
+"""The duration of a stop in seconds."""
 LONGEST_S = 300.0
-"""How long a case may take before it is given up."""
+"""The limit of a case's duration in seconds."""
 LOOK_S = 0.01
 
 
 class Case(Struct, frozen=True):
-    """What one process runs.
+    """The scenarios and the defect of one run.
 
     Args:
-        rules: The rules whose scenarios are run.
-        select: Which of them, as pytest's ``-k``.
-        defect: The defect; empty for none.
-        within_s: The stop begins within this time after a scenario's begin.
+        rules: The ids of the rules whose scenarios are run.
+        select: An expression that chooses some of these scenarios, as for pytest's ``-k``.
+        defect: The name of the broker's defect; empty for none.
+        within_s: The longest time in seconds from a scenario's begin to the stop.
     """
 
     rules: tuple[str, ...]
@@ -69,17 +70,17 @@ CASES = (
     Case(("DD-03",), "many_delayed or several_delayed", "staging-overflows"),
     Case(("DD-56",), "persistent_message_expires", "non-persistent-never-expires"),
 )
-"""The cases, one after the other."""
+"""The cases, in the order of their runs."""
 
 
 class Outcome(Struct, frozen=True):
-    """What a case has shown.
+    """The result of a case.
 
     Args:
-        case: What was run.
+        case: The case.
         verdicts: The verdict of each scenario.
-        held_up: The scenarios in the middle of which the harness was stopped.
-        wrong: The scenarios whose verdict is wrong.
+        held_up: The ids of the scenarios during which the harness was stopped.
+        wrong: The wrong verdicts, by scenario.
     """
 
     case: Case
@@ -89,11 +90,11 @@ class Outcome(Struct, frozen=True):
 
 
 class HeldUp:
-    """Runs cases in a folder.
+    """A runner of cases.
 
     Args:
         out: The folder for the evidence of all cases.
-        seed: Of the moments at which the harness is stopped.
+        seed: The seed of the random times of the stops.
     """
 
     def __init__(self, out: Path, seed: int) -> None:
@@ -103,7 +104,7 @@ class HeldUp:
         self._fails: dict[Case, frozenset[str]] = {}
 
     def tries(self, count: int) -> Iterator[Outcome]:
-        """Run the cases until the harness was stopped in so many scenarios."""
+        """Run cases until the harness was stopped in a number of scenarios."""
         made = 0
         while made < count:
             for case in CASES:
@@ -127,10 +128,10 @@ class HeldUp:
         return Outcome(case, verdicts, frozenset(held_up), wrong)
 
     def _fails_of(self, case: Case) -> frozenset[str]:
-        """The scenarios that fail under the case's defect in virtual time, in which nothing is held up.
+        """Return the scenarios that fail under the case's defect in virtual time; none for a case without a defect.
 
         Raises:
-            RuntimeError: None does, so the case shows nothing.
+            RuntimeError: No scenario fails under the defect, so the case cannot find a wrong verdict.
         """
         if not case.defect:
             return frozenset()
@@ -146,13 +147,13 @@ class HeldUp:
         """Stop the harness once in each scenario.
 
         Returns:
-            The scenarios that were running when it was stopped.
+            The ids of the scenarios that were running during a stop.
         """
         stopped: set[str] = set()
         tried: set[str] = set()
         give_up = time.monotonic() + LONGEST_S
         while process.poll() is None and time.monotonic() < give_up:
-            time.sleep(LOOK_S)  # the harness is another process, whose journal is all that tells where it is
+            time.sleep(LOOK_S)  # only the journal shows the state of the harness, a process
             running = _running(journal) - tried
             for name in running:
                 tried.add(name)
@@ -183,7 +184,7 @@ def _verdicts(process: subprocess.Popen[bytes], out: Path) -> dict[str, Verdict]
 
 
 def _running(journal: Path) -> set[str]:
-    """The scenarios that have begun and not ended."""
+    """Return the ids of the scenarios that have begun and not ended."""
     running: set[str] = set()
     try:
         lines = journal.read_bytes().splitlines()
@@ -193,7 +194,7 @@ def _running(journal: Path) -> set[str]:
         try:
             event = decode_line(line)
         except LineError:
-            continue  # the harness is writing it
+            continue  # the harness has not finished writing the line
         if isinstance(event, ScenarioBegin) and event.scenario:
             running.add(event.scenario)
         elif isinstance(event, ScenarioEnd) and event.scenario:

@@ -1,4 +1,4 @@
-"""``python -m tools.held_up --tries 20 --seed 1 --out held-up-out``."""
+"""The command line: ``python -m tools.held_up --tries 20 --seed 1 --out held-up-out``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m tools.mutation``: the mutation score of the suite."""
+"""The command line of the mutation score: ``python -m tools.mutation``."""
 
 from __future__ import annotations
 
@@ -18,24 +18,22 @@ from tools.mutation.triage import Triage, load_triage
 
 def main(  # noqa: PLR0917 - typer makes options of them
     module: Annotated[list[str] | None, typer.Option(help="A module, or module:function; may be repeated.")] = None,
-    package: Annotated[list[str] | None, typer.Option(help="A package of the table; may be repeated.")] = None,
-    sample: Annotated[int | None, typer.Option(help="Try so many mutants, chosen by the seed.")] = None,
-    seed: Annotated[int, typer.Option(help="Chooses the sample.")] = 0,
-    each: Annotated[bool, typer.Option("--each", help="A sample of that size of each package.")] = False,
-    most: Annotated[int | None, typer.Option(help="Try a mutant with so many scenarios at most.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes at a time.")] = 2,
+    package: Annotated[list[str] | None, typer.Option(help="A package in targets.py; may be repeated.")] = None,
+    sample: Annotated[int | None, typer.Option(help="The number of mutants to try, chosen by the seed.")] = None,
+    seed: Annotated[int, typer.Option(help="The seed that chooses the sample.")] = 0,
+    each: Annotated[bool, typer.Option("--each", help="Take a sample of that size of each package.")] = False,
+    most: Annotated[int | None, typer.Option(help="The largest number of scenarios to run for a mutant.")] = None,
+    jobs: Annotated[int, typer.Option(help="The number of processes at a time.")] = 2,
     out: Annotated[Path, typer.Option(help="The file for all results, as JSON.")] = Path("mutation.json"),
     survivors: Annotated[
-        list[Path] | None, typer.Option(help="Try again what these results have not convicted, and show all of them.")
+        list[Path] | None, typer.Option(help="Try the mutants of these results that were not convicted again.")
     ] = None,
     results: Annotated[
-        list[Path] | None, typer.Option(help="Try nothing: show these results again, with the present triage.")
+        list[Path] | None, typer.Option(help="Show these results with the current triage, and try no mutants.")
     ] = None,
-    floor: Annotated[
-        float, typer.Option(help="Exit with 1 if a smaller share of the running is convicted, in percent.")
-    ] = 0.0,
+    floor: Annotated[float, typer.Option(help="Exit with 1 if 'of running %' is below this.")] = 0.0,
 ) -> None:
-    """Change the code that enforces rules, one small change at a time, and see which changes the scenarios convict."""
+    """Change the rule-enforcing code, one small change at a time, and count the changes that a scenario convicts."""
     console = Console(file=sys.stdout, soft_wrap=True, highlight=False, width=160)
     triage = load_triage()
     if results:
@@ -61,7 +59,7 @@ def main(  # noqa: PLR0917 - typer makes options of them
 
 
 def _tried(plan: Plan, triage: Triage, out: Path, console: Console) -> list[Result]:
-    """Try mutants; each result is written as soon as it is known."""
+    """Try mutants, and write all results to the file after each of them."""
     done: list[Result] = []
 
     def told(result: Result) -> None:
@@ -74,7 +72,7 @@ def _tried(plan: Plan, triage: Triage, out: Path, console: Console) -> list[Resu
 
 
 def table_of(figures: list[Row]) -> Table:
-    """The figures as a table."""
+    """Return the figures as a table for the terminal."""
     table = Table("package", "mutants", "equivalent", "outside", *STATUSES, "convicted %", "of running %", "noticed %")
     for row in figures:
         counts = [str(row.statuses[status]) for status in STATUSES]

@@ -1,4 +1,4 @@
-"""A campaign: chooses mutants, has them tried, and keeps the results."""
+"""A campaign: chooses mutants, tries them, and collects the results."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ LONGEST_DIFF = 4000
 
 
 class Plan(Struct, frozen=True):
-    """What to try.
+    """The choice of mutants and the options of their trials.
 
     Args:
         modules: Only mutants of these modules, or of functions of them (`module:function`); empty for all.
         packages: Only mutants of these packages; empty for all.
-        sample: So many mutants at most; None for all.
-        seed: Chooses the sample.
+        sample: The largest number of mutants; None for all.
+        seed: The seed that chooses the sample.
         names: Only mutants with these names; empty for all.
-        jobs: Processes at a time.
-        most: The most scenarios that one mutant is tried with; None for all that run its line.
-        each: Take a sample of that size of each package, not of all together.
-        cache: The folder that keeps which scenario runs which line.
+        jobs: The number of processes at a time.
+        most: The largest number of scenarios for one mutant; None for all that run its line.
+        each: Whether the sample's size counts for each package; False for all packages together.
+        cache: The folder with the stored coverage of the scenarios.
     """
 
     modules: tuple[str, ...] = ()
@@ -62,9 +62,12 @@ def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list
     """Try the mutants of a plan.
 
     Args:
-        plan: What to try.
-        triage: The classes of survivors.
-        told: Called with each result.
+        plan: The plan.
+        triage: The triage of survivors.
+        told: Called with each result as soon as it is known.
+
+    Returns:
+            The results, in the order of packages and modules.
     """
     chosen = choose(plan)
     results: list[Result] = []
@@ -84,7 +87,7 @@ def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list
 
 
 def choose(plan: Plan) -> list[_Place]:
-    """The mutants of a plan, in the order of packages and modules."""
+    """Return the mutants of a plan, in the order of packages and modules."""
     wanted = [
         (package.name, name, file)
         for package in PACKAGES
@@ -121,7 +124,7 @@ def _keys(wanted: tuple[str, str, Path]) -> list[_Place]:
 
 
 class _Session:
-    """The mutants that run on one store, in one pytest session."""
+    """A pytest session that tries the mutants of one store."""
 
     def __init__(
         self, plan: Plan, triage: Triage, store: str, places: Sequence[_Place], keep: Callable[[Result], None]
@@ -135,7 +138,7 @@ class _Session:
         """Place, text before, text after and line of each job."""
 
     def run(self) -> None:
-        """Run the suite with the plugin in place of the scenarios."""
+        """Run pytest on the suite with the plugin, which tries the mutants in place of the normal run."""
         files = [file for package in PACKAGES if package.store == self._store for _, file in modules_of(package)]
         with tempfile.TemporaryDirectory(prefix="assay-mutation-") as folder:
             options = SuiteOptions(out=Path(folder) / "out", store=self._store, pytest_args=())
@@ -203,7 +206,7 @@ def _near(place: _Place, module: Module, mutant: Mutant) -> Place:
 
 
 def diff_of(file: Path, before: str, after: str) -> str:
-    """The change as a unified diff."""
+    """Return the change as a unified diff."""
     name = file.relative_to(ROOT).as_posix()
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=2)
     return "\n".join(lines)[:LONGEST_DIFF]

@@ -1,7 +1,7 @@
-"""Which scenario runs which line: coverage.py with a context for each scenario, kept in a file between runs.
+"""The lines that each scenario runs, measured by coverage.py with a context for each scenario, and stored in a file.
 
-The suite runs once, on a fresh broker for each scenario, so a scenario's lines are the same in every run of the same
-sources.  The file is named by a digest of sources and features.
+The suite runs once, with a new broker for each scenario.  So a scenario runs the same lines whenever the sources are
+the same, and the file's name is a digest of the sources and features.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SOURCES = ("sdk", "evidence", "broker", "adapters", "steps", "features")
 
 
 class Tried(Struct, frozen=True):
-    """A scenario without a mutant.
+    """The run of a scenario without a mutant.
 
     Args:
-        name: Its id.
-        verdict: Its verdict.
-        seconds: Its processor time while lines were counted.
-        rules: The rules that it tries.
-        lines: How many lines of the packages it runs.
+        name: The scenario's id.
+        verdict: The scenario's verdict.
+        seconds: The scenario's processor time in seconds, with coverage measured.
+        rules: The ids of the scenario's rules.
+        lines: The number of lines under test that the scenario runs.
     """
 
     name: str
@@ -44,27 +44,28 @@ class CoverageMap(Struct, frozen=True):
 
     Args:
         scenarios: The scenarios, in the order of the collection.
-        lines: File, from the folder of the project -> line -> the numbers of its scenarios, as bits in hexadecimal.
+        lines: By file, relative to the project's folder, and by line: the numbers of the scenarios that run the line,
+            as bits in hexadecimal.
     """
 
     scenarios: tuple[Tried, ...]
     lines: dict[str, dict[int, str]]
 
     def running(self, file: str, first: int, last: int) -> list[int]:
-        """The numbers of the passing scenarios that run one of these lines."""
+        """Return the numbers of the passing scenarios that run a line of a range."""
         bits = 0
         for line in self.bits(file, first, last):
             bits |= line
         return [number for number, tried in enumerate(self.scenarios) if bits >> number & 1 and tried.verdict == "pass"]
 
     def bits(self, file: str, first: int, last: int) -> list[int]:
-        """The scenarios of each line that any scenario runs, as bits."""
+        """Return the scenarios of each line of a range that any scenario runs, as bits."""
         lines = self.lines.get(file, {})
         return [int(lines[line], 16) for line in range(first, last + 1) if line in lines]
 
 
 def digest(store: str) -> str:
-    """A digest of everything that decides what a scenario runs."""
+    """Return a digest of the sources, features and options that decide which lines a scenario runs."""
     told = hashlib.sha256(store.encode())
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -74,7 +75,7 @@ def digest(store: str) -> str:
 
 
 class Counter:
-    """Counts the lines of scenarios in this process.
+    """A counter of the lines that scenarios run in this process.
 
     Args:
         files: The files whose lines count.
@@ -86,15 +87,15 @@ class Counter:
         )
 
     def start(self) -> None:
-        """Begin to count."""
+        """Begin to measure."""
         self._coverage.start()
 
     def begin(self, number: int) -> None:
-        """Count for this scenario from now on."""
+        """Count the following lines for a scenario, by its number."""
         self._coverage.switch_context(str(number))
 
     def stop(self) -> dict[str, dict[int, list[int]]]:
-        """End counting: file -> line -> scenarios."""
+        """End the measurement, and return the numbers of the scenarios by file and line."""
         self._coverage.stop()
         data = self._coverage.get_data()
         return {
@@ -107,7 +108,7 @@ class Counter:
 
 
 def merged(scenarios: Sequence[Tried], parts: Iterable[Mapping[str, Mapping[int, Sequence[int]]]]) -> CoverageMap:
-    """One map of what several processes have counted."""
+    """Return one map from the measurements of several processes."""
     bits: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     counts = [0] * len(scenarios)
     for part in parts:

@@ -1,4 +1,4 @@
-"""The mutants of a module: each is one changed node in one function, applied to the source text in memory."""
+"""The mutants of a module: each changes one node of the syntax tree of one function, in memory."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _UNTOUCHED_CALLS = frozenset({"isinstance", "cast", "len"})
 
 
 class Key(Struct, frozen=True, order=True):
-    """The name of a mutant, which stays when lines move.
+    """The name of a mutant; it has no line numbers, so it stays valid when lines move.
 
     Args:
-        module: The module.
-        function: The function, with its classes.
+        module: The module's name.
+        function: The function's qualified name.
         operator: The operator's name.
-        was: The first line of the statement, as it is.
-        becomes: The same, as the mutant has it.
-        nth: Which one, if the function has several like it; 1 is the first.
+        was: The first line of the statement before the change.
+        becomes: The first line of the statement after the change.
+        nth: The number among equal changes of the function; 1 is the first.
     """
 
     module: str
@@ -44,7 +44,7 @@ class Key(Struct, frozen=True, order=True):
     nth: int = 1
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Return the name as one line of text."""
         again = f" (no. {self.nth})" if self.nth > 1 else ""
         return f"{self.module}: {self.function}: {self.was} -> {self.becomes}{again}"
 
@@ -53,12 +53,12 @@ class Mutant(Struct, frozen=True, eq=False):
     """A change of a module's text.
 
     Args:
-        key: Its name.
-        first: The first line of its statement.
-        last: The last line of its statement; of a compound one, of its head.
-        body: The first and last line of its function.
-        node: The node that is replaced.
-        changed: What replaces it.
+        key: The mutant's name.
+        first: The first line of the changed statement.
+        last: The last line of the changed statement, or of its head if the statement is compound.
+        body: The first and last line of the changed function.
+        node: The replaced node.
+        changed: The new node.
     """
 
     key: Key
@@ -70,11 +70,11 @@ class Mutant(Struct, frozen=True, eq=False):
 
 
 class Applied(Struct, frozen=True, eq=False):
-    """A mutant's code.
+    """The text and the code of a mutant.
 
     Args:
-        text: The module's text.
-        codes: Changed code objects, by qualified name and first line of the function.
+        text: The mutated module's source text.
+        codes: The changed code objects, by qualified name and first line of their function.
     """
 
     text: str
@@ -85,8 +85,8 @@ class Module:
     """A module under test.
 
     Args:
-        name: Its name.
-        path: Its file.
+        name: The module's name.
+        path: The module's file.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -100,7 +100,7 @@ class Module:
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
-        """All mutants, in the order of the text."""
+        """All mutants of the module, in the order of the text."""
         visitor = _Visitor(self._wrapper.module, self._wrapper.resolve(PositionProvider))
         self._wrapper.module.visit(visitor)
         seen: Counter[tuple[str, ...]] = Counter()
@@ -116,9 +116,9 @@ class Module:
         return tuple(mutants)
 
     def apply(self, mutant: Mutant) -> Applied | None:
-        """Make the mutant's code; None if it is no program, or the same program.
+        """Compile a mutant; None if its text does not compile, or compiles to the same code.
 
-        A function keeps its names from enclosing functions (free variables), because only its code is replaced.
+        Only a function's code is replaced, so the function keeps its free variables.
         """
         changed = self._wrapper.module.deep_replace(mutant.node, mutant.changed)
         text = changed.code if isinstance(changed, cst.Module) else self.text
@@ -143,26 +143,26 @@ class Module:
 
 
 def _codes(code: CodeType) -> dict[tuple[str, int], CodeType]:
-    """The code objects of functions that live as long as the module: not of functions inside functions."""
+    """Return the code objects of a module's functions and methods, without functions inside functions."""
     found: dict[tuple[str, int], CodeType] = {}
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             if inner.co_flags & inspect.CO_OPTIMIZED:
                 found[inner.co_qualname, inner.co_firstlineno] = inner
-            else:  # a class
+            else:  # the body of a class
                 found |= _codes(inner)
     return found
 
 
 def _replaced(statement: cst.CSTNode, node: cst.CSTNode, changed: cst.CSTNode) -> cst.CSTNode:
-    """The statement with one node replaced."""
+    """Return a statement with one node replaced."""
     replaced = statement.deep_replace(node, changed)
     assert not isinstance(replaced, cst.RemovalSentinel)  # noqa: S101 - libcst's way to say that it never is here
     return replaced
 
 
 def _alike(one: CodeType, other: CodeType) -> bool:
-    """Whether two code objects are the same program, whatever their lines are."""
+    """Check whether two code objects differ only in line numbers."""
     if one.co_code != other.co_code or one.co_names != other.co_names or one.co_varnames != other.co_varnames:
         return False
     if len(one.co_consts) != len(other.co_consts) or one.co_exceptiontable != other.co_exceptiontable:
@@ -174,7 +174,7 @@ def _alike(one: CodeType, other: CodeType) -> bool:
 
 
 class _Visitor(cst.CSTVisitor):
-    """Finds every change of every node of a function's body."""
+    """A visitor that collects every change of every node of a function's body."""
 
     def __init__(self, module: cst.Module, places: Mapping[cst.CSTNode, CodeRange]) -> None:
         super().__init__()
@@ -224,7 +224,7 @@ class _Visitor(cst.CSTVisitor):
             self._statements.pop()
 
     def _is_first_value(self, operator: str, node: cst.CSTNode) -> bool:
-        """Whether an attribute gets its first value here: without it, each use raises."""
+        """Check whether a statement gives an attribute its first value; without it, each use would raise."""
         return (
             operator == "statement"
             and isinstance(node, cst.Assign | cst.AnnAssign)
@@ -236,7 +236,7 @@ class _Visitor(cst.CSTVisitor):
         return (place.start.line, place.end.line) if place is not None else (0, 0)
 
     def head(self, statement: cst.CSTNode) -> tuple[int, int]:
-        """The lines of a statement; of a compound one those before its body."""
+        """Return the first and last line of a statement, or of its head if the statement is compound."""
         first, last = self.lines(statement)
         body = getattr(statement, "body", None)
         if isinstance(statement, cst.BaseCompoundStatement) and isinstance(body, cst.CSTNode):
@@ -246,7 +246,7 @@ class _Visitor(cst.CSTVisitor):
         return first, last
 
     def shown(self, statement: cst.CSTNode, node: cst.CSTNode, changed: cst.CSTNode) -> tuple[str, str]:
-        """The first line of the statement before and after, from where they differ if it is long."""
+        """Return the first line of a statement before and after a change; for long lines, the part with the change."""
         old = self._text(statement)
         new = self._text(changed if statement is node else _replaced(statement, node, changed))
         if len(old) <= SHOWN and len(new) <= SHOWN:

@@ -1,4 +1,4 @@
-"""Which scenarios come first: those that most probably convict a mutant."""
+"""The order of the scenarios for a mutant: those that most probably convict it come first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST = 4
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text or of identifiers, in small letters, without the ending of a plural or participle."""
+    """Return the words of a text or identifier in lower case, without the endings of plurals and participles."""
     return frozenset(_stem(word.lower()) for word in _WORD.findall(text) if len(word) >= SHORTEST)
 
 
@@ -32,13 +32,13 @@ def _stem(word: str) -> str:
 
 
 class Place(Struct, frozen=True):
-    """Where a mutant is, for the choice of scenarios.
+    """The place of a mutant, for the choice of scenarios.
 
     Args:
-        file: The file of the function, from the folder of the project.
+        file: The file of the function, relative to the project's folder.
         body: The first and last line of the function.
         words: The words of the changed statement and of the function's name.
-        rules: The rules that the function names.
+        rules: The rule ids in the function's text.
     """
 
     file: str
@@ -48,16 +48,16 @@ class Place(Struct, frozen=True):
 
     @classmethod
     def of(cls, file: str, body: tuple[int, int], statement: str, function: str, text: str) -> Place:
-        """From the statement, the function's name and the function's text."""
+        """Make a place from a statement, its function's name and the function's text."""
         return cls(file, body, words_of(f"{statement} {function}"), frozenset(_RULE.findall(text)))
 
 
 class Nearness:
-    """Sorts scenarios.
+    """A sorter of scenarios.
 
     Args:
         lines: The lines of each scenario.
-        texts: The steps of each scenario, by its number.
+        texts: The text of each scenario, by its number.
     """
 
     def __init__(self, lines: CoverageMap, texts: Sequence[str]) -> None:
@@ -67,14 +67,14 @@ class Nearness:
     def sorted(self, numbers: Iterable[int], known: Sequence[int], place: Place) -> list[int]:
         """Sort the scenarios that run a changed line.
 
-        First come those that convicted a mutant of the same function, the latest first.  Then come in turn the next of
-        three lists: scenarios that say what the statement says, ways through the function, and scenarios of rules that
-        the function names.
+        Scenarios that convicted a mutant of the same function come first, the latest first.  The others come in turn
+        from three lists: scenarios that share words with the statement, scenarios for each path through the function,
+        and scenarios of the rules that the function names.
 
         Args:
-            numbers: The scenarios.
-            known: Scenarios that have convicted mutants of the same function, the latest last.
-            place: Where the mutant is.
+            numbers: The numbers of the scenarios.
+            known: The numbers of scenarios that have convicted mutants of the same function, the latest last.
+            place: The mutant's place.
         """
         left = set(numbers)
         named = [number for number in left if place.rules.intersection(self._lines.scenarios[number].rules)]
@@ -85,7 +85,7 @@ class Nearness:
 
     @cached_property
     def _weights(self) -> dict[str, float]:
-        """A word counts the more, the fewer scenarios say it."""
+        """The weight of each word: rare words weigh more."""
         counts = Counter(word for words in self._words for word in words)
         return {word: log(len(self._words) / count) for word, count in counts.items()}
 
@@ -95,9 +95,9 @@ class Nearness:
         return sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], self._length(one)))
 
     def _by_ways(self, numbers: Iterable[int], place: Place) -> list[int]:
-        """One scenario of each way through the function in turn, the rarest way first.
+        """Return one scenario of each path through the function in turn, the rarest path first.
 
-        Scenarios that run the same lines of the function go one way.
+        Scenarios that run the same lines of the function have the same path.
         """
         bits = self._lines.bits(place.file, *place.body)
         ways: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -106,7 +106,7 @@ class Nearness:
         return _in_turn([self._by_rule(way) for way in sorted(ways.values(), key=len)])
 
     def _by_rule(self, numbers: Iterable[int]) -> list[int]:
-        """One scenario of each rule in turn, the shortest first."""
+        """Return one scenario of each rule in turn, those that run the fewest lines first."""
         rules: dict[str, list[int]] = defaultdict(list)
         for number in sorted(numbers, key=self._length):
             rules[next(iter(self._lines.scenarios[number].rules), "")].append(number)
@@ -117,5 +117,5 @@ class Nearness:
 
 
 def _in_turn(queues: Sequence[Sequence[int]]) -> list[int]:
-    """The first of each queue, then the second of each, and so on."""
+    """Return the first item of each list, then the second item of each, and so on."""
     return [number for turn in zip_longest(*queues) for number in turn if number is not None]

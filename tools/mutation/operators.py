@@ -1,8 +1,8 @@
-"""The changes that make a mutant of a function: mutmut's operators, and two that mutmut has not.
+"""The operators that make mutants: most of mutmut's, and some of our own.
 
-Of mutmut's operators these are left out, because mypy refuses what they make, or no rule reads it: strings (names and
-texts), arguments and assignments set to None, lambdas without a result.  Of its dropped arguments only named ones stay,
-because a call without a positional one always raises.  Ours drop a statement and force a branch.
+Some of mutmut's operators are left out, because mypy refuses their mutants or no rule depends on them: changed strings,
+arguments and assignments set to None, and lambdas without a result.  Only named arguments are dropped, because a call
+without a positional argument always raises.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Operator = Callable[[Any], Iterable[cst.CSTNode]]
 
 
 def named_argument_dropped(node: cst.Call) -> Iterator[cst.CSTNode]:
-    """Drop each named argument: the call takes the default instead."""
+    """Drop each named argument, so the call takes the default."""
     kept = [arg for arg in node.args if arg.keyword is not None]
     for changed in mutators.operator_arg_removal(node):
         if len(changed.args) == len(node.args) - 1:
@@ -28,7 +28,7 @@ def named_argument_dropped(node: cst.Call) -> Iterator[cst.CSTNode]:
 
 
 def statement_dropped(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Drop a call for its effect, a change of an attribute or element, a refusal, or an early return."""
+    """Drop a call without a used result, a change of an attribute or element, a raise, or an early return."""
     effect = m.Expr(m.Call() | m.Await() | m.Yield())
     place = m.Attribute() | m.Subscript()
     change = (
@@ -42,20 +42,20 @@ def statement_dropped(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def branch_forced(node: cst.If) -> Iterator[cst.CSTNode]:
-    """Take the branch of an `if` always, or never."""
+    """Make an `if` always or never take its branch."""
     for value in ("True", "False"):
         if not m.matches(node.test, m.Name(value)):
             yield node.with_changes(test=cst.Name(value))
 
 
 def loop_never_entered(node: cst.For) -> Iterator[cst.CSTNode]:
-    """Let a loop see no element."""
+    """Make a loop run over no elements."""
     if not m.matches(node.iter, m.Tuple(elements=[])):
         yield node.with_changes(iter=cst.Tuple([]))
 
 
 def filter_dropped(node: cst.CompFor) -> Iterator[cst.CSTNode]:
-    """Let a comprehension keep every element."""
+    """Make a comprehension keep every element."""
     for nth in range(len(node.ifs)):
         yield node.with_changes(ifs=[*node.ifs[:nth], *node.ifs[nth + 1 :]])
 
@@ -80,7 +80,7 @@ OPERATORS: tuple[tuple[str, type[cst.CSTNode], Operator], ...] = (
 
 
 def changes(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
-    """What may stand in the place of a node, each with the operator's name."""
+    """Return the changed nodes for a node, each with the operator's name."""
     for name, kind, operator in OPERATORS:
         if isinstance(node, kind):
             for changed in operator(node):

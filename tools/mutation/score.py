@@ -1,4 +1,4 @@
-"""The score: by package, what the scenarios made of the mutants, and the list of survivors."""
+"""The score: the results of mutants, and their figures by package."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ NOTICED = frozenset({CONVICTED, "error", "timeout", "inconclusive"})
 
 
 class Result(Struct, frozen=True):
-    """What became of one mutant.
+    """The result of one mutant.
 
     Args:
-        mutant: Its name, without line numbers.
-        package: The package of its module.
-        module: Its module.
-        function: The function that is changed.
-        operator: The operator that made it.
+        mutant: The mutant's name, without line numbers.
+        package: The package of the module.
+        module: The module's name.
+        function: The name of the changed function.
+        operator: The name of the operator that made the mutant.
         line: The line of the changed statement.
         status: One of `STATUSES`.
-        triage: Its class in the triage; empty if it is convicted or has none.
-        reason: The triage's reason, or else the reason of the verdict.
-        scenario: The scenario that decided it.
-        tried: How many scenarios ran.
-        covering: How many run the changed line.
-        seconds: Time of the trial.
-        diff: The change, of a mutant that is not convicted.
+        triage: The mutant's class in the triage; empty if it is convicted or has no class.
+        reason: The triage's reason; the verdict's reason for a mutant without a class.
+        scenario: The id of the scenario that decided the status; empty if none did.
+        tried: The number of scenarios that ran.
+        covering: The number of scenarios that run the changed line.
+        seconds: The duration of the trial in seconds.
+        diff: The change as a unified diff; empty for a convicted mutant.
     """
 
     mutant: str
@@ -55,12 +55,12 @@ class Result(Struct, frozen=True):
 
     @property
     def counts(self) -> bool:
-        """Whether it is a mistake that a scenario could convict."""
+        """Whether the mutant counts: its triage is neither equivalent nor outside."""
         return self.triage not in {Kind.EQUIVALENT, Kind.OUTSIDE}
 
 
 def again(result: Result, triage: Triage) -> Result:
-    """The result with its class in another triage."""
+    """Return a result with its class in another triage."""
     group = None if result.status == CONVICTED else triage.of(result.mutant)
     if group is None:
         return replace(result, triage="")
@@ -68,15 +68,15 @@ def again(result: Result, triage: Triage) -> Result:
 
 
 def merged(before: Iterable[Result], after: Iterable[Result]) -> list[Result]:
-    """Earlier results, each replaced by a later one of the same mutant."""
+    """Return earlier and later results; a later result replaces an earlier one of the same mutant."""
     return list({result.mutant: result for result in (*before, *after)}.values())
 
 
 def read_results(file: Path) -> list[Result]:
-    """The results of an earlier campaign.
+    """Read the results of an earlier campaign.
 
     Raises:
-        msgspec.ValidationError: The file has another form.
+        msgspec.ValidationError: The file is not a list of results.
     """
     return msgspec.json.decode(file.read_bytes(), type=list[Result])
 
@@ -85,11 +85,11 @@ class Row(Struct, frozen=True):
     """The figures of a package.
 
     Args:
-        package: Its name.
-        mutants: How many were tried.
-        statuses: How many of those that count ended in each status.
-        equivalent: How many are equivalent.
-        outside: How many are outside the documents.
+        package: The package's name.
+        mutants: The number of tried mutants.
+        statuses: The number of counting mutants by status.
+        equivalent: The number of equivalent mutants.
+        outside: The number of mutants outside the documents.
     """
 
     package: str
@@ -100,28 +100,28 @@ class Row(Struct, frozen=True):
 
     @property
     def counted(self) -> int:
-        """How many count."""
+        """The number of mutants that count."""
         return self.mutants - self.equivalent - self.outside
 
     @property
     def convicted(self) -> float:
-        """The share of those that count whose scenario failed."""
+        """The share of convicted mutants among those that count, from 0 to 1."""
         return self.statuses[CONVICTED] / self.counted if self.counted else 1.0
 
     @property
     def running(self) -> float:
-        """The same share, of those alone that neither raise nor loop: a broker that answers, but wrongly."""
+        """The share of convicted mutants among those that count and neither raise nor loop, from 0 to 1."""
         counted = self.counted - self.statuses["error"] - self.statuses["timeout"]
         return self.statuses[CONVICTED] / counted if counted else 1.0
 
     @property
     def noticed(self) -> float:
-        """The share of those that count for which the suite was not clean: fail, error, no end, inconclusive."""
+        """The share of mutants with a scenario that did not pass among those that count, from 0 to 1."""
         return sum(self.statuses[name] for name in NOTICED) / self.counted if self.counted else 1.0
 
 
 def rows(results: Iterable[Result]) -> list[Row]:
-    """The figures by package, in the order of the results, and then of all."""
+    """Return the figures of each package, in the order of the results, and a last row for all packages."""
     grouped: dict[str, list[Result]] = {}
     everything = list(results)
     for result in everything:

@@ -1,4 +1,4 @@
-"""Replaces the code of functions in this process."""
+"""The replacement of functions' code in this process."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ Place = tuple[str, str, int]
 
 
 class Functions:
-    """Every function of some files that this process has loaded.
+    """The functions of some files that this process has loaded.
 
     Args:
-        files: The files.
+        files: The source files.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
         wanted = {str(path) for path in files}
         self._by_place: dict[Place, list[FunctionType]] = defaultdict(list)
-        gc.unfreeze()  # a run excludes from searches what was there before it, and this search would miss that, too
+        gc.unfreeze()  # a run freezes earlier objects, and gc.get_objects() would leave them out
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in wanted:
                 self._by_place[_place(one.__code__)].append(one)
 
     def swap(self, file: Path, applied: Applied) -> bool:
-        """Give the changed functions their new code; whether this process has any of them."""
+        """Give the changed functions their new code.
+
+        Returns:
+            Whether this process has any of the functions.
+        """
         found = False
         for (name, line), code in applied.codes.items():
             for function in self._by_place.get((str(file), name, line), ()):

@@ -1,8 +1,8 @@
-"""The modules that enforce rules, by package: the code that the scenarios should convict when it is wrong.
+"""The modules that enforce rules, by package: the code that mutants change.
 
-Left out are modules that no rule of the four documents is about: what administrators are shown and may change, the
-parsing of selectors and conversion of bodies, the plumbing between client and broker in one process, and formats and
-damage of the store's files.
+Modules without a rule of the four documents are left out: administrators' commands and displays, the parsing of
+selectors, the conversion of bodies, the connection between client and broker in one process, and the store's file
+formats and damage.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ENGINE = "sdk/assay_sdk/engine"
 
 
 class Package(Struct, frozen=True):
-    """A part of the house with a score of its own.
+    """A part of the code with a score of its own.
 
     Args:
-        name: Its name in tables.
-        paths: Its folders and modules, from the folder of the project.
-        store: The store of the reference broker with which its scenarios run.
+        name: The package's name in tables.
+        paths: The package's folders and modules, relative to the project's folder.
+        store: The store of the reference broker with which the package's scenarios run.
     """
 
     name: str
@@ -71,7 +71,7 @@ PACKAGES = (
 
 
 def modules_of(package: Package) -> Iterator[tuple[str, Path]]:
-    """Names and files of a package's modules; one that another package names itself belongs to that one."""
+    """Return names and files of a package's modules, without those that another package lists by path."""
     others = {ROOT / path for other in PACKAGES if other is not package for path in other.paths}
     for place in package.paths:
         path = ROOT / place
@@ -81,6 +81,6 @@ def modules_of(package: Package) -> Iterator[tuple[str, Path]]:
 
 
 def module_name(file: Path) -> str:
-    """The name under which a file of the project is imported."""
+    """Return the module name under which a file of the project is imported."""
     parts = file.relative_to(ROOT).with_suffix("").parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -1,7 +1,7 @@
-"""The triage of survivors: `triage.toml` says which of them are no mistakes that a scenario could convict.
+"""The triage of survivors: `triage.toml` lists those that no scenario could convict, or that no rule is about.
 
-An entry names a mutant as the tool prints it, without line numbers, so it stays valid when lines move.  An entry that
-ends in `*` stands for all mutants whose name begins like it.
+An entry is a mutant's name as the tool prints it, without line numbers, so it stays valid when lines move.  An entry
+that ends in `*` stands for all mutants whose names have this beginning.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ ALL = "*"
 
 
 class Kind(StrEnum):
-    """What became of a survivor."""
+    """The class of a survivor."""
 
     EQUIVALENT = "equivalent"
     """No client can observe a difference."""
     OUTSIDE = "outside"
     """No line of the four documents, and no rule of the kit, is about the difference."""
     TO_DO = "to do"
-    """A scenario could convict it, and none does: it counts as survived."""
+    """A scenario could convict the mutant, and none does, so the mutant counts as survived."""
 
 
 class Group(Struct, frozen=True, rename={"kind": "class"}):
     """Mutants with one reason.
 
     Args:
-        kind: What became of them.
-        reason: Why.
-        mutants: Their names.
+        kind: The class of the mutants.
+        reason: The reason of the class, in one sentence.
+        mutants: The entries: names of mutants, or beginnings of names with `*`.
     """
 
     kind: Kind
@@ -43,18 +43,18 @@ class Group(Struct, frozen=True, rename={"kind": "class"}):
 
 
 class Triage(Struct, frozen=True):
-    """All entries."""
+    """All groups of the file."""
 
     group: tuple[Group, ...] = ()
 
     def of(self, name: str) -> Group | None:
-        """The group of a mutant; one that names it exactly before one that ends in `*`."""
+        """Return the group of a mutant; an exact entry goes before one that ends in `*`; None without an entry."""
         exact = (group for group in self.group if name in group.mutants)
         like = (group for group in self.group if any(_covers(entry, name) for entry in group.mutants))
         return next(exact, None) or next(like, None)
 
     def stale(self, names: Iterable[str]) -> list[str]:
-        """The entries that fit none of these names."""
+        """Return the entries that match no name of a campaign."""
         known = set(names)
         return [
             entry
@@ -65,10 +65,10 @@ class Triage(Struct, frozen=True):
 
 
 def load_triage(file: Path = FILE) -> Triage:
-    """Read the table.
+    """Read the file.
 
     Raises:
-        msgspec.ValidationError: It has another form.
+        msgspec.ValidationError: The file is not a triage.
     """
     return msgspec.toml.decode(file.read_bytes(), type=Triage)
 

@@ -1,7 +1,8 @@
-"""Tries mutants: a pytest plugin that forks a process for each, once pytest has imported and collected everything.
+"""Trials of mutants: a pytest plugin that forks a process for each mutant after the collection.
 
-The process replaces the code of the mutated function and runs the scenarios that execute the changed line, nearest
-first, until one convicts.  A mutant counts as convicted only if the verdict of a scenario is `fail`.
+The process replaces the code of the mutated function.  It runs the scenarios that execute the changed line, in the
+order of `tools.mutation.nearness`, until a scenario convicts the mutant.  A scenario convicts a mutant only by the
+verdict `fail`.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ MEMORY = 2 << 30
 
 
 class Outcome(Struct, frozen=True):
-    """What the scenarios made of a mutant.
+    """The result of a trial.
 
     Args:
-        status: convicted, error, inconclusive, timeout, survived, uncovered or none (no mutant).
-        scenario: The scenario that decided it; empty if none did.
-        reason: The reason of that verdict.
-        tried: How many scenarios ran.
-        covering: How many run the line.
-        seconds: Time that the trial took.
+        status: convicted, error, inconclusive, timeout, survived, uncovered, or none if the change makes no mutant.
+        scenario: The id of the scenario that decided the status; empty if none did.
+        reason: The reason of that scenario's verdict.
+        tried: The number of scenarios that ran.
+        covering: The number of scenarios that run the changed line.
+        seconds: The duration of the trial in seconds.
     """
 
     status: str
@@ -69,11 +70,11 @@ class Job(Struct, eq=False):
 
     Args:
         file: The module's file.
-        applied: Its code.
-        function: The module and function, whose convictions are remembered.
-        first: The first line whose scenarios are asked.
-        last: The last such line.
-        place: What decides which scenarios come first.
+        applied: The mutant's code.
+        function: The module and function; their convicting scenarios come first for later mutants.
+        first: The first changed line.
+        last: The last changed line.
+        place: The mutant's place, for the order of the scenarios.
     """
 
     file: Path
@@ -100,21 +101,21 @@ class _Started(Struct, eq=False):
 
 
 class Script(Protocol):
-    """What the plugin is to do."""
+    """The job of the plugin, after the collection."""
 
     def __call__(self, trials: Trials) -> None:
-        """Do it, with the scenarios at hand."""
+        """Do the job with the plugin."""
         ...
 
 
 class Trials:
-    """The plugin.
+    """The pytest plugin.
 
     Args:
-        script: What to do once everything is collected.
+        script: The job to do after the collection.
         files: The files under test.
-        jobs: How many processes at a time.
-        most: The most scenarios that one mutant is tried with; None for all that run the line.
+        jobs: The number of processes at a time.
+        most: The largest number of scenarios for one mutant; None for all that run the line.
     """
 
     def __init__(self, script: Script, files: Sequence[Path], jobs: int, most: int | None = None) -> None:
@@ -132,7 +133,7 @@ class Trials:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run the script in place of the scenarios."""
+        """Run the script in place of the collected scenarios."""
         self._items = session.items
         self._run = session.config.pluginmanager.get_plugin(PLUGIN).run  # type: ignore[union-attr]
         judged = self._run.verdict
@@ -183,7 +184,7 @@ class Trials:
         Args:
             jobs: The mutants.
             lines: The lines of each scenario.
-            told: Called with the place of each mutant in `jobs` and what became of it.
+            told: Called with the index of each mutant in `jobs` and its outcome.
         """
         nearness = Nearness(lines, [self._text(item) for item in self._items if CASE in item.stash])
         running: list[_Started] = []
@@ -220,7 +221,7 @@ class Trials:
 
     @staticmethod
     def _text(item: pytest.Item) -> str:
-        """The name, steps and row of a scenario."""
+        """Return the name, steps and example row of a scenario, as one text."""
         template = template_of(item)
         steps = template.steps if template else ()
         return " ".join((item.stash[CASE].id, *(step.name for step in steps)))
@@ -243,7 +244,11 @@ class Trials:
         return True
 
     def _again(self, one: _Started, lines: CoverageMap) -> _Started | None:
-        """After a scenario without an end, a new process for the rest."""
+        """Start a new process for the remaining scenarios after a scenario that did not end.
+
+        Returns:
+            The trial with the new process; None if the trial has ended.
+        """
         if one.within is None:
             if one.process.exitcode:
                 one.heard.append((one.order[0], Verdict.ERROR.value, "The process did not begin."))
@@ -297,7 +302,7 @@ class Trials:
     # a process -------------------------------------------------------------------------------------------------------
 
     def _verdict(self, number: int, following: int | None) -> tuple[str, str]:
-        """Run a scenario in this process; its verdict and the reason."""
+        """Run a scenario in this process, and return its verdict and the reason."""
         self._verdicts.clear()
         after = None if following is None else self._items[following]
         reports = runtestprotocol(self._items[number], log=False, nextitem=after)
@@ -332,11 +337,11 @@ class Trials:
 
 
 def _pairs(numbers: Sequence[int]) -> Iterator[tuple[int, int | None]]:
-    """Each number with the one after it."""
+    """Return each number with the number after it; None after the last."""
     return zip(numbers, [*numbers[1:], None], strict=True)
 
 
 def _memory() -> int:
-    """Octets of address space that this process has."""
+    """Return the size of this process's address space in bytes."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     return pages * resource.getpagesize()

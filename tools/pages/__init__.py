@@ -1,6 +1,6 @@
-"""Pages of `docs/` that are made from the code, and the lines of the catalogue that are made from the features.
+"""Generators of the pages of `docs/` that follow from the code, and of catalogue lines that follow from the features.
 
-``make pages`` writes all of them. A test compares each file with the result of its function.
+``make pages`` writes all of them.  A test compares each file with the result of its generator.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``python -m tools.pages``: write all pages that are made from the code."""
+"""The command line ``python -m tools.pages``, which writes all generated pages."""
 
 from __future__ import annotations
 

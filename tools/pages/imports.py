@@ -1,4 +1,4 @@
-"""The pictures of the house in `docs/architecture.md`, drawn from the imports of the code."""
+"""The diagrams of packages in `docs/architecture.md`, drawn from the imports of the code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _END = "```\n"
 
 
 def architecture_page() -> str:
-    """Draw the pictures on the page again; the text between them is written by hand."""
+    """Return the page with its diagrams drawn again; the text between them is written by hand."""
     page = PAGE.read_text(encoding="utf-8")
     page = with_picture(page, "packages", diagram(_imports(_package_of)))
     for package in ("assay_broker", "assay_steps"):
@@ -35,16 +35,16 @@ def architecture_page() -> str:
 
 
 def part_of(package: str, module: str) -> str:
-    """The folder or module of a package that holds a module; empty for the package itself and for other packages."""
+    """Return the folder or module of a package that contains a module; empty for the package itself and for others."""
     names = module.split(".")
     return names[1] if names[0] == package and len(names) > 1 else ""
 
 
 def diagram(imports: Mapping[str, set[str]]) -> str:
-    """A Mermaid flow chart of the imports that do not follow from others.
+    """Return a Mermaid flow chart of the imports, without those that follow from others.
 
     Args:
-        imports: The parts that each part imports; no circle.
+        imports: The parts that each part imports, without cycles.
     """
     arrows = sorted((part, other) for part, others in reduced(imports).items() for other in others)
     alone = sorted(set(imports).difference(*arrows))
@@ -53,10 +53,10 @@ def diagram(imports: Mapping[str, set[str]]) -> str:
 
 
 def reduced(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Leave out each import that follows from others: A imports C if A imports B and B imports C.
+    """Leave out each import that follows from others: A to C, if A imports B and B imports C.
 
     Args:
-        imports: The parts that each part imports; no circle.
+        imports: The parts that each part imports, without cycles.
     """
 
     @cache
@@ -71,15 +71,15 @@ def reduced(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 
 def with_picture(page: str, name: str, picture: str) -> str:
-    """Put a picture behind the mark with its name, in place of the one that is there.
+    """Replace the diagram after the mark with its name on a page.
 
     Args:
         page: The page.
-        name: The picture's name.
-        picture: A Mermaid block.
+        name: The diagram's name.
+        picture: The new diagram, a Mermaid block.
 
     Raises:
-        ValueError: The page has no such mark, or no block follows it.
+        ValueError: The page lacks the mark, or no block follows the mark.
     """
     before, mark, after = page.partition(_MARK.format(name=name))
     old, end, rest = after.partition(_END + "\n")
@@ -93,7 +93,7 @@ def _package_of(module: str) -> str:
 
 
 def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
-    """The other parts that each part imports; modules without a part are left out."""
+    """Return the other parts that each part imports; modules without a part are left out."""
     imports: dict[str, set[str]] = {}
     for module, imported in _modules():
         if here := part(module):
@@ -103,7 +103,7 @@ def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
 
 @cache
 def _modules() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Every module of the distribution with the modules that it imports, for its types only as well."""
+    """Return every module of the distribution with the modules that it imports, type-checking imports included."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     found: Iterable[str] = sorted(graph.modules)
     return tuple((module, frozenset(graph.find_modules_directly_imported_by(module))) for module in found)

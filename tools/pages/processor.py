@@ -47,7 +47,7 @@ publication that was given up (DD-77); *gone* is a subscription that is no longe
 
 
 def processor_page() -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     parts = [_HEAD]
     for platform, table in PROCESSOR.items():
         first = next(state for state, _ in table)

@@ -1,4 +1,4 @@
-"""The lines ``requires`` of the profiles in `rules.toml`: what the core scenarios of their `must` rules presuppose."""
+"""The lines ``requires`` of the profiles in `rules.toml`: the capabilities that a profile's core scenarios need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE = re.compile(r'(?P<head>\[\[profile\]\]\nkey = "(?P<key>[^"]+)"\nwhat = "[
 
 @cache
 def presupposed() -> dict[Profile, tuple[str, ...]]:
-    """By profile, the capabilities that every core scenario of one of its `must` rules needs, in alphabetical order."""
+    """Return, by profile, the capabilities that all core scenarios of one of its `must` rules need, sorted by name."""
     needs: defaultdict[str, list[set[str]]] = defaultdict(list)
     for path in feature_root().rglob("*.feature"):
         for scenario in tagged_scenarios(path):
@@ -31,7 +31,7 @@ def presupposed() -> dict[Profile, tuple[str, ...]]:
 
 
 def catalogue_text() -> str:
-    """The text of `rules.toml`, with these lines as the features demand them."""
+    """Return the text of `rules.toml` with these lines written again."""
 
     def line(found: re.Match[str]) -> str:
         wanted = ", ".join(f'"{capability}"' for capability in presupposed()[Profile(found["key"])])

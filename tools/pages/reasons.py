@@ -1,4 +1,4 @@
-"""The page of reasons, made from their tables."""
+"""The page of reason codes, made from their tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ A command is refused for one of the reasons above or for one of these, which are
 
 
 def reasons_page() -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     reasons = (
         f"| `{code.label}` | {reason.kind.value} | `{reason.condition}` | {reason.meaning} |\n"
         for code, reason in REASONS.items()

@@ -32,7 +32,7 @@ pages; `assay rules DD-30` shows the same in a terminal. The rules themselves ar
 
 
 def rules_index() -> str:
-    """The list of all rules, as Markdown."""
+    """Return the list of all rules as Markdown."""
     rows = (
         f"| [{rule.id}]({rule.id}.md) | {rule.title} | {rule.strength.value} | {rule.profile.value} |\n"
         for rule in load_catalogue().rules
@@ -41,7 +41,7 @@ def rules_index() -> str:
 
 
 def rule_page(rule: Rule) -> str:
-    """The page of one rule, as Markdown."""
+    """Return the page of one rule as Markdown."""
     guide = guide_to(rule)
     judged = " and ".join(part.value for part in rule.judged)
     parts = [
@@ -69,7 +69,7 @@ def rule_page(rule: Rule) -> str:
 
 
 def _across(cells: Sequence[Cell]) -> str:
-    """What the rule is tried across, read from its scenarios, and the reasons for the rest."""
+    """Return the table of the traits across which a rule is tried, with reasons for the untried ones, as Markdown."""
     rows = []
     for cell in cells:
         said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}"}

@@ -1,4 +1,4 @@
-"""State tables as pages: a Mermaid diagram, and a Markdown table with a row a cell."""
+"""State tables on pages: a Mermaid diagram, and a Markdown table with a row for each cell."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Action = TypeVar("Action", bound=Enum)
 
 
 def diagram(table: Mapping[tuple[State, Input], tuple[State, Action]], start: State) -> str:
-    """A table as a Mermaid state diagram.
+    """Return a state table as a Mermaid state diagram.
 
     Args:
-        table: (state, input) to (next state, action).
+        table: The mapping of (state, input) to (next state, action).
         start: The first state.
     """
     lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {start.name}"]
@@ -32,11 +32,11 @@ def diagram(table: Mapping[tuple[State, Input], tuple[State, Action]], start: St
 
 
 def listing(table: Mapping[tuple[State, Input], tuple[State, Action]], heads: tuple[str, str, str, str]) -> str:
-    """A table as Markdown, a row a cell.
+    """Return a state table as Markdown, with a row for each cell.
 
     Args:
-        table: (state, input) to (next state, action).
-        heads: The columns' heads: state, input, next state, action.
+        table: The mapping of (state, input) to (next state, action).
+        heads: The column titles of state, input, next state and action.
     """
     rows = [
         f"| {_words(state)} | {_words(happened)} | {_words(following)} | {_words(action)} |"

@@ -57,7 +57,7 @@ one phase) or *back out*, and *forget*.
 
 
 def units_page() -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     heads = ("state", "input", "next state", "action")
     parts = [_HEAD, diagram(UNITS, next(iter(UNITS))[0]), listing(UNITS, heads)]
     parts += [_BRANCHES, diagram(BRANCHES, next(iter(BRANCHES))[0]), listing(BRANCHES, heads)]

@@ -1,4 +1,4 @@
-"""The page of the step vocabulary: its tables and topics are made from the handbook, the rest is written by hand."""
+"""The page of the step vocabulary: its tables and topics come from the code's handbook, the rest is written by hand."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ WIDTH = 120
 
 
 def vocabulary_page() -> str:
-    """Make the tables and topics of the page again."""
+    """Return the page with its tables and topics made again."""
     return rewritten(PAGE.read_text(encoding="utf-8"))
 
 
 def rewritten(page: str) -> str:
-    """Replace the tables and topics of the page.
+    """Replace the tables and topics of a page.
 
     Args:
-        page: The page as it is.
+        page: The current page.
 
     Raises:
         ValueError: The page lacks a table or a topic.

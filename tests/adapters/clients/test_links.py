@@ -1,4 +1,4 @@
-"""Calls of the SDK: results, refusals, and exceptions of the SDK and of other parts."""
+"""Tests of calls of the SDK: results, refusals, and exceptions."""
 
 from __future__ import annotations
 

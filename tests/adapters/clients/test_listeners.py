@@ -8,7 +8,7 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 
 class Played:
-    """A scripted listener, and what it did."""
+    """A scripted listener, and a record of its calls."""
 
     def __init__(self, script: Script) -> None:
         self.runner = VirtualRunner()

@@ -1,4 +1,4 @@
-"""The MQ Light face behind the `Client` port, against the reference broker in the same process."""
+"""Tests of the MQ Light face behind the `Client` port, with the reference broker in the same process."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class World:
         ok(ok(self.session.producer(TOPIC, qos=qos)).send(draft(key)))
 
     def story(self) -> list[tuple[str, str]]:
-        """What was told, with the message that it is about."""
+        """Return the client's events, each with the key of its message."""
         return [(event.what, event.seen.key if event.seen else event.key) for event in self.events]
 
 
@@ -92,7 +92,7 @@ def test_a_transfer_is_told_with_its_quality(world: World, qos: Qos | None, *, s
 
 
 def frames(world: World, actor: str) -> list[tuple[str, str, str, bool, str]]:
-    """The frames about messages to a consumer, or to and from a connection."""
+    """Return the frames with messages of a consumer or of a connection."""
     return [
         (event.what, event.direction, event.key, event.settled, event.outcome)
         for event in world.events

@@ -1,4 +1,4 @@
-"""The SDK behind the `Client` port, over the fake wire."""
+"""Tests of the SDK behind the `Client` port, with a scripted wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The XA resource of our SDK behind the `Client` port, over the broker in the same process."""
+"""Tests of the SDK's XA resource behind the `Client` port, with the broker in the same process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ok(outcome: Outcome[T]) -> T:
 
 
 class World:
-    """A client of one face over a broker, and what it tells."""
+    """A client of one face with a broker, and the client's events."""
 
     def __init__(self, face: SdkFace) -> None:
         self.broker = InProcessBroker()
@@ -35,11 +35,11 @@ class World:
         self.client.observe(self.events.append)
 
     def session(self, ack: AckMode = AckMode.XA) -> ClientSession:
-        """A session on a connection of its own."""
+        """Open a session on a new connection."""
         return ok(ok(self.client.connect(Endpoint(self.broker.url))).session(ack))
 
     def told(self, what: str) -> list[ClientEvent]:
-        """What was told of this."""
+        """Return the client's events of one kind."""
         return [event for event in self.events if event.what == what]
 
 

@@ -1,4 +1,4 @@
-"""What all containers share: probing, ports, sweeping, and how failures are told."""
+"""Tests of the base class of containers: probes, ports, removal of old containers, and error messages."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class TestWithDocker:
 
 
 class FakeContainer:
-    """What is asked of Docker's object."""
+    """A fake of Docker's container object."""
 
     id = "50184c6b1d5ddc40"
 

@@ -1,4 +1,4 @@
-"""Octets in a stream of chunks, and containers that are not there."""
+"""Tests of files in containers: bytes in a stream of chunks, and missing containers."""
 
 from __future__ import annotations
 

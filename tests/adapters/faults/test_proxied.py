@@ -1,4 +1,4 @@
-"""Faults of a broker behind the proxy: in order, waited for, with a broker that takes notes."""
+"""Tests of faults of a broker behind the proxy: their order and their ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay_sdk.runners.real import RealRunner
 
 
 class Notes:
-    """A broker that takes notes; it listens, so that the proxy has something to connect to."""
+    """A broker that notes the calls of its methods; it listens, so that the proxy can connect."""
 
     def __init__(self, listener: socket.socket) -> None:
         self.amqp_port: int = listener.getsockname()[1]

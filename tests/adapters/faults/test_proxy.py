@@ -1,4 +1,4 @@
-"""The proxy with real sockets: a client and a broker that are played by hand."""
+"""Tests of the proxy with real sockets; the test acts as client and as broker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUIET_S = 0.1
 
 
 class Ends:
-    """A proxy with a listening socket behind it; both ends of a line are the test's."""
+    """A proxy with a listening socket behind it; the test has both ends of each connection."""
 
     def __init__(self) -> None:
         self.listener = socket.create_server((LOOPBACK, 0))
@@ -31,7 +31,7 @@ class Ends:
         self._open: list[socket.socket] = []
 
     def line(self) -> tuple[socket.socket, socket.socket]:
-        """A client's end and the broker's."""
+        """Open a connection, and return the client's end and the broker's end."""
         client = socket.create_connection((LOOPBACK, self.proxy.port), LIMIT_S)
         broker, _ = self.listener.accept()
         broker.settimeout(LIMIT_S)
@@ -39,7 +39,7 @@ class Ends:
         return client, broker
 
     def session(self) -> tuple[socket.socket, socket.socket]:
-        """A line on which a session has begun."""
+        """Open a connection with a session, and return both ends."""
         client, broker = self.line()
         said, answered = PROTOCOL_HEADER + begin(0), PROTOCOL_HEADER + begin(0, remote=0)
         client.sendall(said)
@@ -49,7 +49,7 @@ class Ends:
         return client, broker
 
     def send(self, client: socket.socket, broker: socket.socket, key: str, delivery: int = 0) -> None:
-        """A message from the client, taken by the broker and not answered yet."""
+        """Send a message from the client; the broker reads it and does not answer."""
         octets = transfer(message(key), delivery=delivery)
         client.sendall(octets)
         assert take(broker, len(octets)) == octets
@@ -67,7 +67,7 @@ def ends() -> Iterator[Ends]:
 
 
 def take(end: socket.socket, size: int) -> bytes:
-    """So many octets, or what there is before the end of the line."""
+    """Read a number of bytes, or fewer if the connection ends before."""
     octets = b""
     with suppress(ConnectionResetError):
         while len(octets) < size and (more := end.recv(size - len(octets))):
@@ -76,7 +76,7 @@ def take(end: socket.socket, size: int) -> bytes:
 
 
 def is_silent(end: socket.socket) -> bool:
-    """Whether nothing comes for a while: neither octets nor the end."""
+    """Check that neither bytes nor the end of the connection arrive for a while."""
     end.settimeout(QUIET_S)
     try:
         end.recv(1, socket.MSG_PEEK)
@@ -88,7 +88,7 @@ def is_silent(end: socket.socket) -> bool:
 
 
 def has_ended(end: socket.socket) -> bool:
-    """Whether the line is over, with nothing more on it."""
+    """Check whether the connection has ended without further bytes."""
     try:
         return end.recv(1) == b""
     except ConnectionResetError:

@@ -1,4 +1,4 @@
-"""What somebody in the middle of an AMQP connection sees: frames made by hand."""
+"""Tests of the observer in the middle of an AMQP connection, with frames made by hand."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def disposition(
 
 @pytest.fixture
 def talk() -> Conversation:
-    """A connection with a session that is the client's channel 3 and the broker's channel 8."""
+    """Return a conversation with a session on the client's channel 3 and the broker's channel 8."""
     conversation = Conversation()
     assert conversation.look(TO_BROKER, PROTOCOL_HEADER) == ()
     assert conversation.look(TO_BROKER, begin(3)) == ()

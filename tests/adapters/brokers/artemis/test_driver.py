@@ -1,4 +1,4 @@
-"""The AMQP driver against a real Apache Artemis: what only a broker of another house can show."""
+"""Tests of the AMQP driver with a real Apache Artemis."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def topic() -> Address:
 
 
 class Line:
-    """One wire, asked one thing after the other."""
+    """A wire that sends one command after the other and waits for each answer."""
 
     def __init__(self, runner: RealRunner, endpoint: Endpoint, client_id: str | None, login: Login | None) -> None:
         self.runner = runner
@@ -120,7 +120,7 @@ class Line:
         return answer.refused.kind
 
     def arrived(self, link: int, number: int = 1, limit_ms: int = 10_000) -> Arrived:
-        """The so-manieth message on a link."""
+        """Return the message with a number on a link; the first has number 1."""
         self.until(lambda: len(self.all(link)) >= number, limit_ms)
         return self.all(link)[number - 1]
 

@@ -1,4 +1,4 @@
-"""Kill and restart of a real Apache Artemis, through the backend as a scenario sees it."""
+"""Tests of kills and restarts of a real Apache Artemis, through the backend."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def armed(injection: HalvesInjection | Unsupported) -> HalvesInjection:
 
 
 def suffered(instance: ArtemisInstance, injection: HalvesInjection, since_ns: int) -> None:
-    """Wait it out: it struck after the given instant, and the broker answered again before the wait was over.
+    """Wait for the end of a fault; check that it began after an instant, and that the broker answers again.
 
-    How long that took is no business of a test's: the backend gives up by itself when its own limits are passed.
+    The test has no time limit of its own, because the backend raises an error after its own limits.
     """
     span = injection.wait()
     assert not isinstance(span, Unsupported), span
@@ -129,7 +129,7 @@ def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: Artemis
     assert seen is not None
     suffered(instance, injection, waiting_ns)
     again = receive(session(instance), to)
-    assert again is not None  # not flagged: Artemis counts deliveries on disk once they have failed, not before
+    assert again is not None  # no redelivered flag: Artemis stores the delivery count only after a delivery has failed
     assert again.key == "s1"
 
 

@@ -1,4 +1,4 @@
-"""An Apache Artemis that answers before its journal is on disk: a broker of another house that breaks PD-20."""
+"""Tests with an Apache Artemis that answers before its journal is on disk, and so breaks PD-20."""
 
 from __future__ import annotations
 

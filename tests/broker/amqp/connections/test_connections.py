@@ -1,4 +1,4 @@
-"""Tests of connections: open, refusal, close, and the protocol errors of clients."""
+"""Tests of AMQP connections: opening, refusals, ends, and forbidden frames."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def opened(client: Raw, container: str, *, sole: bool = False) -> Seen:
 
 
 def probe(server: Serving) -> None:
-    """Check that the server serves another client."""
+    """Check that the server still serves another client."""
     with raw(server, container="probe") as client:
         client.attach("p", SENDER, target=target("PROBE"))
         client.wait(FLOW)
@@ -205,7 +205,7 @@ def test_a_client_that_breaks_a_session_loses_only_that_session(server: Serving,
         client.attach("s", SENDER, 0, target=target("Q"))
         client.wait(FLOW)
         trial(client)
-        client.transfer(0, message("lost"), 0)  # the session has ended, so the server ignores this
+        client.transfer(0, message("lost"), 0)  # on an ended session: the server does not read it
         assert client.wait(END).error()[0] == condition
         client.say(END)
         client.attach("t", SENDER, 0, target=target("Q"), channel=1)
@@ -333,7 +333,7 @@ def test_too_many_sessions_are_the_peers_error() -> None:
 
 
 class Greedy(asyncio.Transport):
-    """A transport that records whether it reads."""
+    """A transport that knows whether it reads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -426,7 +426,7 @@ def test_a_link_is_stolen_by_another_connection_of_its_container(server: Serving
     with raw(server, container="twins") as one, raw(server, container="twins") as two:
         one.attach("shared name", SENDER, 0, target=target("Q"))
         one.wait(FLOW)
-        two.attach("shared name", RECEIVER, 0, source=source("Q"))  # another link, because its direction differs
+        two.attach("shared name", RECEIVER, 0, source=source("Q"))  # a link of the other direction is another link
         two.attach("shared name", SENDER, 1, target=target("Q"))
         assert one.wait(DETACH).error(2)[0] == "amqp:link:stolen"
         with raw(server, container="stranger") as three:
@@ -451,7 +451,7 @@ def test_a_connection_that_is_over_does_not_wait_for_the_collector_of_cycles(
         deadline = time.monotonic() + 5
         while any(type(one) is AmqpConnection for one in gc.get_objects()):
             assert time.monotonic() < deadline, "something of it refers to itself"
-            time.sleep(0.01)  # real time, in which the server's thread detects the end without any sign
+            time.sleep(0.01)  # the server's thread needs real time to notice, and nothing signals that
     finally:
         gc.enable()
 

@@ -1,4 +1,4 @@
-"""Tests of deadlines with one time limit."""
+"""Tests of jobs with the same deadline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MS = 1_000_000
 
 
 class Row:
-    """A set of deadlines of 100 ms, and a record of the missed ones with their times."""
+    """A row of deadlines of a hundred milliseconds, and a record of the missed ones with their times."""
 
     def __init__(self) -> None:
         self.runner = VirtualRunner()
@@ -96,7 +96,7 @@ def test_many_that_are_due_together_are_done_in_a_row(row: Row) -> None:
         row.deadlines.set(lambda: row.miss("one"))
     row.wait(1000)
     assert row.missed == [("one", 100)] * 200
-    assert len(alarms) == 4  # one for the first deadline, and one for each portion but the last
+    assert len(alarms) == 4  # the first alarm, and one for each portion except the last
 
 
 def test_a_deadline_says_when_it_is_due(row: Row) -> None:

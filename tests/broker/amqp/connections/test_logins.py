@@ -1,4 +1,4 @@
-"""Tests that the SDK's driver logs in with as many iterations as new entries of users' files have."""
+"""Tests of a login with the client's driver, with the iteration count of new users' entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the server slows senders down by credit when memory is short, and loses no message."""
+"""Tests of the server's memory limits: credit slows senders down, and no message is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_broker.amqp.limits import AmqpLimits
 
 
 def credit_left(client: Raw, sent: int) -> int:
-    """Return the credit that a client has left after it has sent so many messages and the server is idle."""
+    """Return the remaining credit after all flows have arrived."""
     granted = 0
     client.socket.settimeout(0.3)
     try:

@@ -1,4 +1,4 @@
-"""Tests of opens, begins and attaches that a client sends at once, and that the server answers in order."""
+"""Tests of pipelined frames: Open, Begin and Attach that the engine writes together leave in order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def leave(client: Raw, handle: int = 0, channel: int = 0) -> None:
 
 
 def all_of(client: Raw) -> list[Seen]:
-    """Return all frames up to the server's close."""
+    """Return all frames up to the server's Close."""
     seen: list[Seen] = []
     while (one := client.read()) is not None:
         seen.append(one)
@@ -197,7 +197,7 @@ def test_what_is_wrong_in_the_same_piece_is_all_that_is_answered(server: Serving
 
 
 class Answering:
-    """A receiver of engine events that answers each begin, open and attach at once, and fails at other events."""
+    """A handler that answers each begin at once; it expects no other events."""
 
     def __init__(self) -> None:
         self.engine = Engine(self, max_frame=65_536, channels=8, idle_timeout_ms=0)
@@ -234,7 +234,7 @@ def test_an_engine_that_goes_before_it_has_said_what_begins_is_gone_at_once() ->
         gc.enable()
 
 
-# --- fields that are added to the engine's frames
+# --- fields that the server adds to the engine's frames
 
 _ATTACH = frame(performative(ATTACH, types.string("engine's"), types.uint(6), types.boolean(value=True)), channel=2)
 _BEGIN = frame(performative(BEGIN, b"\x60\x00\x02", *_WINDOW), channel=2)

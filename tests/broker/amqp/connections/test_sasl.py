@@ -1,4 +1,4 @@
-"""Tests of the server's side of the login, octet by octet."""
+"""Tests of the server's SASL layer, byte by byte."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def server(security: Security = CLOSED, *, private: bool = True) -> SaslServer:
 
 
 def fresh() -> Security:
-    """Return users without remembered logins, so that the server must check each password."""
+    """Provide security without earlier logins, so each password is checked."""
     return Security(Users({"alice": keys_of("secret", 4096)}))
 
 
 def told(one: SaslServer, octets: bytes) -> bytes:
-    """Return the server's answer to octets, after the password check if one is needed."""
+    """Give bytes to the SASL layer, and return its answer after the password check."""
     answer = one.receive(octets)
     if one.phase is Phase.CHECKING:
         assert one.asked is not None
@@ -46,7 +46,7 @@ def response(octets: bytes) -> bytes:
 
 
 def parts(octets: bytes) -> list[tuple[int, list[object]]]:
-    """Return the fields of each performative by descriptor; 0 stands for a protocol header."""
+    """Return the descriptors and fields of performatives; a protocol header has descriptor 0."""
     found: list[tuple[int, list[object]]] = []
     for part in Splitter().feed(octets):
         if part.startswith(b"AMQP"):
@@ -67,7 +67,7 @@ def outcome(octets: bytes) -> list[object]:
 
 
 def refused(one: SaslServer, octets: bytes) -> int:
-    """Return the code of the outcome that answers these octets."""
+    """Give bytes to the SASL layer, and return the code of its outcome."""
     code = outcome(told(one, octets))[0]
     assert one.phase is Phase.REFUSED
     assert one.user is None
@@ -284,11 +284,11 @@ def test_a_server_that_does_not_know_the_user_cannot_show_it() -> None:
 @pytest.mark.parametrize(
     "octets",
     [
-        b"\x00\x00\x00\x07\x02\x01\x00\x00",  # shorter than its own header
+        b"\x00\x00\x00\x07\x02\x01\x00\x00",  # shorter than a frame header
         (MAX_FRAME + 1).to_bytes(4) + b"\x02\x01\x00\x00",
         frame(types.described(0x41, types.fields((types.symbol("PLAIN"),)))),  # an AMQP frame
         b"\x00\x00\x00\x08\x02\x01\x00\x00",  # an empty frame
-        b"\x00\x00\x00\x08\x01\x01\x00\x00",  # a data offset inside the header
+        b"\x00\x00\x00\x08\x01\x01\x00\x00",  # a data offset inside the frame header
         b"\x00\x00\x00\x08\xff\x01\x00\x00",  # a data offset after the end
         frame(types.described(0x43, types.fields((types.binary(b""),))), sasl=True),  # a response without a challenge
         frame(types.described(0x41, types.fields(())), sasl=True),

@@ -1,4 +1,4 @@
-"""Tests with frames in any order, cut and damaged: no other client is affected, and the server logs no error."""
+"""Tests with frames in random order, cut and damaged: other clients, memory and the log are not affected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that missing fields, fields of a wrong type and surplus fields are found in every performative."""
+"""Tests of the table of performatives: missing fields, fields of a wrong type and extra fields are found in each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VALUES = {
 
 
 def value(codes: frozenset[int]) -> bytes:
-    """Return an encoded value of one of these format codes."""
+    """Return an encoded value with one of these format codes."""
     return next(octets for code, octets in _VALUES.items() if code in codes)
 
 

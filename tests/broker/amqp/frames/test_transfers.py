@@ -1,4 +1,4 @@
-"""Tests of the delivery fields of transfers (OASIS AMQP 1.0, 2.7.5)."""
+"""Tests of the fields in the transfers of one delivery (OASIS AMQP 1.0, 2.7.5)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def link(client: Raw, queue: str, handle: int = 0, *, channel: int = 0) -> None:
 
 
 def told(client: Raw) -> tuple[str, str]:
-    """Return the condition and description of the server's next detach on handle 0, and answer it."""
+    """Return the error condition and description of the next Detach of handle 0, and send the client's Detach."""
     seen = client.wait(DETACH)
     assert seen.at(1) is True
     client.say(DETACH, types.uint(0), YES)
@@ -62,7 +62,7 @@ def told(client: Raw) -> tuple[str, str]:
 
 
 def outcomes(client: Raw, count: int) -> tuple[dict[int, object], str]:
-    """Return the outcomes of so many deliveries, and the condition of a detach among them, if any."""
+    """Return the outcomes of a number of deliveries, and the error condition of a Detach, in any order."""
     found: dict[int, object] = {}
     condition = ""
     while len(found) < count or not condition:
@@ -146,7 +146,7 @@ def test_a_message_of_another_format_is_taken(server: Serving, client: Raw) -> N
 
 
 def begin(client: Raw, form: bytes = FORM) -> bytes:
-    """Send the first half of a message on handle 0; return the other half."""
+    """Send the first half of a message on handle 0, and return the second half."""
     octets = message("in two halves")
     client.say(TRANSFER, types.uint(0), ID, TAG, form, NO, YES, payload=octets[:9])
     return octets[9:]
@@ -278,7 +278,7 @@ def test_a_declare_without_a_tag_ends_the_coordinators_link(client: Raw) -> None
     assert told(client)[0] == "amqp:invalid-field"
 
 
-# --- the reading of transfers
+# --- reading
 
 
 def _number(value: int | None, width: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Tests of the checks that a client's frames pass before the engine gets them."""
+"""Tests of the validator, which checks incoming frames before the engine sees them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def screen() -> FrameValidator:
 
 
 def begun() -> FrameValidator:
-    """Return a validator that has seen a client begin a session, with earlier octets than the tested ones."""
+    """Return a validator that has seen the Begin of a session."""
     found = screen()
     assert found.feed(BEGUN) == BEGUN
     return found
@@ -147,18 +147,18 @@ def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
 
 
 def number(form: int, value: int) -> bytes:
-    """Return a number in one of its three encodings; the shortest one can only encode 0."""
+    """Return a number in one of its three encodings; the shortest one is always 0."""
     return {0x43: b"\x43", 0x52: bytes((0x52, value)), 0x70: bytes((0x70,)) + value.to_bytes(4)}[form]
 
 
 def with_longer_header(octets: bytes) -> bytes:
-    """Return a frame with eight more octets of header, which look like the beginning of a transfer on handle 0."""
+    """Return a frame with a header that is eight bytes longer; these bytes look like the beginning of a Transfer."""
     ahead = bytes((0x00, 0x53, TRANSFER, 0xC0, 0x00, 0x03, 0x43, 0x43))
     return (len(octets) + 8).to_bytes(4) + b"\x04" + octets[5:8] + ahead + octets[8:]
 
 
 def whole_frames(stream: bytes) -> Iterator[bytes]:
-    """Yield the protocol header, and then each frame."""
+    """Return the protocol header, and then the frames of a stream one by one."""
     yield stream[:8]
     at = 8
     while at < len(stream):

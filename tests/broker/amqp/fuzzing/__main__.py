@@ -1,7 +1,7 @@
-"""The command ``python -m tests.broker.amqp.fuzzing --seconds 600 --seed 1``, which fuzzes the AMQP server.
+"""The command line of the fuzzing: ``python -m tests.broker.amqp.fuzzing --seconds 600 --seed 1``.
 
-The command prints its progress and its coverage.  It fuzzes in a child process, so that it can report the case in which
-the engine crashed.  A case depends only on the seed and its number; ``--first 1234 --cases 1`` repeats one.
+The hunt runs in a process of its own, so that a crash of the engine is reported with its case.  Each case depends only
+on the seed and the case's number: ``--first 1234 --cases 1`` repeats one case.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _more(options: argparse.Namespace) -> Callable[[Tally], bool]:
 
 
 def _hunt(options: argparse.Namespace) -> int:
-    """Fuzz in the child process; return the exit status."""
+    """Run the hunt in the inner process, and return its exit code."""
     faulthandler.enable()
     with options.place.open("r+b") as file, mmap.mmap(file.fileno(), _SIZE) as place:
 
@@ -107,7 +107,7 @@ def _line(name: str, summary: dict[str, float]) -> None:
 
 
 def main() -> int:
-    """Fuzz in a child process; if it crashes, print the number of its last case."""
+    """Run the hunt in a process of its own, and report the case in which the process died."""
     options = _options()
     if options.place is not None:
         return _hunt(options)

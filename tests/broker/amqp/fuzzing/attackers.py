@@ -1,4 +1,4 @@
-"""A client on the server's own loop that sends any octets, and checks that the server's output is valid AMQP."""
+"""A peer in the server's own loop that sends any bytes, and checks that the server's answers are valid AMQP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = {AMQP_FRAME: range(OPEN, CLOSE + 1), SASL_FRAME: range(0x40, 0x45)}
 
 
 class WrongError(Exception):
-    """The server has broken one of its guarantees."""
+    """A forbidden behaviour of the server."""
 
 
 class Attacker(asyncio.Protocol):
@@ -47,11 +47,11 @@ class Attacker(asyncio.Protocol):
     # --- asyncio's protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport of the new connection."""
+        """Note the new connection."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Check and record the server's output."""
+        """Parse bytes of the server."""
         try:
             for part in self._splitter.feed(data):
                 if not part.startswith(b"AMQP"):
@@ -61,11 +61,11 @@ class Attacker(asyncio.Protocol):
         self._news.set()
 
     def eof_received(self) -> bool:
-        """Record that the server sends no more."""
+        """Note that the server sends nothing more."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Record the end of the connection."""
+        """Note that the connection is closed."""
         del exc
         self.closed.set()
         self._news.set()
@@ -95,7 +95,7 @@ class Attacker(asyncio.Protocol):
     # --- sending
 
     def send(self, octets: bytes) -> None:
-        """Send octets, unless the connection has ended."""
+        """Write bytes, if the connection is open."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(octets)
 
@@ -105,20 +105,20 @@ class Attacker(asyncio.Protocol):
         self.send(frame(performative(code, *items) + payload, channel=channel))
 
     def end(self) -> None:
-        """Close the client's side of the connection."""
+        """Send the end of the stream."""
         if self._transport is not None and not self._transport.is_closing() and self._transport.can_write_eof():
             self._transport.write_eof()
 
     def hang_up(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         if self._transport is not None:
             self._transport.abort()
 
     async def wait(self, code: int) -> Seen:
-        """Return the next frame with this performative.
+        """Return the next frame of a kind.
 
         Raises:
-            WrongError: The server did not send such a frame in time.
+            WrongError: The server does not send such a frame in time.
         """
         async with asyncio.timeout(LIMIT_S):
             while True:

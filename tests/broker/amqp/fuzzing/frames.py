@@ -1,4 +1,4 @@
-"""Random valid frames of a client, which the fuzzer then changes."""
+"""Random valid frames of a client, which the fuzzing then changes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ NULL = b""
 
 
 class Frame(Struct):
-    """A frame before it is changed.
+    """A valid frame, before its change.
 
     Args:
-        channel: The client's channel.
-        performative: The performative, encoded.
-        payload: The octets after the performative.
+        channel: The frame's channel.
+        performative: The encoded performative.
+        payload: The bytes after the performative.
     """
 
     channel: int
@@ -50,11 +50,11 @@ class Frame(Struct):
 
 
 class Maker:
-    """The generator of random frames.
+    """A maker of random frames.
 
     Args:
-        chance: The source of randomness.
-        units: The ids of open transactions.
+        chance: The random generator.
+        units: The existing transaction ids.
         sent: The number of the next delivery.
     """
 
@@ -91,7 +91,7 @@ class Maker:
         return self._chance.choices((NULL, types.boolean(value=True), types.boolean(value=False)), (1, likely, 1))[0]
 
     def open(self) -> Frame:
-        """Return an open with random fields."""
+        """Return an Open with random fields."""
         return Frame(
             self._channel(),
             performative(
@@ -110,7 +110,7 @@ class Maker:
         )
 
     def begin(self) -> Frame:
-        """Return a begin with random fields."""
+        """Return a Begin."""
         remote = NULL if self._chance.random() < 0.9 else b"\x60\x00\x00"
         window = types.uint(self._chance.choice((0, 1, 100, 2**32 - 1)))
         return Frame(
@@ -121,7 +121,7 @@ class Maker:
         )
 
     def attach(self) -> Frame:
-        """Return an attach of a random kind."""
+        """Return an Attach of a random kind."""
         chance = self._chance
         role = chance.choice((SENDER, RECEIVER))
         name = chance.choice(("in", "out", "sub", "sub|2", "shared|global", "", "\0", "n" * 300, f"x{chance.random()}"))
@@ -194,7 +194,7 @@ class Maker:
         )
 
     def flow(self) -> Frame:
-        """Return a flow of a link or of the session."""
+        """Return a Flow of a link or of the session."""
         chance = self._chance
         credit = types.uint(chance.choice((0, 1, 5, 100, 2**31 - 1, 2**31, 2**32 - 1)))
         link = (
@@ -242,7 +242,7 @@ class Maker:
         return self._chance.choice((NULL, self._outcome()))
 
     def transfer(self) -> Frame:
-        """Return a transfer with a message, a declare, a discharge, or a part of one of them."""
+        """Return a Transfer with a message, a declare or a discharge, or with a part of one."""
         chance = self._chance
         number = self._sent if chance.random() < 0.9 else chance.choice((0, 1, 7, 2**32 - 1))
         more = self._flag(0.2)
@@ -315,7 +315,7 @@ class Maker:
         return b"".join(one for one in sections if chance.random() < 0.6) + body
 
     def disposition(self) -> Frame:
-        """Return a disposition with either role."""
+        """Return a Disposition of either role."""
         chance = self._chance
         first = chance.choice((0, 0, 1, 2, 3, 5, 2**32 - 1))
         last = chance.choice(
@@ -328,13 +328,13 @@ class Maker:
         )
 
     def detach(self) -> Frame:
-        """Return a detach, which may close the link."""
+        """Return a Detach, closing the link or not."""
         return Frame(self._channel(), performative(DETACH, self._handle(), self._flag(1.0), NULL))
 
     def end(self) -> Frame:
-        """Return an end."""
+        """Return an End."""
         return Frame(self._channel(), performative(END))
 
     def close(self) -> Frame:
-        """Return a close."""
+        """Return a Close."""
         return Frame(0, performative(CLOSE))

@@ -1,14 +1,10 @@
-"""The fuzzing of a server on the fuzzer's own loop, and the checks after each case and each round.
+"""The hunt: fuzzing cases against a server in the same loop, and checks after each case and each round.
 
-After each case the fuzzer checks:
+Checks of each case: the server logs no error and raises no exception; it sends valid AMQP, and never an internal error;
+it closes the connection in time after the peer's last bytes; it serves the probe during the case.
 
-- The server has logged no error, and no exception has escaped.
-- The server's output is valid AMQP, and reports no internal error.
-- After the client's last octets, the server closes the connection within a time limit.
-- The server has served the probe, another client, all the time.
-
-After a round of cases it checks that only the probe is left: no other connection, no object of one, and no connection
-at the queue manager.  It also checks that memory does not grow from round to round.
+Checks after a round of cases: the server has only the probe's connection and objects, and so has the queue manager; the
+memory does not grow from round to round.
 """
 
 from __future__ import annotations
@@ -72,14 +68,14 @@ _LIMITS = AmqpLimits(
 
 
 class Tally(Struct):
-    """The statistics of a run.
+    """A count of the tried cases.
 
     Args:
         cases: The number of cases.
-        scenes: The number of cases by initial state.
-        said: The number of the server's frames by performative.
-        began: The start of the run, on the monotonic clock.
-        resident: The octets of memory after each round.
+        scenes: The number of cases by their first state.
+        said: The number of the server's performatives, by kind.
+        began: The start of the hunt on the monotonic clock.
+        resident: The memory in bytes after each round.
     """
 
     cases: int = 0
@@ -130,7 +126,7 @@ class World:
         self._kept = kept()
 
     async def trip(self) -> None:
-        """Send a message from the probe to itself.
+        """Let the probe send a message to itself.
 
         Raises:
             WrongError: The server did not serve the probe.
@@ -157,10 +153,10 @@ class World:
         self._trips += 1
 
     async def settle(self) -> None:
-        """Wait until only the probe is connected, and check that nothing of other clients is left.
+        """Wait until only the probe is connected, and check that nothing is left of the other peers.
 
         Raises:
-            WrongError: A connection, or an object of one, is left.
+            WrongError: An object or connection of another peer is left.
         """
         end = time.monotonic() + LIMIT_S
         while len(self.open.connections) > 1 or self.guarded.connections:
@@ -168,7 +164,7 @@ class World:
                 raise WrongError(
                     f"{len(self.open.connections) + len(self.guarded.connections) - 1} connections are left"
                 )
-            await asyncio.sleep(0.01)  # polls, because a listener does not report the end of a connection
+            await asyncio.sleep(0.01)  # the listeners do not signal the end of a connection
         await self.trip()
         left = kept() - self._kept
         if left > 0:
@@ -180,7 +176,7 @@ class World:
             raise WrongError(f"the queue manager knows {len(mine) - 1} connections that are gone")
 
     async def stop(self) -> None:
-        """Cut off all clients, and cancel pending deadlines, which would keep the server's objects alive."""
+        """Abort all connections, and cancel the timers, which would keep the world in memory."""
         self._probe.hang_up()
         for listener in (self.open, self.guarded):
             await listener.close()
@@ -199,12 +195,12 @@ def kept() -> int:
 
 
 def resident() -> int:
-    """Return the octets of memory that the process uses."""
+    """Return the process's memory in bytes."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4_096
 
 
 class _Log(logging.Handler):
-    """A log handler that collects errors."""
+    """A handler that collects logged errors."""
 
     def __init__(self, wrong: list[str]) -> None:
         super().__init__(logging.ERROR)
@@ -244,12 +240,12 @@ async def _world() -> AsyncIterator[World]:
 
 
 class Hunt:
-    """A run of the fuzzer, one case after the other.
+    """A sequence of cases.
 
     Args:
-        seed: The seed of all randomness; a case depends on it and on the case's number.
+        seed: The seed; a case depends only on the seed and the case's number.
         first: The number of the first case.
-        watch: Called with the number of each case before it begins.
+        watch: Called with the number of each case before the case begins.
     """
 
     def __init__(self, seed: int, *, first: int = 0, watch: Callable[[int], None] = lambda _: None) -> None:
@@ -259,7 +255,7 @@ class Hunt:
         self._watch = watch
 
     async def go(self, more: Callable[[Tally], bool]) -> None:
-        """Fuzz as long as a function returns True for the statistics.
+        """Run cases as long as `more` is true.
 
         Raises:
             WrongError: A check failed; the text names the case.
@@ -320,7 +316,7 @@ class Hunt:
                 peer.say(CLOSE)
                 peer.end()
             case 2:
-                await asyncio.sleep(0.002)  # real time, for work that the server does before the client ends
+                await asyncio.sleep(0.002)  # real time in which the server acts before the peer ends
                 peer.end()
             case _:
                 peer.end()
@@ -339,10 +335,10 @@ class Hunt:
 
 
 def hunt(seed: int, more: Callable[[Tally], bool], **options: Any) -> Tally:
-    """Fuzz on a new loop, and return the statistics.
+    """Run the hunt in a new event loop.
 
     Raises:
-        WrongError: A check failed; the text names the case.
+        WrongError: A check failed.
     """
     one = Hunt(seed, **options)
     loops.run(one.go(more), encrypted=False)

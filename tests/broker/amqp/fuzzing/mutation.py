@@ -1,4 +1,4 @@
-"""The changes that the fuzzer makes to frames: to values, to headers, to octets and to the order."""
+"""Changes of frames: of values, headers, bytes and order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_sdk.amqp import types
 
 
 def nested(depth: int, kind: int) -> bytes:
-    """Return an encoded value that is nested to a depth."""
+    """Return values nested in values, to a depth."""
     if kind == 0:
         return b"\x00\x53\x24" * depth + b"\x45"
     if kind == 1:
@@ -106,7 +106,7 @@ INTERESTING = (
 
 
 class Mutator:
-    """The mutator of frames.
+    """A changer of frames.
 
     Args:
         chance: The source of randomness.
@@ -118,7 +118,7 @@ class Mutator:
         """The share of frames that are changed: a low share also reaches the code after the parser."""
 
     def stream(self, frames: Sequence[Frame]) -> bytes:
-        """Return frames as octets, some of them changed."""
+        """Return frames as bytes, some of them changed."""
         parts = [self._frame(frame) for frame in frames]
         chance = self._chance
         if len(parts) > 1 and chance.random() < 0.1:
@@ -131,7 +131,7 @@ class Mutator:
         return octets
 
     def pieces(self, octets: bytes) -> list[bytes]:
-        """Return the octets in the pieces in which they are sent: at once, or cut at random places."""
+        """Return the pieces in which bytes are written: one piece, or several."""
         if self._chance.random() < 0.7 or len(octets) < 2:
             return [octets]
         cuts = sorted(self._chance.randrange(len(octets)) for _ in range(self._chance.choice((1, 2, 5))))
@@ -161,7 +161,7 @@ class Mutator:
         return struct.pack(">IBBH", size, offset, kind, channel) + performative + payload
 
     def _payload(self, payload: bytes) -> bytes:
-        """Return a message's sections with random changes."""
+        """Return changed sections of a message."""
         at, sections = 0, []
         while at < len(payload):
             tree = parse(payload[at:])
@@ -174,7 +174,7 @@ class Mutator:
         return b"".join(section.encode() for section in sections)
 
     def _change(self, tree: Node) -> None:
-        """Make one random change in a tree."""
+        """Make one change at a random place of a tree."""
         chance = self._chance
         node = chance.choice(list(tree.every()))
         kinds: tuple[Callable[[Node], None], ...] = (
@@ -214,7 +214,7 @@ class Mutator:
             node.lie_count = self._chance.choice((-1, 1, 2, 100, 2**31))
 
     def _fill(self, node: Node) -> None:
-        """Replace the octets of a plain value by others of the same length."""
+        """Replace a plain value by other bytes of the same length."""
         if node.octets:
             code, rest = node.octets[:1], node.octets[1:]
             node.octets = code + self._chance.choice(
@@ -222,7 +222,7 @@ class Mutator:
             )
 
     def _spoiled(self, octets: bytes) -> bytes:
-        """Return octets with some of them changed, removed, inserted or cut off."""
+        """Flip, remove or insert bytes, or cut off the end."""
         chance, data = self._chance, bytearray(octets)
         for _ in range(chance.choice((1, 1, 2, 8))):
             if not data:

@@ -1,4 +1,4 @@
-"""The states from which a case begins, and the frames by which a client reaches each state."""
+"""The states from which cases begin, and the client's exchanges with the server that lead to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A short fuzzing run with a fixed seed; `make fuzz` runs longer."""
+"""A small fixed part of the fuzzing; `make fuzz` does far more."""
 
 from __future__ import annotations
 

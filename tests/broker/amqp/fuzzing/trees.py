@@ -1,4 +1,4 @@
-"""Encoded AMQP values as trees that can be changed, and encoded in wrong ways that no encoder offers."""
+"""Encoded AMQP values as trees that the fuzzing can change, into values that no encoder writes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _WIDE = {0xC0: False, 0xC1: False, 0xD0: True, 0xD1: True}
 
 
 class Node(Struct):
-    """An encoded value.
+    """A value in a tree.
 
     Args:
-        octets: The encoding of a plain value; empty for a value with parts.
+        octets: The encoded bytes of a plain value; empty for a value with parts.
         code: The format code of a list or map; 0 for a described value.
-        parts: The parts of the value: a descriptor and a value, or the items.
-        lie_size: The number that is added to the encoded size.
-        lie_count: The number that is added to the encoded count of items.
+        parts: The descriptor and the value, or the items.
+        lie_size: The difference between the written and the true size.
+        lie_count: The difference between the written and the true number of items.
     """
 
     octets: bytes = b""
@@ -32,7 +32,7 @@ class Node(Struct):
     lie_count: int = 0
 
     def encode(self) -> bytes:
-        """Return the value as octets."""
+        """Return the value as bytes."""
         if self.octets:
             return self.octets
         inner = b"".join(part.encode() for part in self.parts)
@@ -45,14 +45,14 @@ class Node(Struct):
         return bytes((self.code | (0x10 if width > 1 else 0),)) + size.to_bytes(width) + count.to_bytes(width) + inner
 
     def every(self) -> Iterator[Node]:
-        """Yield this node and all nodes below it."""
+        """Return the value and all values in it."""
         yield self
         for part in self.parts:
             yield from part.every()
 
 
 def parse(octets: bytes) -> Node:
-    """Return the tree of a well-formed encoded value."""
+    """Return the tree of a well-formed value."""
     node, _ = _parse(octets, 0)
     return node
 

@@ -1,4 +1,4 @@
-"""A server for tests with hostile clients."""
+"""Fixture: a server for the tests of a module with hostile peers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from tests.broker.amqp.serving import Serving
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Serving]:
-    """Yield a server; at the end, check that it always served its probe and keeps nothing of other clients."""
+    """Provide a server; check at the end that it has served its probe, and that nothing of the other peers is left."""
     with besieged() as serving:
         yield serving

@@ -1,4 +1,4 @@
-"""Helpers for tests with hostile clients: a probe that must always be served, and readers of the server's errors."""
+"""Helpers for tests of hostile peers: a probe that the server must serve, and the server's last frames to a peer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 
 
 class Probe:
-    """A client with its own queue that sends and receives messages, one after the other, until it is stopped."""
+    """A client with a queue of its own that sends and receives one message after the other until it is stopped."""
 
     def __init__(self, port: int, *, header: bytes = PROTOCOL_HEADER) -> None:
         self._client = Raw(port, header=header)
@@ -74,7 +74,7 @@ class Probe:
             if seen.code == TRANSFER:
                 self._client.settle(seen.at(1))
                 received = True
-        self.trips += 1  # the test's thread reads this
+        self.trips += 1  # the test's thread reads the count
         self.slowest_s = max(self.slowest_s, time.monotonic() - began)
 
     def _run(self) -> None:
@@ -85,7 +85,7 @@ class Probe:
             self.failure = error
 
     def stop(self) -> None:
-        """Stop the probe, after one more message, and check that the server has always served it."""
+        """Stop the probe, and check that the server has served it and completes at least one more round trip."""
         so_far = self.trips
         until(lambda: self.trips > so_far + 1 or not self._thread.is_alive(), "the probe has been served again")
         self.close()
@@ -113,9 +113,9 @@ def besieged(
     security: Security = Security(),  # noqa: B008  as above
     idle_timeout_ms: int = 60_000,
 ) -> Iterator[Serving]:
-    """Yield a server with a probe; at the end, check that it served the probe and keeps nothing of other clients."""
+    """Run a server during the block; check that it serves the probe and keeps nothing of the other peers."""
     with serving(limits=limits, security=security, idle_timeout_ms=idle_timeout_ms) as server:
-        before = kept()  # counted before the probe starts, because counting delays the server
+        before = kept()  # counting blocks the server, so it must not happen during the probe's trips
         probe = Probe(server.port)
         try:
             yield server
@@ -127,7 +127,7 @@ def besieged(
 
 
 def last_words(client: Raw) -> Seen | None:
-    """Return the server's close, or None if the server closes the socket without one."""
+    """Return the server's Close, or None if it sends none; check that the server ends the connection."""
     said: Seen | None = None
     while True:
         try:
@@ -141,14 +141,14 @@ def last_words(client: Raw) -> Seen | None:
 
 
 def closed_with(client: Raw) -> str:
-    """Return the condition of the server's close."""
+    """Return the error condition of the server's Close; check that the server ends the connection."""
     said = last_words(client)
     assert said is not None, "the server hung up without a close"
     return said.error()[0]
 
 
 def ended_with(client: Raw, code: int) -> str:
-    """Return the condition of the server's next detach or end."""
+    """Return the error condition of the server's next Detach or End."""
     said = client.wait(code)
     return said.error(2 if code == DETACH else 0)[0]
 

@@ -1,4 +1,4 @@
-"""Tests with octets that are not AMQP, and with invalid frames: the server closes the connection with an error."""
+"""Tests with invalid bytes and malformed frames: the server closes the connection with the reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOT_ALLOWED = "amqp:not-allowed"
 
 
 def nested(depth: int) -> bytes:
-    """Return lists nested to a depth, in the encoding with wide sizes."""
+    """Return `depth` nested lists, each in the wide encoding."""
     value = b"\x45"
     for _ in range(depth):
         value = types.compound((value,))
@@ -44,12 +44,12 @@ def nested(depth: int) -> bytes:
 
 
 def described(depth: int) -> bytes:
-    """Return a described value whose value is a described value, and so on to a depth."""
+    """Return `depth` nested described values."""
     return b"\x00\x53\x01" * depth + b"\x40"
 
 
 def descriptors(depth: int) -> bytes:
-    """Return a described value whose descriptor is a described value, and so on to a depth."""
+    """Return a described value with `depth` nested described descriptors."""
     return b"\x00" * depth + b"\x40" * (depth + 1)
 
 

@@ -1,4 +1,4 @@
-"""Tests of logins that fail."""
+"""Tests of all kinds of failed logins."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ USERS = Users({"alice": keys_of("secret", 4_096), "bob": keys_of("hidden", 4_096
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Serving]:
-    """Yield a server on which all clients must log in."""
+    """Provide a server that requires a login."""
     with serving(security=Security(USERS), limits=AmqpLimits(login_ms=2_000)) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def encrypted() -> Iterator[Serving]:
-    """Yield a server that uses TLS."""
+    """Provide a server with TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / "certificate.pem", CERTIFICATES / "key.pem")
     with serving(security=Security(tls=context), limits=AmqpLimits(login_ms=2_000)) as server:
@@ -42,7 +42,7 @@ def encrypted() -> Iterator[Serving]:
 
 
 def hung_up(client: socket.socket) -> bool:
-    """Tell whether the server has closed the connection."""
+    """Check whether the server has ended the connection."""
     try:
         return client.recv(1) == b""
     except ConnectionResetError:
@@ -51,7 +51,7 @@ def hung_up(client: socket.socket) -> bool:
 
 @contextmanager
 def within_tls(server: Serving) -> Iterator[ssl.SSLSocket]:
-    """Yield a connection after its TLS handshake, on which no AMQP was sent yet."""
+    """Open a connection after its TLS handshake, without any AMQP bytes."""
     context = ssl.create_default_context(cafile=CERTIFICATES / "certificate.pem")
     context.check_hostname = False
     with (
@@ -67,7 +67,7 @@ def plain(user: str, password: str) -> bytes:
 
 
 def login(server: Serving, user: str, password: str) -> tuple[Raw, int]:
-    """Log in with PLAIN; return the client and the code of the outcome."""
+    """Log in, and return the client and the code of the SASL outcome."""
     client = Raw(server.port, header=SASL_HEADER)
     client.wait(0x40)
     client.raw(plain(user, password))
@@ -96,7 +96,7 @@ def test_many_wrong_passwords_keep_nobody_from_coming_in_with_the_right_one(guar
 
 
 class HeldUsers(Users):
-    """Users whose password checks last until the test ends them, and a record of the checked names in order."""
+    """Users whose password checks wait until the test releases them, in the order of their arrival."""
 
     def __init__(self) -> None:
         super().__init__({"alice": keys_of("secret", 4_096), "bob": keys_of("hidden", 4_096)})
@@ -111,7 +111,7 @@ class HeldUsers(Users):
 
 @contextmanager
 def asking(server: Serving, user: str, password: str) -> Iterator[Raw]:
-    """Yield a client that has sent its password and has no outcome yet."""
+    """Connect a client that has sent its password."""
     with Raw(server.port, header=SASL_HEADER) as client:
         client.wait(0x40)
         client.raw(plain(user, password))
@@ -259,7 +259,7 @@ def test_what_is_no_tls_on_a_tls_port_is_hung_up_on(encrypted: Serving, octets: 
             while client.recv(1_000):
                 pass
         except ConnectionResetError:
-            pass  # the server may also cut the connection
+            pass  # the server ends this connection, too
 
 
 def test_half_a_handshake_is_cut_off_after_its_time(encrypted: Serving) -> None:
@@ -323,7 +323,7 @@ def test_what_comes_in_many_pieces_of_tls_at_once_is_read_in_full(encrypted: Ser
 
         secure.write(PROTOCOL_HEADER)
         line.sendall(going.read())
-        assert hear() == PROTOCOL_HEADER  # so that later output does not come with the end of the handshake
+        assert hear() == PROTOCOL_HEADER  # from here on no bytes arrive with the handshake's end
         begin = performative(0x11, types.null(), types.uint(0), types.uint(9), types.uint(9))
         for piece in (frame(performative(0x10, types.string("many"))), *[frame(b"")] * 20, frame(begin)):
             secure.write(piece)

@@ -1,4 +1,4 @@
-"""Tests with clients that use up sockets, sessions, links, memory or time."""
+"""Tests of peers that use up sockets, sessions, links, memory or time."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ MEGABYTE = 1 << 20
 
 
 def descriptors() -> int:
-    """Return the number of files and sockets that this process has open."""
+    """Return the number of open files and sockets of this process."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def resident() -> int:
-    """Return the octets of memory that this process uses."""
+    """Return the memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4_096
 
 
@@ -122,7 +122,7 @@ def test_a_flood_of_sessions_begun_and_ended_leaves_nothing() -> None:
 
 @contextmanager
 def filled(server: Serving, queue: str) -> Iterator[None]:
-    """Put a hundred megabytes on a queue, and keep the sender connected during the ``with`` block."""
+    """Fill a queue with a hundred megabytes; their sender stays connected during the block."""
     with raw(server, container="writer") as writer:
         writer.attach("in", SENDER, 0, target=target(queue))
         writer.wait(0x13)
@@ -192,7 +192,7 @@ def test_a_writer_of_one_octet_at_a_time_is_served_like_any_other() -> None:
     with besieged() as server, Raw(server.port, header=b"") as client:
         for octet in PROTOCOL_HEADER + octets:
             client.raw(bytes((octet,)))
-            time.sleep(0.01)  # real time, so that each octet arrives in its own piece
+            time.sleep(0.01)  # a pause in real time, so that each byte arrives alone
         client.wait(OPEN)
         client.close()
 
@@ -204,7 +204,7 @@ def test_a_writer_of_one_octet_a_second_does_not_get_through_its_login() -> None
                 client.raw(bytes((octet,)))
             except (BrokenPipeError, ConnectionResetError):
                 break
-            time.sleep(1)  # real time, because the server's time limit is real
+            time.sleep(1)  # the server's time limit runs in real time
         else:
             raise AssertionError("nobody has cut off a writer that takes eight seconds for a header")
 
@@ -238,13 +238,13 @@ def test_a_peer_that_wants_a_sign_of_life_every_millisecond_is_refused() -> None
 
 
 class _Heap(ctypes.Structure):
-    """The heap statistics of glibc (mallinfo2)."""
+    """The result of glibc's mallinfo2."""
 
     _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "a", "b", "c", "d", "e", "f", "used", "free", "g")]
 
 
 def heap() -> int:
-    """Return the octets that C code has allocated and not freed."""
+    """Return the bytes that C code has allocated and not freed."""
     libc = ctypes.CDLL(None)
     tell = getattr(libc, "mallinfo2", None)
     if tell is None:

@@ -1,4 +1,4 @@
-"""Tests with valid frames in a wrong order: links, credit, windows, settlements and units of work."""
+"""Tests with well-formed frames in a wrong order: links, credit, windows, settlements and units of work."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_senders_own_count_does_not_make_credit(server: Serving) -> None:
 def test_a_producer_that_ignores_credit_is_detached() -> None:
     with besieged(limits=AmqpLimits(credit=10)) as server, raw(server) as client:
         client.attach("in", SENDER, 0, target=target("IGNORED"))
-        # Sent in one piece, so that the server does not give more credit in between.
+        # All in one write, so that the server does not give more credit in between.
         client.raw(b"".join(transfer(number) for number in range(40)))
         assert ended_with(client, DETACH) == "amqp:link:transfer-limit-exceeded"
         client.raw(b"".join(transfer(number) for number in range(40, 80)))
@@ -201,7 +201,7 @@ def test_nothing_is_left_of_links_that_end_for_what_their_transfers_lack(server:
     for hangs_up in (True, False) * 10:
         with raw(server) as client:
             client.attach("in", SENDER, 0, target=target("LACKS"))
-            for number in range(20):  # the client does not read the answers
+            for number in range(20):  # the client does not read the server's frames
                 fields[1] = types.uint(number)
                 client.say(TRANSFER, *fields, payload=b"x" * 1_000)
                 client.say(TRANSFER, types.uint(0), types.uint(number))
@@ -211,7 +211,7 @@ def test_nothing_is_left_of_links_that_end_for_what_their_transfers_lack(server:
 
 
 def delivered(client: Raw, queue: str) -> int:
-    """Send a queue's first message on link 0, and receive it on link 1; return the delivery's number."""
+    """Send a first message to a queue on link 0, receive it on link 1, and return its delivery id."""
     client.attach("in", SENDER, 0, target=target(queue))
     client.attach("out", RECEIVER, 1, source=source(queue))
     client.credit(1, 10)
@@ -238,7 +238,7 @@ def test_settling_again_while_the_first_is_being_stored_is_settling_once(server:
         client.settle(number, settled=False)
         client.settle(number, settled=settled)
         client.settle(number, settled=True)
-        client.begin(1)  # the server's begin shows that it has handled the settlements
+        client.begin(1)  # the answer shows that the settlements have arrived
         server.do(go_on)
         client.transfer(1, message("two"), 0)
         client.settle(client.wait(TRANSFER).at(1))

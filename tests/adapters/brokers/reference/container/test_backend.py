@@ -1,4 +1,4 @@
-"""The backend reference-container: who is hurt from inside shares a container, who is killed has one of his own."""
+"""Tests of the backend reference-container: scenarios with a kill get a container of their own, others share one."""
 
 from __future__ import annotations
 

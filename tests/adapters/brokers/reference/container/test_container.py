@@ -1,4 +1,4 @@
-"""The reference broker's image: what it is allowed, what it says, and how it ends."""
+"""Tests of the reference broker's image: permissions, output, health and end."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ class TestWithDocker:
 
 
 def execute(broker: ReferenceBrokerContainer, program: str) -> tuple[int, str]:
-    """Run a line of Python in the container."""
+    """Run a Python program in the container, and return its exit code and output."""
     result: Any = broker.get_wrapped_container().exec_run(["python", "-c", program])
     return int(result.exit_code), result.output.decode().strip()
 
 
 def health(broker: ReferenceBrokerContainer) -> str:
-    """What Docker thinks of it."""
+    """Return Docker's health status of the container."""
     container = broker.get_wrapped_container()
     container.reload()
     return str(container.attrs["State"]["Health"]["Status"])

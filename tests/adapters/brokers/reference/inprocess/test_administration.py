@@ -1,4 +1,4 @@
-"""The reference broker's administration: what passes from the port to the core and back."""
+"""Tests of the reference broker's administration through the adapter's port."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def session(of: ReferenceInstance) -> object:
 
 
 def sent(of: ReferenceInstance, key: str, delay_ms: int = 0) -> str:
-    """Send to the queue Q; the message's id as its sender was shown it."""
+    """Send to the queue Q, and return the message id that the sender sees."""
     producer = value(session(of).producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
     value(producer.set(Setting.DELAY, delay_ms))  # type: ignore[attr-defined]  # as above
     answer = value(producer.send(Draft(key=key, body=f"{key} body", properties={"n": 1})))  # type: ignore[attr-defined]  # as above

@@ -149,7 +149,7 @@ def test_a_write_that_waits_keeps_its_sender_waiting_until_it_is_healed() -> Non
     value(actor.send("k"))
     assert of.clock.monotonic_ns() >= began + 7 * 10**9
     assert injection.wait() == (began, began + 7 * 10**9)
-    injection.heal()  # again: nothing is left to end
+    injection.heal()  # a second heal does nothing
     assert injection.wait() == (began, began + 7 * 10**9)
 
 

@@ -1,4 +1,4 @@
-"""The reference broker as several queue managers."""
+"""Tests of the reference broker as several queue managers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def members(topology: Topology) -> ReferenceInstance:
-    """Two queue managers."""
+    """Return an instance with two queue managers."""
     made = ReferenceBackend(store="memory").provision(Needs(topology=topology))
     assert isinstance(made, ReferenceInstance)
     return made

@@ -1,4 +1,4 @@
-"""The backend reference-server: processes that are started, administered and hurt."""
+"""Tests of the backend reference-server: its processes, their administration and their faults."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def own(backend: ReferenceServerBackend) -> Iterator[ServerInstance]:
 
 
 def send(instance: ServerInstance, key: str) -> None:
-    """A persistent message of the kit to the queue."""
+    """Send a persistent message with a key to the queue."""
     assert isinstance(try_to_send(instance, key), Ok)
 
 
 def try_to_send(instance: ServerInstance, key: str) -> Outcome[Sent]:
-    """The same, which may be refused."""
+    """Send a persistent message with a key to the queue, and return the outcome."""
     connection = next(iter(instance.clients().values())).connect(instance.endpoint("amqp"))
     assert isinstance(connection, Ok)
     session = connection.value.session(AckMode.AUTO)

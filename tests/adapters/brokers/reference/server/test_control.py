@@ -1,4 +1,4 @@
-"""The store of a server that the kit hurts."""
+"""Tests of the faults that the kit injects into a server's store."""
 
 from __future__ import annotations
 
