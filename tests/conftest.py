@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import pytest
 
 try:
     from hypothesis import settings
-except ImportError:  # a base install, whose pytest comes by here when it is started at the clone's root
+except ImportError:  # a base install without hypothesis, whose pytest also reads this file
     settings = None
 
 if settings is not None:
-    # A busy machine is no failure: no example is timed.
+    # Examples have no time limit, so that a busy machine causes no failure.
     settings.register_profile("untimed", deadline=None)
     settings.load_profile("untimed")
-    # What tries more on demand: `--hypothesis-profile=thorough`.
+    # More examples on demand: `--hypothesis-profile=thorough`.
     settings.register_profile("thorough", deadline=None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # So a shell starts what it puts into the background; there are tests that press Ctrl-C.
+    # A shell starts background processes with SIGINT ignored, and some tests send Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # What the tests do themselves is counted; to count in each process that they start takes minutes and adds little.
+    # Coverage counts only this process: counting in each started process takes minutes and adds little.
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 _TOGETHER = (
@@ -45,10 +45,10 @@ _TOGETHER = (
 
 @pytest.fixture(scope="session", autouse=True)
 def _runs_within_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let no run that a test starts tidy the folder that all of a user's pytest runs share.
+    """Give the pytest runs that tests start a temporary folder of their own.
 
-    Two runs that tidy it at a time put locks into what the other removes; pytest warns then, and a warning is an error
-    here.
+    Otherwise several runs clean the folder that all of a user's pytest runs share, and remove each other's locks.  Then
+    pytest warns, and a warning is an error here.
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PYTEST_DEBUG_TEMPROOT", str(tmp_path_factory.mktemp("runs")))
@@ -57,7 +57,7 @@ def _runs_within_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPa
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """Have tests that share something run on one worker."""
+    """Run tests that share a resource on one worker."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters

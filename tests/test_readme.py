@@ -1,4 +1,4 @@
-"""What README and the pages beside it show works as it stands there."""
+"""Tests that the examples of README and the pages of docs work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_readme_has_examples_and_commands() -> None:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What an installation tells of the project's drivers, for a clone that nobody has installed."""
+    """Provide a folder with the metadata of the project's drivers, for a checkout that is not installed."""
     folder = tmp_path_factory.mktemp("installed")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     points = [

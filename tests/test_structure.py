@@ -1,4 +1,4 @@
-"""The house stays one that a newcomer can read: no module needs itself, and no folder is a heap."""
+"""Tests of the code's structure: no import cycles, and no crowded folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def imports() -> dict[str, set[str]]:
-    """What each module imports, for its types only as well."""
+    """Return the imports of each module, type-checking imports included."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     return {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
 

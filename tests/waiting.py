@@ -1,4 +1,4 @@
-"""Waiting for what another thread must do: never a fixed time, always a condition and a deadline."""
+"""Waiting for another thread, by a condition and a time limit, never for a fixed time."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ _STILL_S = 0.5
 
 
 def until(reached: Callable[[], bool], what: str, limit_s: float = LIMIT_S) -> None:
-    """Wait for something that must come.
+    """Wait for a condition that must become true.
 
     Args:
-        reached: Whether it is there.
-        what: What it is, for who reads that it did not come.
-        limit_s: How long it may take, in seconds.
+        reached: The condition.
+        what: The condition in words, for the error message.
+        limit_s: The time limit in seconds.
     """
     end = time.monotonic() + limit_s
     while not reached():
         assert time.monotonic() < end, f"not within {limit_s} s: {what}"
-        time.sleep(_PAUSE_S)  # the other thread needs the interpreter
+        time.sleep(_PAUSE_S)  # gives the interpreter to the other thread
 
 
 def until_still(count: Callable[[], int], what: str, limit_s: float = LIMIT_S) -> int:
-    """Wait until something has begun and then does not go on, of which nothing tells but that no more comes.
+    """Wait until a count has begun to grow and then stops, when nothing else signals the end.
 
     Args:
-        count: How far it is; 0 until it begins.
-        what: What it is, for who reads that it did not stop.
-        limit_s: How long it may take, in seconds.
+        count: Returns the count; 0 until the growth begins.
+        what: The count in words, for the error message.
+        limit_s: The time limit in seconds.
 
     Returns:
-        How far it got.
+        The final count.
     """
     last, since = 0, time.monotonic()
 

@@ -21,7 +21,7 @@ def _xid(name: str) -> bytes:
 
 
 def _work(one: Client, name: str, unit: int) -> bytes:
-    """Run and end a branch that has received a message and sent two, of which one is delayed; return its xid."""
+    """Let a branch receive a message and send two, one of them delayed; end its work, and return the xid."""
     xid = _xid(name)
     one.submit(driver.Begin(one.token(), 1, unit, xid))
     one.submit(driver.Enlist(one.token(), 3, one.held(3, 1), unit))
@@ -104,7 +104,7 @@ def clients_that_are_lost(story: Story) -> None:
 
 
 def several_over_kills(story: Story) -> None:
-    """Run several branches over kills: two on two queues, one that commits in one phase, and one left unresolved."""
+    """Prepare branches on two queues, commit one in one phase and leave another, over kills."""
     one = _begun(story, "one")
     one.submit(driver.OpenSender(one.token(), 1, 4, OTHER))
     one.put("on another queue", 4)

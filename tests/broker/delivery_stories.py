@@ -210,7 +210,7 @@ def two_restarts(story: Story) -> None:
 
 
 def bodies_over_a_restart(story: Story) -> None:
-    """Store non-ASCII, large and binary bodies for a queue and a subscriber, over a restart; roll a unit back."""
+    """Store a non-ASCII and a large body on a queue and for an inactive subscriber; roll a unit of work back."""
     one, two = story.client("one"), story.client("two", "two")
     two.listen(3, TOPIC, DURABLE, "d")
     two.close(3)

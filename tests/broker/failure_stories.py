@@ -76,7 +76,7 @@ class Office:
 
 
 class Sender:
-    """A sender of delayed messages that ask for reports."""
+    """A sender of delayed messages with report options."""
 
     def __init__(self, story: Story) -> None:
         self._story = story

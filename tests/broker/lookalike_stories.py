@@ -1,4 +1,4 @@
-"""Stories about names, patterns and defaults that are easily confused: part of the tour of every defect."""
+"""Stories of names, topic patterns and defaults that are easily confused: part of every defect's tour."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGE = 100_000
 
 
 def patterns(story: Story) -> None:
-    """Subscribe to a topic and to two patterns that match it."""
+    """Tell of subscriptions to a topic and to two patterns that match it."""
     one = story.client("one")
     for link, pattern in enumerate(("#", "+"), 3):
         one.listen(link, Address(AddressKind.TOPIC, pattern))
@@ -33,7 +33,7 @@ def patterns(story: Story) -> None:
 
 
 def almost_one_client(story: Story) -> None:
-    """Connect two clients whose ids differ only in case, and two clients that share subscriptions of one name."""
+    """Tell of two clients whose ids differ only in case, and two that share subscriptions of one name."""
     for client in ("Ann", "ann"):
         one = story.client(client, client)
         one.listen(3, TOPIC, DURABLE, "news")
@@ -43,7 +43,7 @@ def almost_one_client(story: Story) -> None:
 
 
 def taken_from_between(story: Story) -> None:
-    """Take the first and the third of three messages in a unit of work."""
+    """Tell how a unit of work takes the first and the third of three messages."""
     one = story.client("one")
     for number in range(3):
         one.put(f"m{number}", priority=4 if number == 1 else 9)
@@ -73,7 +73,7 @@ def given_back_over_a_restart(story: Story) -> None:
 
 
 def chosen_by_the_sender(story: Story) -> None:
-    """Send with a queue's DEFPSIST and with the sender's mode, and share a subscription in two qualities of service."""
+    """Tell of a queue's DEFPSIST and a sender's mode, and two sharers of different qualities."""
     office, one = Office(story), story.client("one")
     office.do(DefineObject(kind=Kind.QLOCAL, name="KEEPS", attributes={"DEFPSIST": "YES"}))
     send(one, "KEEPS", "light", delay_ms=0, durable=False)
@@ -84,7 +84,7 @@ def chosen_by_the_sender(story: Story) -> None:
 
 
 def selecting(story: Story) -> None:
-    """Run two consumers with selectors, one of which starts after a message was sent."""
+    """Tell of two consumers with selectors; one of them opens after a message was sent."""
     one = story.client("one")
     send(one, "Q", "old", delay_ms=0, creation_ms=1)
     for link in (3, 4):

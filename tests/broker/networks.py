@@ -1,4 +1,4 @@
-"""Several connected queue managers, with administrators and clients, for tests."""
+"""A test world of several queue managers, with administrators and clients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 
 class Administrator:
-    """A peer that sends only administrative commands."""
+    """A peer of a queue manager that only administers."""
 
     def __init__(self, world: World, manager: QueueManager) -> None:
         self.world = world
@@ -35,31 +35,31 @@ class Administrator:
         world.run()
 
     def ask(self, change: Change) -> Answer:
-        """Send a command, and return the queue manager's answer."""
+        """Ask for a change, and return the queue manager's answer."""
         self.manager.handle(Administer(self.number, len(self.answers), change))
         self.world.run()
         return self.answers[-1]
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Record the answer to a command."""
+        """Keep the answer."""
         self.answers.append(answer)
         if sent is not None:
             sent()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Fail, because an administrator has no receivers."""
+        """Do nothing: an administrator has no links."""
         raise AssertionError(delivery)
 
     def close_link(self, closed: CloseLink) -> None:
-        """Fail, because an administrator has no links."""
+        """Do nothing: an administrator has no links."""
         raise AssertionError(closed)
 
     def lost(self, why: Refused) -> None:
-        """Do nothing at the end of the queue manager."""
+        """Note that the queue manager has gone."""
 
 
 class World:
-    """Several connected queue managers with one virtual clock."""
+    """The queue managers of one network, with a clock."""
 
     def __init__(
         self, topology: Topology, names: tuple[str, ...] = ("QM1", "QM2"), platform: Platform = "distributed"
@@ -75,11 +75,11 @@ class World:
         self.runner.run_until(lambda: False, self.runner.clock.monotonic_ns() + span_ms * MS)
 
     def now_ms(self) -> int:
-        """Return the time, in milliseconds since the epoch."""
+        """Return the time in milliseconds since the epoch."""
         return self.runner.clock.wall_ns() // MS
 
     def ask(self, member: str, change: Change) -> Answer:
-        """Send an administrator's command to a member, and return the answer."""
+        """Ask a queue manager for a change, and return its answer."""
         return Administrator(self, self.members[member]).ask(change)
 
     def define(self, member: str, name: str, **attributes: str | int) -> None:
@@ -88,18 +88,18 @@ class World:
         assert answer.refused is None, answer.refused
 
     def depth(self, member: str, name: str) -> int:
-        """Return the CURDEPTH of a member's queue."""
+        """Return the CURDEPTH of a queue."""
         (shown,) = self.ask(member, changes.DisplayObjects(kinds=(Kind.QLOCAL,), name=name)).value or ()
         assert isinstance(shown, Definition)
         return shown.number("CURDEPTH")
 
     def line(self, member: str, *, receives: Address | None = None, sends: Address | None = None) -> Line:
-        """Connect a client to a member, with a sender on link 1 or a receiver on link 2."""
+        """Return a client of a queue manager, with a sender 1 or a receiver 2."""
         return Line(self, member, receives, sends)
 
 
 class Line:
-    """A client's wire to one member, and the events that the client has received."""
+    """A wire to one queue manager, and its events."""
 
     def __init__(self, world: World, member: str, receives: Address | None, sends: Address | None) -> None:
         self.world = world
@@ -135,7 +135,7 @@ class Line:
         self.world.run()
 
     def send(self, body: str, *, delay_ms: int = 0, durable: bool = True, unit: int | None = None) -> Refused | None:
-        """Send a message; return the refusal, or None if it was accepted."""
+        """Send a message, and return the refusal, or None."""
         due_ms = self.world.now_ms() + delay_ms if delay_ms else None
         token = self.token()
         message = Message(message_id=body, body=body, durable=durable, delivery_time_ms=due_ms)
@@ -146,7 +146,7 @@ class Line:
         return outcome.refused if isinstance(outcome, driver.Failed) else None
 
     def sender_refused(self, to: Address) -> Refused | None:
-        """Try to open a sender; return the refusal, or None if it was opened."""
+        """Try to open a sender, and return the refusal, or None."""
         token = self.token()
         self.submit(driver.OpenSender(token, 1, 7, to))
         (outcome,) = [
@@ -155,14 +155,14 @@ class Line:
         return outcome.refused if isinstance(outcome, driver.Failed) else None
 
     def arrived(self) -> list[driver.Arrived]:
-        """Return all messages that have arrived so far."""
+        """The received messages so far."""
         return [event for event in self.events if isinstance(event, driver.Arrived)]
 
     def bodies(self) -> list[str]:
-        """Return the bodies of all messages that have arrived so far."""
+        """The bodies of the received messages."""
         return [str(one.message.body) for one in self.arrived()]
 
     def accept(self) -> None:
-        """Accept all messages that have arrived so far."""
+        """Accept all received messages."""
         for one in self.arrived():
             self.submit(driver.Settle(self.token(), 2, (one.delivery,), driver.Outcome.ACCEPTED))

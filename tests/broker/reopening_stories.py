@@ -1,4 +1,4 @@
-"""Stories about subscriptions that are opened again, omit their own messages, or match several topics."""
+"""Stories of subscriptions that are opened again, have noLocal, or match several topics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _leave_out_own(client: Client, link: int, name: str | None = None) -> None:
 
 
 def opened_again(story: Story) -> None:
-    """Close only the link of a durable subscription, before and after a restart; another client has a namesake."""
+    """Tell of a durable subscription that is reopened, over a restart, and of another client's of the same name."""
     ann = story.client("ann", "ann")
     ann.listen(3, TOPIC, DURABLE, "news")
     ann.close(3)
@@ -45,7 +45,7 @@ def opened_again(story: Story) -> None:
 
 
 def without_their_own(story: Story) -> None:
-    """Subscribe without the connection's own messages, also over a restart."""
+    """Tell of subscribers with noLocal, over a restart."""
     one, other = story.client("one", "one"), story.client("other", "other")
     _leave_out_own(one, 3)
     _leave_out_own(one, 4, "kept")
@@ -61,7 +61,7 @@ def without_their_own(story: Story) -> None:
 
 
 def nested(story: Story) -> None:
-    """End a subscription to a topic, beside a subscription to the topics below it."""
+    """Tell of a subscriber to a topic that leaves, while another subscribes to the topics below."""
     one = story.client("one")
     one.listen(3, Address(AddressKind.TOPIC, "T"))
     one.listen(4, Address(AddressKind.TOPIC, "T/#"))
@@ -72,7 +72,7 @@ def nested(story: Story) -> None:
 
 
 def refused_for_one(story: Story) -> None:
-    """Publish a message of which one durable subscription cannot take a copy, with and without a dead-letter queue."""
+    """Tell of a publication to a full durable subscription, without a dead-letter queue."""
     office, one = Office(story), story.client("one", "one")
     office.do(DefineObject(kind=Kind.TOPIC, name="T", attributes={"TOPICSTR": "T", "PMSGDLV": "ALLDUR"}))
     office.dead_letters("")
@@ -84,7 +84,7 @@ def refused_for_one(story: Story) -> None:
 
 
 def two_objects_up(story: Story) -> None:
-    """Publish below three topic objects, of which only the highest defines DEFPSIST."""
+    """Tell of DEFPSIST at the third topic object above a topic; the two objects in between have ASPARENT."""
     office, one = Office(story), story.client("one")
     for name, said in (("A", "YES"), ("A/B", "ASPARENT"), ("A/B/C", "ASPARENT")):
         attributes: dict[str, Value] = {"TOPICSTR": name, "DEFPSIST": said}

@@ -1,4 +1,4 @@
-"""Stories about messages that return, or do not, after rollbacks, lost consumers and restarts."""
+"""Stories of returned messages: by units of work, by consumers, after lost connections and restarts."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def taken_from_two_queues(story: Story) -> None:
 
 
 def on_the_wire(story: Story) -> None:
-    """Trace the frames of a client that gets deliveries in both qualities of service and accepts them."""
+    """Tell of the frames of deliveries in both qualities of service, and of acceptances, as a client traces them."""
     sender = story.client("sender")
     for ttl_ms in (0, HOUR):
         for settled in (True, False):
@@ -107,7 +107,7 @@ def on_the_wire(story: Story) -> None:
 
 
 def namesakes(story: Story) -> None:
-    """Unsubscribe a subscription that the client does not have, but another client does."""
+    """Tell how a client removes a subscription that it does not have; another client has one of that name."""
     owner = story.client("owner", "owner")
     owner.listen(3, TOPIC, DURABLE, "news")
     owner.close()

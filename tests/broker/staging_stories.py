@@ -130,7 +130,7 @@ def last_place(story: Story) -> None:
 
 
 def not_let_go(story: Story) -> None:
-    """Let the store refuse the cancelling of a staged message."""
+    """Tell how the store refuses an administrator's get of a staged message."""
     office, one = Office(story), story.client("one")
     office.define("Q")
     send(one, "Q", "kept", delay_ms=500)

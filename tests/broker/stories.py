@@ -1,4 +1,4 @@
-"""The queue managers and clients of the stories in the tour of every defect."""
+"""The world and the clients of the stories, which are the tour of every defect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DURABLE, SHARED, SHARED_DURABLE = "durable", "shared", "shared durable"
 
 
 class Log(list[driver.DriverEvent]):
-    """A list of a client's events, which also records each event in the story."""
+    """A log that adds a connection's events to the story."""
 
     def __init__(self, story: Story, name: str) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Log(list[driver.DriverEvent]):
 
 
 class Story(World):
-    """Queue managers with a defect, and a record of all that clients, administrators and stores saw, with the time."""
+    """A world with a defect, and a record of all events with their times."""
 
     def __init__(self, defect: Defect | None) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Story(World):
         names: tuple[str, ...] = ("ASSAY",),
         platform: Platform = "distributed",
     ) -> None:
-        """Start other queue managers; the first one is the default for clients and administrators."""
+        """Go on with other queue managers; the first is the default of the other methods."""
         stores = {name: MemoryStore() for name in names}
         for store in stores.values():
             store.observe(lambda operation, records: self.note(operation, repr(records)))
@@ -68,7 +68,7 @@ class Story(World):
     def client(
         self, name: str, client_id: str | None = None, user: str | None = None, member: str | None = None
     ) -> Client:
-        """Connect a client with session 1, sender 1 (to a queue) and sender 2 (to a topic)."""
+        """Return a client with a session 1 and senders 1 (queue) and 2 (topic)."""
         login = None if user is None else Login(user, user)
         url = f"in-process://{member or self.queue_manager.name}"
         line = Client(self, Target(url=url, client_id=client_id, login=login), Log(self, name))
@@ -81,7 +81,7 @@ class Story(World):
 
 
 class Client(Line):
-    """A client's wire with short methods."""
+    """A client's connection with short methods for stories."""
 
     def listen(
         self,

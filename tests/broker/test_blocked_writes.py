@@ -1,4 +1,4 @@
-"""Tests of a store that blocks writes for one queue: dependent answers wait, and the order of writes stays."""
+"""Tests of a store whose write for one queue waits: dependent answers wait, and the order of writes stays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECOND = "SYSTEM.MANAGED.DURABLE.2"
 
 @pytest.fixture
 def world() -> World:
-    """Return a broker with two durable subscriptions without receivers."""
+    """Provide a broker with two inactive durable subscriptions."""
     made = World()
     for name in ("first", "second"):
         line = made.connect(name)

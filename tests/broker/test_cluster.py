@@ -1,4 +1,4 @@
-"""Tests of clusters, in which a queue of one name has instances on several queue managers."""
+"""Tests of clusters: one queue name with instances on several queue managers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOMES = ("QM2", "QM3")
 
 
 def cluster(defbind: str) -> World:
-    """Return a cluster in which QM2 and QM3 have the queue and QM1 does not."""
+    """Return a cluster of QM1, QM2 and QM3; QM2 and QM3 have the queue."""
     world = World("cluster", ("QM1", *HOMES))
     for member in HOMES:
         world.define(member, ORDERS.name, CLUSTER="C", DEFBIND=defbind)

@@ -61,14 +61,14 @@ Seen = list[tuple[int, str, str]]
 
 
 def told(tell: Callable[[Story], None], defect: Defect | None) -> Seen:
-    """Run a story with a defect; return all that was seen, in order."""
+    """Return the events of one story, in order."""
     story = Story(defect)
     tell(story)
     return story.seen
 
 
 def tour(defect: Defect | None) -> list[Seen]:
-    """Run every story once with a defect; return all that was seen in each."""
+    """Return the events of all stories."""
     return [told(tell, defect) for tell in STORIES]
 
 

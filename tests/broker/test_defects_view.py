@@ -1,4 +1,4 @@
-"""Tests of the view that all defects share: facts that differ only in time, and facts that survive a start."""
+"""Tests of the defects' view: facts that differ only in time, and facts that survive a start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GIVEN = Deliver(connection=1, link=2, origin=QUEUE, delivery=7, message=LATER, c
 
 
 def seen(*commands: Command) -> View:
-    """Return a view that has seen a client with sender 1 and receiver 2, and these commands."""
+    """Return a view that has noted a client with a sender 1 and a receiver 2, and these commands."""
     view = View()
     attach = Attach(connection=1, token=3, link=2, address=QUEUE)
     for command in (Connect(1, None, "client", "alice"), AttachSender(1, None, 1, QUEUE), attach, *commands):

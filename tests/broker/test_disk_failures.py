@@ -1,4 +1,4 @@
-"""Tests of the refusals that clients get when the disk is full, broken or removed."""
+"""Tests of clients of a queue manager whose disk is full, fails, or is removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class OnDisk:
-    """A queue manager whose store is on a watched disk."""
+    """A world whose queue manager has a watched disk."""
 
     def __init__(self, folder: Path) -> None:
         self.disk = WatchedDisk(through=False)
@@ -26,7 +26,7 @@ class OnDisk:
         self.line = self.world.connect().ready(credit=0)
 
     def taken_by(self, line: Line) -> list[str]:
-        """Accept the messages that have arrived at a client; return their bodies."""
+        """Accept the messages of a connection, and return their bodies."""
         line.submit(driver.Credit(line.token(), 2, 10))
         for one in line.arrived():
             line.submit(driver.Settle(line.token(), 2, (one.delivery,), Outcome.ACCEPTED))

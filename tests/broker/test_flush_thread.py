@@ -1,4 +1,4 @@
-"""Tests of flushes on a second thread: the queue manager works on, and dependent effects wait for their own flush."""
+"""Tests of flushes in another thread: the queue manager goes on, and dependent effects wait for the flush."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ MANY = 20
 
 
 class Waited(Future[Any]):
-    """A job of the second thread, which runs when a test waits for its result."""
+    """A fake future, whose job runs when the test asks for it, or when the result is needed."""
 
     def __init__(self, job: Callable[[], object]) -> None:
         super().__init__()
         self._job = job
 
     def work(self) -> None:
-        """Run the job, as the second thread would."""
+        """Run the job."""
         try:
             self.set_result(self._job())
         except Exception as error:  # noqa: BLE001  as an executor does
             self.set_exception(error)
 
     def result(self, timeout: float | None = None) -> Any:
-        """Run the job if it has not run, and return its result."""
+        """Run the job if necessary, and return its result."""
         if not self.done():
             self.work()
         return super().result(timeout)
 
 
 class Held(Executor):
-    """An executor for the second thread, whose jobs run when a test says so or when code waits for a result."""
+    """A fake executor, whose jobs run when the test asks for them, or when a result is needed."""
 
     def __init__(self) -> None:
         self.begun: list[Waited] = []
@@ -75,7 +75,7 @@ def store(disk: WatchedDisk, tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 class Aside(World):
-    """A queue manager with a second thread for flushes."""
+    """A queue manager with flushes in a fake thread."""
 
     def __init__(self, store: SqliteStore, executor: Executor) -> None:
         super().__init__(store)
@@ -94,7 +94,7 @@ def world(store: SqliteStore, other: Held) -> Aside:
 
 
 def send_many(line: Line, first: str, many: int = MANY) -> list[int]:
-    """Send several messages at once; return their tokens."""
+    """Send a number of messages at once, and return their tokens."""
     tokens = [line.token() for _ in range(many)]
     for number, token in enumerate(tokens):
         line.wire.submit(driver.Send(token, 1, Message(message_id=f"{first}{number}", body=first, durable=True)))
@@ -103,12 +103,12 @@ def send_many(line: Line, first: str, many: int = MANY) -> list[int]:
 
 
 def answered(line: Line, tokens: list[int]) -> int:
-    """Return the number of tokens that were answered with `Done`."""
+    """Return the number of tokens that were answered with success."""
     return sum(isinstance(event, driver.Done) and event.token in tokens for event in line.events)
 
 
 def refused(line: Line, tokens: list[int]) -> int:
-    """Return the number of tokens that were answered with `Failed`."""
+    """Return the number of tokens that were answered with a refusal."""
     return sum(isinstance(event, driver.Failed) and event.token in tokens for event in line.events)
 
 

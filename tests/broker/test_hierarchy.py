@@ -1,4 +1,4 @@
-"""Tests of publish/subscribe hierarchies with proxy subscriptions (DD-81, DD-84)."""
+"""Tests of publish/subscribe hierarchies and proxy subscriptions (DD-81, DD-84)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MS = 1_000_000
 
 
 class World:
-    """A queue manager, and a driver that connects clients to it."""
+    """A queue manager, a driver, and the events of its wires."""
 
     def __init__(self, store: MemoryStore | SqliteStore | None = None, settings: Settings | None = None) -> None:
         self.runner = VirtualRunner()
@@ -64,7 +64,7 @@ class Line:
         self.world.run()
 
     def ready(self, *, credit: int = 10) -> Line:
-        """Open session 1, sender 1 and receiver 2."""
+        """Open a session, a sender 1 and a receiver 2."""
         self.submit(
             driver.OpenSession(self.token(), 1),
             driver.OpenSender(self.token(), 1, 1, QUEUE),
@@ -371,7 +371,7 @@ def test_two_wires_of_one_driver_have_different_epochs() -> None:
 
 
 class AmqpPeer:
-    """A client that sends messages as encoded octets."""
+    """A client that sends and receives encoded messages."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         assert answer.refused is None

@@ -1,4 +1,4 @@
-"""Tests of a broker in the process that clients reach by its URL alone, through the installed kit."""
+"""Tests of a broker in this process by its URL alone, as in an installed kit."""
 
 from __future__ import annotations
 

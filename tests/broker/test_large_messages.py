@@ -20,7 +20,7 @@ LARGEST = 100 * MIB
 
 
 def settings(*, manager: int = LARGEST, queue: int = LARGEST) -> Settings:
-    """Return settings with limits on a message's length, for the queue manager and for queues, in bytes."""
+    """Return the settings of a queue manager with these limits of a message's length, for itself and its queues."""
     given = default_settings("ASSAY")
 
     def limit(one: Definition) -> int | None:

@@ -1,4 +1,4 @@
-"""Tests of the server on a Unix socket: which clients it accepts, and that bad input affects no other client."""
+"""Tests of the broker on a Unix socket: accepted and refused clients, and malformed frames."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Served(Struct):
     server: LocalServer
 
     def until(self, done: Callable[[], bool]) -> bool:
-        """Wait until a condition holds, checked on the broker's loop; return False after a time limit."""
+        """Wait for a condition on the broker's loop."""
         return self.runner.run_until(done, self.runner.clock.monotonic_ns() + SOON_NS)
 
 
@@ -66,7 +66,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 class Caller:
-    """A client that sends any frames."""
+    """A client that can send any frames."""
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -86,7 +86,7 @@ class Caller:
         self.socket.sendall(b"".join(map(encode_command, commands)))
 
     def hear(self) -> DriverEvent | None:
-        """Return the next event; None when the server has closed the connection."""
+        """Return the next event; None if the broker has closed the connection."""
         while not self._events:
             try:
                 octets = self.socket.recv(65_536)
@@ -98,14 +98,14 @@ class Caller:
         return self._events.pop(0)
 
     def greet(self) -> Caller:
-        """Connect in order."""
+        """Connect with a correct greeting."""
         self.say(Hello(version=1))
         assert isinstance(self.hear(), driver.Opened)
         return self
 
 
 def works(served: Served) -> bool:
-    """Tell whether the server serves another client."""
+    """Check whether the broker serves another client."""
     with Caller(served.path).greet() as caller:
         caller.say(driver.OpenSession(1, 1))
         return caller.hear() == driver.Done(1)

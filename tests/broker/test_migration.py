@@ -1,4 +1,4 @@
-"""Tests of migrations: a start with the same data at another level or with another OPMODE (DD-43, DD-44)."""
+"""Tests of migration: the same data at another level, or with another OPMODE (DD-43, DD-44)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "QM1"
 
 @pytest.fixture(name="world")
 def _world() -> World:
-    """Return a queue manager on z/OS with two delayed messages."""
+    """Provide a queue manager on z/OS with two delayed messages."""
     world = World("single", (NAME,), "zos")
     world.define(NAME, STAGING_QUEUE, MSGDLVSQ="FIFO")
     sender = world.line(NAME, sends=QUEUE)

@@ -1,4 +1,4 @@
-"""Tests that a bug of the broker in process costs only one connection, as on a server."""
+"""Tests of an exception in the broker in process: as on a server, only one connection is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of sharing groups: several queue managers with one shared queue (DD-45 to DD-47)."""
+"""Tests of queue-sharing groups: one shared queue, several queue managers (DD-45 to DD-47)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the frames that a traced in-process wire shows: the outcome of each message."""
+"""Tests of the traced frames of a wire in process."""
 
 from __future__ import annotations
 

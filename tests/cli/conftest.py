@@ -12,7 +12,7 @@ from assay.exits import Exit
 
 
 class Ended(Struct, frozen=True):
-    """How a call of the command ended."""
+    """The result of a call of the command."""
 
     code: Exit
     out: str
@@ -23,13 +23,13 @@ Assay = Callable[..., Ended]
 
 
 def environment() -> dict[str, str]:
-    """For a call of the command in a process of its own, which finds the packages where this one does."""
+    """Return the environment of a new process that finds the same packages as this one."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 @pytest.fixture
 def assay(capfd: pytest.CaptureFixture[str]) -> Assay:
-    """Call the command in this process."""
+    """Provide a function that calls the command in this process."""
 
     def call(*arguments: object) -> Ended:
         capfd.readouterr()

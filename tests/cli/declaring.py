@@ -1,8 +1,8 @@
-"""Backends that do not have what they declare: the reference broker in this process, behind a client that may be plain.
+"""Backends with false declarations: the reference broker in this process, with a client that may be plain.
 
-A plain client accepts every option and does nothing of it: delays, times to live and priorities are forgotten, a
-selector selects everything, a browser finds nothing, a subscription is neither durable nor shared, and a unit of work
-is none.  With it, the pair has queues and topics, and nothing else.
+A plain client accepts every option and ignores it: messages have no delay, time to live or priority, selectors select
+all messages, browsers find none, subscriptions are neither durable nor shared, and units of work have no effect.  So
+the pair has queues and topics, and no other capability.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PROFILES = (Profile.PERSISTENCE, Profile.DELAY)
 
 
 class PlainProducer(ProducerFilter):
-    """Sends without delay, time to live and priority."""
+    """A producer that sends without delay, time to live and priority."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return Ok(None) if setting in IGNORED else super().set(setting, value)
@@ -71,7 +71,7 @@ class PlainProducer(ProducerFilter):
 
 
 class PlainSession(SessionFilter):
-    """Subscribes and receives without any option, and shows a browser nothing."""
+    """A session that subscribes and receives without options, and whose browsers find nothing."""
 
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
@@ -90,7 +90,7 @@ class PlainSession(SessionFilter):
 
 
 class PlainConnection(ConnectionFilter):
-    """Makes sessions without units of work."""
+    """A connection whose sessions have no units of work."""
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
         made = super().session(AckMode.AUTO if ack is AckMode.TRANSACTED else ack)
@@ -98,7 +98,7 @@ class PlainConnection(ConnectionFilter):
 
 
 class PlainClient(ClientFilter):
-    """Accepts every option and does nothing of it."""
+    """A client that accepts every option and ignores it."""
 
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
@@ -121,7 +121,7 @@ class PlainInstance:
 
 
 class Declaring(ReferenceBackend):
-    """The reference broker under another name, with what it is told to declare."""
+    """The reference broker under another name, with given declarations."""
 
     profiles = PROFILES
 
@@ -142,7 +142,7 @@ class Declaring(ReferenceBackend):
 
 
 def entry(name: str, declared: Mapping[Capability, Source], *, plain: bool) -> BackendEntry:
-    """The entry of such a backend."""
+    """Return the registry entry of a backend with given declarations."""
 
     def opened(options: BackendOptions) -> Backend:
         del options

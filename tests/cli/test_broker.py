@@ -1,4 +1,4 @@
-"""``assay broker``: the server as a process, from its first line to its end."""
+"""Tests of ``assay broker``: the server as a process, from its first line of output to its end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Running(Struct, frozen=True):
     first_line: str
 
     def end(self, number: signal.Signals) -> tuple[int, str, str]:
-        """Signal it, and wait: exit code, the rest of its output, and its log."""
+        """Send a signal, wait for the end, and return the exit code, the rest of the output, and the log."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=LIMIT_S)
         return self.process.returncode, out, err
@@ -56,7 +56,7 @@ class Running(Struct, frozen=True):
 
 @contextmanager
 def running(folder: Path, *arguments: object, python: Path | str = sys.executable) -> Generator[Running]:
-    """A server for the length of a block."""
+    """Provide a running server during the block."""
     ready = folder / "ready.json"
     ready.unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603  our own command
@@ -210,7 +210,7 @@ def test_killed_amid_large_units_of_work_it_has_each_of_them_whole_or_not_at_all
 
 
 def commit_until_it_fails(context: Context, many: int) -> int:
-    """Units of work of so many messages, each with its unit's number; how many were committed."""
+    """Commit units of work with a number of messages until a commit fails; return the number of committed units."""
     producer = context.create_producer(ORDERS, delivery_mode=DeliveryMode.PERSISTENT)
     for committed in itertools.count():
         try:
@@ -223,7 +223,7 @@ def commit_until_it_fails(context: Context, many: int) -> int:
 
 
 def begins_to_stop(server: Running, number: signal.Signals) -> None:
-    """Send a signal, and wait until the server says that it stops."""
+    """Send a signal, and wait until the server logs that it stops."""
     server.process.send_signal(number)
     assert server.process.stderr is not None
     while "stopping" not in server.process.stderr.readline():
@@ -252,7 +252,7 @@ def test_a_second_hangup_lets_it_stop_in_order(tmp_path: Path) -> None:
 
 @contextmanager
 def deaf_client(url: str) -> Generator[None]:
-    """A client that opens and then answers nothing any more."""
+    """Provide a client that opens a connection and then does not answer."""
     host, _, port = url.removeprefix("amqp://").partition(":")
     opened = b"AMQP\x00\x01\x00\x00" + frame(bytes.fromhex("005310c00601a103") + b"abc")  # open, container-id "abc"
     with socket.create_connection((host, int(port)), 5) as line:
@@ -327,7 +327,7 @@ def test_a_ready_file_may_lie_in_the_folder_that_is_made(tmp_path: Path) -> None
 
 
 def last(err: str) -> str:
-    """The sentence at the end; what stands before it is the log."""
+    """Return the last sentence; the log comes before it."""
     lines = err.splitlines()
     for line in lines[:-1]:
         json.loads(line)
@@ -421,7 +421,7 @@ def test_a_user_is_written_and_can_then_log_in_and_no_secret_stands_in_the_log(
 
 
 def knock(url: str, user: str, password: str) -> None:
-    """Ask for something over HTTP that needs a login."""
+    """Send an HTTP request that needs a login."""
     manager = urllib.request.HTTPPasswordMgrWithDefaultRealm()
     manager.add_password(None, url, user, password)
     opener = urllib.request.build_opener(urllib.request.HTTPBasicAuthHandler(manager))
@@ -440,7 +440,7 @@ def test_a_file_says_what_flags_say_and_flags_win(tmp_path: Path) -> None:
 
 
 def test_the_shields_of_a_shell_hold(tmp_path: Path) -> None:
-    """A shell starts what it puts in the background with SIGINT ignored; Ctrl-C is then somebody else's."""
+    """A shell starts background processes with SIGINT ignored, because Ctrl-C is for the foreground process."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with running(tmp_path) as server:

@@ -29,7 +29,7 @@ def url_of(server: Running, protocol: str) -> str:
 def test_what_assay_send_printed_takes_the_message_back(
     assay: Assay, server: Running, protocol: str, to: tuple[str, ...]
 ) -> None:
-    """Nobody subscribes to the topic, so that nothing of a publication is staged there."""
+    """The topic has no subscriber, so no copy of a publication is staged."""
     handle = assay("send", "--url", server.amqp, *to, "x", "--delay", "10m").out.strip()
     cancelled = assay("cancel", "--url", url_of(server, protocol), handle)
     if to[0] == "ORDERS":

@@ -1,4 +1,4 @@
-"""``assay crash``: a few kills, in earnest; the many are a target of their own (``make crash``)."""
+"""Tests of ``assay crash`` with a few real kills; ``make crash`` makes many."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_broker_that_cannot_be_started_again_has_lost_everything(
 
 
 class TestSupervisor:
-    """The broker's process alone."""
+    """Tests of the broker's process alone."""
 
     def test_it_stops_where_it_is_told_to_and_is_killed_there(self, tmp_path: Path) -> None:
         supervisor = self.supervisor(tmp_path)

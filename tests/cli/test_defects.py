@@ -1,4 +1,4 @@
-"""``assay defects``: its last line and its exit code say everything that is not as expected."""
+"""Tests of ``assay defects``: the last line and the exit code show every unexpected result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C or SIGTERM in the middle, and a reader that goes away."""
+"""Tests of Ctrl-C and SIGTERM during a command, and of a reader of its output that ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMAND = (sys.executable, "-m", "assay")
 
 
 def is_gone(group: int) -> bool:
-    """Whether no process of a group is left."""
+    """Check whether no process of a group is left."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -92,7 +92,7 @@ def test_the_processes_of_a_run_that_is_killed_end_with_it(tmp_path: Path) -> No
 
 
 def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
-    """A shell starts what it puts in the background with SIGINT ignored, and SIGTERM must stop that, too."""
+    """A shell starts background processes with SIGINT ignored; SIGTERM must stop them, too."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process = subprocess.Popen(  # noqa: S603 - our own command

@@ -1,4 +1,4 @@
-"""What other programs read of the command is what the schemas in docs/schemas say."""
+"""Tests that the command's machine-readable output conforms to the schemas in docs/schemas."""
 
 from __future__ import annotations
 

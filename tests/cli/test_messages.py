@@ -35,7 +35,7 @@ from assay_sdk.runners.real import RealRunner
 
 @pytest.fixture(autouse=True)
 def _local_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver is known as in an installed kit."""
+    """Register the local driver as in an installed kit."""
     found = [
         EntryPoint("local", "assay_sdk.drivers.local:LocalDriver", drivers.GROUP),
         *(EntryPoint(name, "assay_sdk.drivers.amqp:AmqpDriver", drivers.GROUP) for name in ("amqp", "amqps")),
@@ -149,7 +149,7 @@ def test_a_server_with_its_defaults_takes_ten_megabytes(assay: Assay, tmp_path: 
 
 
 def _queue(folder: Path) -> Path:
-    """Write a script that lets everybody use one queue."""
+    """Write an MQSC script that lets all users use one queue."""
     script = folder / "orders.mqsc"
     script.write_text(
         "DEFINE QLOCAL(ORDERS)\n"
@@ -365,7 +365,7 @@ def test_what_is_sent_is_sent_though_nobody_can_print_its_id(
 
 
 def in_shell(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Call the command in a process of its own, with its streams redirected as the shell does."""
+    """Call the command in a new process, with its streams redirected by a shell."""
     return subprocess.run(  # noqa: S603  our own command
         ["/bin/sh", "-c", f'"$@" {redirected}', "sh", sys.executable, "-m", "assay", *arguments],
         env=environment(),

@@ -1,4 +1,4 @@
-"""Bad input: one sentence that says what to do, the designed exit code, no stack trace, nothing left behind."""
+"""Tests of bad input: one sentence with the remedy, the right exit code, no stack trace, and no files left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from assay_steps.plugin.folder import EARLIER
 
 
 def sentence(err: str) -> str:
-    """The command's last words, which must be one sentence on one line."""
+    """Return the command's error message, which must be one sentence on one line."""
     told = [line for line in err.splitlines() if line]
     assert len(told) == 1, err
     assert told[0].startswith("assay: ")
@@ -242,7 +242,7 @@ def test_without_a_docker_daemon_it_says_how_to_get_one(
 
 @pytest.fixture
 def dying(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker that dies while it starts."""
+    """Make the broker die while it starts."""
 
     def die(_: ArtemisBackend, needs: Needs) -> None:
         del needs

@@ -1,4 +1,4 @@
-"""Runs of a user's own tests beside scenarios: nothing that failed is silent, and nobody's files are removed."""
+"""Tests of runs with a user's own tests: every failure is reported, and no user's file is removed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_failed_test_that_no_scenario_of_the_kit_makes_is_not_as_expected(
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.NOT_AS_EXPECTED
     assert "2 tests failed that the kit does not judge" in ended.out
-    (tmp_path / "out" / "pytest.log").unlink()  # a run of pytest itself has none
+    (tmp_path / "out" / "pytest.log").unlink()  # a run of plain pytest has no such file
     again = assay("report", tmp_path / "out")
     assert again.code is Exit.NOT_AS_EXPECTED
     (told,) = [line for line in again.out.splitlines() if "not as expected" in line]

@@ -1,4 +1,4 @@
-"""What a run says of the profiles that a backend claims, and of the capabilities that it declares."""
+"""Tests of a run's output about claimed profiles and declared capabilities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENTRIES = ("NOTHING_OF_ALL", "NOTHING_OF_NOTHING", "ALL_OF_NOTHING")
 
 @pytest.fixture(autouse=True)
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install the backends of `declaring` as another package would."""
+    """Install the backends of `declaring` like another package's."""
     told = tmp_path / "site" / "declaring-1.dist-info"
     told.mkdir(parents=True)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: declaring\nVersion: 1\n")
@@ -43,7 +43,7 @@ def content(out: Path) -> Any:
 
 
 def probes(out: Path) -> dict[str, str]:
-    """The verdict of each probe, by its capability."""
+    """Return the verdict of each probe, by its capability."""
     return {probe["probe"]: probe["verdict"] for probe in content(out)["probes"]}
 
 

@@ -1,4 +1,4 @@
-"""``assay rules``: from a rule to whatever deals with it."""
+"""Tests of ``assay rules``: a rule with its scenarios, code and defects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run: what it shows, what it writes, that it can be done again, and that its journals alone decide."""
+"""Tests of ``assay run``: output, files, repetition, and verdicts from the journals alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OWN_TO_A_RUN = {"run", "seconds"}
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of some rules."""
+    """Provide a run of some rules."""
     out = tmp_path_factory.mktemp("run") / "out"
     assert command(["run", "--out", str(out), "--seed", "7", *RULES]) is Exit.AS_EXPECTED
     return out
@@ -248,7 +248,7 @@ def test_no_line_of_a_table_ends_in_blanks_elsewhere_than_on_a_terminal(assay: A
 def test_a_rule_asked_for_by_its_id_is_shown_with_its_sentence(assay: Assay) -> None:
     rule = load_catalogue().rule("DD-02")
     assert rule.rule not in assay("rules").out
-    assert rule.rule in " ".join(assay("rules", "--rule", "DD-02").out.split())  # it is broken into lines
+    assert rule.rule in " ".join(assay("rules", "--rule", "DD-02").out.split())  # the output breaks it into lines
 
 
 def test_rules_say_how_many_scenarios_try_them(assay: Assay, done: Path) -> None:

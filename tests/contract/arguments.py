@@ -31,7 +31,7 @@ FLAWED = [
 
 
 async def later(_given: object) -> None:
-    """A listener as an asyncio program might give it: a call of it does nothing."""
+    """Do nothing until awaited: a listener that an asyncio program passes by mistake."""
 
 
 class Later:

@@ -20,7 +20,7 @@ class CancelContract(ABC):
     @pytest.fixture
     @abstractmethod
     def world(self) -> World:
-        """A broker and a driver that connects to it."""
+        """Provide a broker and a driver that connects to it."""
 
     def test_a_delayed_message_is_taken_back(self, world: World) -> None:
         with world.connect() as ctx:

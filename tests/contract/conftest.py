@@ -1,4 +1,4 @@
-"""Asserts in the contract suite show their values, as those in test files do."""
+"""Registers the contract suite, so that its asserts show their values, like those in test files."""
 
 from __future__ import annotations
 

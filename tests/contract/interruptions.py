@@ -32,7 +32,11 @@ def _inside_a_receive_call(frame: FrameType | None) -> bool:
 
 @contextmanager
 def interruptible(only_in_calls: bool = False) -> Iterator[Callable[[], None]]:
-    """Yields what interrupts the main thread; with `only_in_calls` at its next receive call, if it is outside."""
+    """Provide a function that interrupts the main thread.
+
+    Args:
+        only_in_calls: Whether an interrupt outside of a receive call waits for the next one.
+    """
 
     def handle(_number: int, frame: FrameType | None) -> None:
         if only_in_calls and not _inside_a_receive_call(frame):
@@ -63,7 +67,7 @@ def _by_body(consumer: Consumer[str], got: list[str]) -> None:
 
 
 class InterruptionContract(ABC):  # noqa: B024  a part of `DriverContract`, which defines its fixture
-    """Tests of receive calls in which the handler of a signal raises: each message is received, or still there."""
+    """Tests of receive calls in which a signal's handler raises: each message is received, or stays on its queue."""
 
     @pytest.mark.parametrize("at", [Seen, Settled], ids=["when it is chosen", "when it is acknowledged"])
     @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK, AckMode.CLIENT])
@@ -85,7 +89,7 @@ class InterruptionContract(ABC):  # noqa: B024  a part of `DriverContract`, whic
                     interrupt()
 
             with (
-                suppress(InterruptedInTestError),  # in CLIENT nothing is acknowledged, so that nothing interrupts
+                suppress(InterruptedInTestError),  # in CLIENT no call acknowledges, so no interrupt occurs
                 world.connect(mode=mode, observer=observe) as ctx,
                 ctx.create_consumer(world.queue()) as consumer,
             ):

@@ -35,12 +35,12 @@ from assay_sdk import (
 
 
 class DriverContract(ArgumentContract, InterruptionContract, PoisonContract, RequestContract, ABC):
-    """Tests of all that the faces need of a driver."""
+    """Tests of all features that the faces need of a driver."""
 
     @pytest.fixture
     @abstractmethod
     def world(self) -> World:
-        """A broker and a driver that connects to it, without messages of an earlier test."""
+        """Provide a broker and a driver that connects to it, without messages of an earlier test."""
 
     def test_a_message_comes_as_it_was_sent(self, world: World) -> None:
         with world.connect() as ctx:
@@ -157,7 +157,7 @@ class DriverContract(ArgumentContract, InterruptionContract, PoisonContract, Req
         assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
         ctx.abort()
         with world.connect() as later:
-            # Only the broker knows whether to mark it as redelivered; the rules of the kit judge that.
+            # Only the broker knows whether to mark the message as redelivered; the kit's rules judge that.
             assert later.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
 
     def test_recover_brings_messages_again_counted_and_in_order(self, world: World) -> None:

@@ -19,7 +19,7 @@ class TemporaryContract(ABC):
     @pytest.fixture
     @abstractmethod
     def world(self) -> World:
-        """A broker and a driver that connects to it."""
+        """Provide a broker and a driver that connects to it."""
 
     def test_a_late_answer_is_refused_however_it_is_sent(self, world: World) -> None:
         with world.connect() as asking, world.connect() as answering:

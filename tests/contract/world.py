@@ -43,7 +43,7 @@ class World(Struct):
         prefetch: int = 0,
         observer: Observer = no_observer,
     ) -> Context:
-        """A new connection."""
+        """Return a new connection."""
         return connect(
             self.url,
             client_id=None if client_id is None else f"{self.token}-{client_id}",
@@ -56,15 +56,15 @@ class World(Struct):
         )
 
     def queue(self, name: str = "q") -> Queue[str]:
-        """A queue of this world."""
+        """Return a queue of this world."""
         return Queue(f"contract.{self.token}.{name}")
 
     def topic(self, name: str = "t") -> Topic[str]:
-        """A topic of this world."""
+        """Return a topic of this world."""
         return Topic(f"contract.{self.token}.{name}")
 
     def now_ms(self) -> float:
-        """The monotonic time of the world's clock, in milliseconds."""
+        """Return the monotonic time of the world's clock, in milliseconds."""
         return self.runner.clock.monotonic_ns() / MS
 
     def let(self, span_ms: int) -> None:
@@ -72,11 +72,11 @@ class World(Struct):
         self.until(lambda: False, span_ms)
 
     def until(self, done: Callable[[], bool], limit_ms: int = SOON_MS) -> bool:
-        """Wait until a condition holds, or for this many milliseconds; whether it holds."""
+        """Wait until a condition holds, or until a limit in milliseconds; return whether it holds."""
         return self.runner.run_until(done, self.runner.clock.monotonic_ns() + limit_ms * MS)
 
 
 def bodies(messages: list[Message[str] | None]) -> list[str]:
-    """The bodies of received messages; fails if one of them did not arrive."""
+    """Return the bodies of received messages; fails if one of them did not arrive."""
     assert None not in messages
     return [message.body for message in messages if message is not None]

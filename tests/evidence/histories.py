@@ -70,18 +70,18 @@ def refusal(
     text: str = "no",
     objects: tuple[str, ...] = (),
 ) -> ev.RefusedInfo:
-    """A refusal."""
+    """Return a refusal."""
     return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, objects=objects, text=text)
 
 
 def message(key: str, body: str | None = None, fields: dict[str, ev.Scalar] | None = None) -> ev.MessageRef:
-    """A message whose body is its key, unless another is given."""
+    """Return a message whose body is its key, unless another is given."""
     octets = (key if body is None else body).encode()
     return ev.MessageRef(key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), fields=fields or {})
 
 
 def begin(sink: Sink, *, ours: tuple[str, ...] = ("client", "broker"), backend: str = "reference") -> ev.Begin:
-    """The first record of a journal."""
+    """Return the first record of a journal."""
     return sink.write(
         ev.Begin,
         Instant("virtual:1", 0, EPOCH_NS, 0),
@@ -95,12 +95,12 @@ def begin(sink: Sink, *, ours: tuple[str, ...] = ("client", "broker"), backend: 
 
 
 def plan(sink: Sink, *scenarios: ev.PlannedScenario) -> ev.Plan:
-    """The controller's plan."""
+    """Return the controller's plan."""
     return sink.write(ev.Plan, Instant("virtual:1", 0, EPOCH_NS, 0), scenarios=scenarios)
 
 
 def planned(name: str, *rules: str, strength: str = "must", judged: str = "broker") -> ev.PlannedScenario:
-    """A scenario of the plan."""
+    """Return a scenario of the plan."""
     return ev.PlannedScenario(id=name, rules=rules or ("DD-02",), strength=strength, judged=judged)
 
 
@@ -108,12 +108,12 @@ class Story:
     """One scenario's evidence.
 
     Args:
-        sink: Where it is written; a journal in memory unless given.
+        sink: The journal for the events; by default a journal in memory.
         scenario: The scenario's id.
         rule: The rule of its claims.
-        boot: The clock that its events are read from.
-        unc_ns: That clock's uncertainty; may be changed as the story goes.
-        wall_ns: The wall clock's reading at 0; may be changed as well.
+        boot: The clock of the events.
+        unc_ns: The clock's uncertainty in nanoseconds; it may change during the story.
+        wall_ns: The wall clock's reading at the story's start in nanoseconds; it may change, too.
     """
 
     def __init__(
@@ -138,49 +138,49 @@ class Story:
         self._count = 0
 
     def at(self, ms: int, ns: int = 0) -> Self:
-        """Set the clock to so many milliseconds (and nanoseconds) after the story's start."""
+        """Set the clock to a number of milliseconds (and nanoseconds) after the story's start."""
         self.now_ns = ms * NS_PER_MS + ns
         return self
 
     def tell(self, kind: type[E], **fields: Any) -> E:
-        """Write any event, now."""
+        """Write an event at the current time."""
         instant = Instant(self.boot, self.now_ns, self.wall_ns + self.now_ns, self.unc_ns)
         event = self.sink.write(kind, instant, scenario=self.scenario, **fields)
         self.events.append(event)  # type: ignore[arg-type]  # E is one of the kinds of AnyEvent
         return event
 
     def name(self, what: str) -> str:
-        """A name of this story's own."""
+        """Return a name with the story's prefix."""
         self._count += 1
         return f"{self.scenario}#{what}{self._count}"
 
     def starts(self, *, strength: str = "must", judged: str = "broker", client: str = "") -> ev.ScenarioBegin:
-        """The scenario starts."""
+        """Return the begin of the scenario."""
         return self.tell(ev.ScenarioBegin, rules=(self.rule,), judged=judged, strength=strength, client=client)
 
     def ends(self, late_ns: int | None = None, longest_ns: int | None = None) -> ev.ScenarioEnd:
-        """The scenario is over."""
+        """Return the end of the scenario."""
         times = {"elapsed_ns": 2_000_000_000, "waited_ns": 500_000_000}
         return self.tell(ev.ScenarioEnd, **times, late_ns=late_ns, longest_ns=longest_ns)
 
     def step(self, outcome: Literal["done", "refused", "broken"] = "done", detail: str = "") -> ev.Step:
-        """A step has run."""
+        """Return an event of a step that has run."""
         return self.tell(ev.Step, keyword="When", text="something happens", outcome=outcome, detail=detail)
 
     def then(self, *claims: str, outcome: Literal["done", "refused", "broken"] = "done") -> ev.Step:
-        """A Then-step has run that made these claims."""
+        """Return an event of a Then-step that made these claims."""
         return self.tell(ev.Step, keyword="And", text="so it is", outcome=outcome, type="then", claims=claims)
 
     def call(self, op: str = "set", actor: str = "sender", **fields: Any) -> ev.Call:
-        """A call starts."""
+        """Return an event of a call's start."""
         return self.tell(ev.Call, id=self.name("call"), actor=actor, op=op, **fields)
 
     def answer(self, call: ev.Call, refused: ev.RefusedInfo | None = None, **fields: Any) -> ev.Return:
-        """A call comes back."""
+        """Return an event of a call's return."""
         return self.tell(ev.Return, call=call.id, refused=refused, **fields)
 
     def asks(self, op: str = "set", refused: ev.RefusedInfo | None = None, **fields: Any) -> ev.Call:
-        """A call that comes back at once."""
+        """Return a call that returns at once."""
         call = self.call(op)
         self.answer(call, refused, **fields)
         return call
@@ -195,7 +195,7 @@ class Story:
         to: str = QUEUE,
         unit: str | None = None,
     ) -> ev.Call:
-        """A send that comes back."""
+        """Return a call of a send that returns."""
         call = self.call("send", destination=to, msg=message(key), args={"delay_ms": delay_ms}, unit=unit)
         self.now_ns += took_ms * NS_PER_MS
         self.answer(call, refused)
@@ -213,7 +213,7 @@ class Story:
         fields: dict[str, ev.Scalar] | None = None,
         of: str = QUEUE,
     ) -> ev.Seen:
-        """An actor receives a message."""
+        """Return the sighting of a message by an actor."""
         return self.tell(
             ev.Seen,
             actor=actor,
@@ -226,50 +226,50 @@ class Story:
         )
 
     def browse(self, *keys: str, actor: str = "browser", of: str = QUEUE) -> ev.Call:
-        """A look that lists these messages."""
+        """Return a call of a browse that lists these messages."""
         call = self.call("browse", actor, destination=of)
         self.answer(call, keys=keys)
         return call
 
     def watch(self, actor: str = "receiver", of: str = QUEUE) -> ev.Watch:
-        """An actor starts to watch."""
+        """Return the begin of an actor's watch."""
         return self.tell(ev.Watch, id=self.name("watch"), actor=actor, destination=of, phase="begin")
 
     def unwatch(self, watch: ev.Watch) -> ev.Watch:
-        """The watch ends."""
+        """Return the end of a watch."""
         return self.tell(ev.Watch, id=watch.id, actor=watch.actor, destination=watch.destination, phase="end")
 
     @contextmanager
     def watching(self, actor: str = "receiver", of: str = QUEUE) -> Iterator[ev.Watch]:
-        """A watch around the events of the block."""
+        """Provide a watch that lasts for the block."""
         watch = self.watch(actor, of)
         yield watch
         self.unwatch(watch)
 
     def fault(self, phase: Literal["begin", "end"], name: str = "kill") -> ev.Fault:
-        """A fault begins or is over."""
+        """Return the begin or end of a fault."""
         return self.tell(ev.Fault, id=name, what="kill", target="broker", phase=phase)
 
     def disk(self, op: Literal["write", "flush", "drop"], *keys: str) -> ev.Disk:
-        """The disk does something."""
+        """Return the event of a disk operation."""
         return self.tell(ev.Disk, source="simulated disk", op=op, keys=keys)
 
     def claim(self, predicate: ev.Predicate, of: dict[str, str], **bounds: int) -> ev.Claim:
-        """A Then-step makes a claim."""
+        """Return a claim of a Then-step."""
         return self.tell(ev.Claim, rule=self.rule, predicate=predicate, of=of, bounds=bounds, text="so it is")
 
     def finds(self, predicate: ev.Predicate, of: dict[str, str], *others: Story, **bounds: int) -> Finding:
-        """A Then-step makes a claim, which is decided at once.
+        """Return a finding on a claim of a Then-step, which is decided at once.
 
         Args:
-            predicate: Which predicate decides.
-            of: Its references.
-            others: What other writers saw of the same scenario.
-            bounds: Its bounds.
+            predicate: The predicate.
+            of: The claim's references.
+            others: The stories of other writers about the same scenario.
+            bounds: The claim's bounds.
         """
         self.others += others
         return judge_claim(self.claim(predicate, of, **bounds), self.everything())
 
     def everything(self) -> list[ev.AnyEvent]:
-        """The events of all writers that claims were decided from."""
+        """Return the events of all writers from which claims were decided."""
         return [event for story in (self, *self.others) for event in story.events]

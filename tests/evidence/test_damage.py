@@ -1,4 +1,4 @@
-"""Damage to any line of a complete journal never turns another verdict into a pass."""
+"""Tests that damage to any line of a complete journal never turns another verdict into a pass."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def tell_restart(story: Story, *, again: bool) -> None:
 
 
 def make(folder: Path) -> Files:
-    """A run of a controller, two workers and a process that watches the disk."""
+    """Return the journals of a controller, two workers and a process that watches the disk."""
     scenarios = {
         "a": ("DD-02", "gw0"),
         "b": ("DD-03", "gw0"),
@@ -124,7 +124,7 @@ def test_the_whole_journal_gives_every_kind_of_verdict_that_damage_could_better(
 
 
 def hold(folder: Path, files: Files, whole: dict[str, Verdict]) -> None:
-    """Judge these files; they must give no pass that the whole journal does not give."""
+    """Judge files, and check that they give no pass that the complete journal does not give."""
     for name, lines in files.items():
         (folder / name).write_bytes(b"".join(lines))
     verdicts = judged(folder)

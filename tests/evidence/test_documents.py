@@ -1,4 +1,4 @@
-"""The documentation of journals, predicates and schemas agrees with the code."""
+"""Tests that the documentation of journals, predicates and schemas agrees with the code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def rows(document: str) -> dict[str, list[str]]:
-    """Every table row that opens with a name in code, by that name."""
+    """Return the table rows of a document that begin with a name in code, by that name."""
     found: dict[str, list[str]] = {}
     for line in (DOCS / document).read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]

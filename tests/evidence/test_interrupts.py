@@ -1,4 +1,4 @@
-"""Ctrl-C waits until a block is over, and is not lost."""
+"""Tests that Ctrl-C waits until a block is over, and is not lost."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_where_it_is_ignored_it_stays_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def usr1() -> Iterator[None]:
-    """A signal that means what Ctrl-C means."""
+    """Provide a signal that acts like Ctrl-C."""
     before = signal.signal(signal.SIGUSR1, as_ctrl_c(signal.default_int_handler))
     yield
     signal.signal(signal.SIGUSR1, before)

@@ -19,24 +19,24 @@ Tell = Callable[[Story], object]
 
 
 def keeps(story: Story) -> None:
-    """A claim that passes."""
+    """Add a claim that passes."""
     story.claim("accepted", {"call": story.asks().ref})
 
 
 def breaks(story: Story) -> None:
-    """A claim that fails."""
+    """Add a claim that fails."""
     story.claim("accepted", {"call": story.asks(refused=refusal(text="why")).ref})
 
 
 def wonders(story: Story) -> None:
-    """A claim that is inconclusive."""
+    """Add a claim that is inconclusive."""
     story.claim("accepted", {"call": story.call().ref})
 
 
 def scenario(
     sink: Memory, *told: Tell, name: str = NAME, rule: str = "DD-02", strength: str = "must", judged: str = "broker"
 ) -> PlannedScenario:
-    """A whole scenario."""
+    """Return a whole scenario."""
     story = Story(sink, name, rule=rule)
     story.starts(strength=strength, judged=judged)
     for tell in told:
@@ -52,7 +52,7 @@ def verdicts_of(
     ours: tuple[str, ...] = (),
     harm: JournalDamage | None = None,
 ) -> ScenarioVerdict:
-    """The verdict of a run of one scenario, all in one journal."""
+    """Return the verdict of a run of one scenario, all in one journal."""
     sink = Memory()
     begin(sink, ours=ours)
     plan(sink, planned(NAME, strength=strength, judged=judged))
@@ -145,7 +145,7 @@ def test_a_scenario_that_did_not_end_is_an_error() -> None:
 
 
 def twice(story: Story) -> None:
-    """A claim that fails however late the harness came."""
+    """Add a claim that fails even if the harness was late."""
     story.send("m")
     for _ in range(2):
         story.seen("m")
@@ -233,7 +233,7 @@ def test_damage_leaves_an_error_an_error() -> None:
 
 
 def two_workers(*harm: JournalDamage, watcher: Tell | None = None) -> dict[str, Verdict]:
-    """Two workers with a scenario each, a controller, and perhaps a process that watches."""
+    """Return the verdicts of two workers with a scenario each, a controller, and perhaps a watching process."""
     control, one, two, other = Memory("main"), Memory("gw0"), Memory("gw1"), Memory("disk")
     for sink in (control, one, two, other):
         begin(sink)
@@ -458,7 +458,7 @@ def test_a_foreign_scenario_may_try_no_rule_and_keeps_the_tags_of_its_team() -> 
 def of_then_step(
     claims: Callable[[Story], tuple[str, ...]], outcome: Literal["done", "broken"] = "done"
 ) -> ScenarioVerdict:
-    """The verdict of a scenario with a claim that holds, whose Then-step names these claims."""
+    """Return the verdict of a scenario with a claim that holds, whose Then-step names these claims."""
 
     def tell(story: Story) -> None:
         keeps(story)

@@ -1,4 +1,4 @@
-"""Levels of evidence: what a scenario's events show, and what it would have shown."""
+"""Tests of the levels of evidence that a scenario's events show."""
 
 from __future__ import annotations
 

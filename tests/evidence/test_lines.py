@@ -20,7 +20,7 @@ LINE = encode_line(EVENT)
 NANOSECONDS = st.integers(-(2**63), 2**63 - 1)
 MESSAGES = st.builds(MessageRef, key=st.text(), sha256=st.text(), bytes=st.integers(0, 9), fields=st.just({"a": None}))
 REFUSALS = st.builds(RefusedInfo, kind=st.text(), checked=st.booleans(), objects=st.just(("a", "b")))
-# What Hypothesis cannot infer: msgspec's own defaults, and that numbers are 64 bits wide.
+# Hypothesis cannot infer msgspec's own defaults, nor that numbers have 64 bits.
 OWN: dict[object, st.SearchStrategy[object]] = {
     int: NANOSECONDS,
     MessageRef: MESSAGES,
@@ -30,7 +30,7 @@ OWN: dict[object, st.SearchStrategy[object]] = {
 
 
 def events_of(kind: type[Event]) -> st.SearchStrategy[Event]:
-    """Events of a kind, with any value in each field."""
+    """Return a strategy of events of a kind, with any value in each field."""
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.__struct_fields__}
     return st.builds(kind, **{name: OWN[hint] if hint in OWN else st.from_type(hint) for name, hint in hints.items()})
 

@@ -16,7 +16,7 @@ Lines = list[bytes]
 
 
 def write(folder: Path, writer: str, *, run: str = RUN, writers: tuple[str, ...] = (), with_plan: bool = False) -> Path:
-    """A journal of six lines: begin, (plan or step), three steps, end."""
+    """Return a journal of six lines: begin, (plan or step), three steps, end."""
     with JournalWriter(folder / f"{writer}.jsonl", run=run, writer=writer) as journal:
         begin(journal)
         story = Story(journal)

@@ -11,7 +11,7 @@ spans = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(lambda pa
 
 
 def cells(of: list[Span]) -> set[int]:
-    """The unit cells that stretches cover."""
+    """Return the integers that spans cover."""
     return {cell for start, end in of for cell in range(start, end)}
 
 

@@ -1,4 +1,4 @@
-"""Edge cases of quiet watches."""
+"""Tests of edge cases of quiet watches."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ EXACTLY = {"kids": "m"}
 
 
 def verdict(story: Story, *others: Story, quiet_ms: int = 1) -> Verdict:
-    """Of the claim that the message came exactly once."""
+    """Return the verdict on the claim that the message came exactly once."""
     return story.finds("delivered-exactly", EXACTLY, *others, quiet_ms=quiet_ms).verdict
 
 
 def poll(story: Story) -> None:
-    """A receive that does not wait and finds nothing."""
+    """Add a receive call that does not wait and finds no message."""
     with story.watching():
         pass
 

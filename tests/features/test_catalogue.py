@@ -29,7 +29,7 @@ def catalogue() -> Catalogue:
     return load_catalogue()
 
 
-# What the packaged catalogue holds: counted in the list of rules that it was written from.
+# The content of the packaged catalogue, counted in the list of rules from which it was written.
 
 
 def test_the_catalogue_has_135_rules_of_which_133_can_be_tried(catalogue: Catalogue) -> None:
@@ -83,7 +83,7 @@ def test_each_judge_has_its_number_of_rules(catalogue: Catalogue) -> None:
 def test_what_a_history_of_sends_and_receives_can_show_is_said_of_each_rule(catalogue: Catalogue) -> None:
     told = [rule.id for rule in catalogue.rules if rule.history]
     assert Counter(rule[:2] for rule in told) == {"DD": 9, "PD": 21, "QS": 14, "BT": 10}
-    # An answer's reason, what an administrator sees, or a wire's frames are no part of such a history.
+    # Such a history does not contain reasons of answers, displays for administrators, or frames.
     assert not {"DD-10", "DD-19", "DD-35", "DD-60", "PD-01", "PD-31", "QS-02", "QS-36", "BT-03"} & {*told}
 
 
@@ -114,7 +114,7 @@ def test_every_rule_that_a_text_refers_to_exists(catalogue: Catalogue) -> None:
         assert catalogue.rule(rule_id).id == rule_id
 
 
-# How it is used.
+# The use of the catalogue.
 
 
 def test_a_basis_is_taken_apart_into_document_and_place(catalogue: Catalogue) -> None:

@@ -1,4 +1,4 @@
-"""What each rule is tried across: read from the scenarios, and explained where no scenario tries it."""
+"""Tests of the traits across which each rule is tried, and of the reasons for the untried ones."""
 
 from __future__ import annotations
 

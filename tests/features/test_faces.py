@@ -1,4 +1,4 @@
-"""Scenarios state what MQ Light's face lacks, so that `assay run --face mqlight` runs them in a face that has it."""
+"""Tests that scenarios have tags for features that MQ Light's face lacks, so that another face runs them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = [
 
 
 def steps_without_the_tag(words: str) -> list[str]:
-    """The scenarios, probes aside, that MQ Light's face would run although a step has these words."""
+    """Return the scenarios, without probes, that MQ Light's face would run although a step has these words."""
     return [
         f"{feature.rel_filename}::{scenario.name}: {step.name}"
         for feature in get_features([str(feature_root())])

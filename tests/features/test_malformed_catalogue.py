@@ -11,7 +11,7 @@ from assay_features import Catalogue, CatalogueError, feature_root, load_catalog
 
 PACKAGED = feature_root() / "rules.toml"
 
-# A catalogue as small as one can be with one rule of each sort; tests break it.
+# The smallest catalogue with one rule of each sort; the tests break it.
 SMALL = '''\
 # a small catalogue
 [[document]]
@@ -84,7 +84,7 @@ def test_the_small_catalogue_is_whole(tmp_path: Path) -> None:
     assert [rule.id for rule in load_catalogue(file).rules] == ["DD-02", "DD-42"]
 
 
-# What is refused. Each case: what to replace in the small catalogue, by what, where the error points, what it says.
+# Refused catalogues. Each case: the replaced text, the new text, the place in the error, and the error's text.
 
 FIRST_RULE = line_of(SMALL, '[[rule]]\nid = "DD-02"')
 SECOND_RULE = line_of(SMALL, '[[rule]]\nid = "DD-42"')
@@ -277,7 +277,7 @@ def test_a_catalogue_error_survives_pickling() -> None:
     assert (error.file, error.line, error.text) == ("f", 3, "t.")
 
 
-# However a file is damaged, it is a catalogue or a CatalogueError that points into it.
+# A damaged file either loads or raises a CatalogueError with a place in the file.
 
 SNIPPETS = st.one_of(
     st.sampled_from(
@@ -288,7 +288,7 @@ SNIPPETS = st.one_of(
 )
 
 
-@settings(deadline=None)  # each example writes a file, and a busy disk is no bug
+@settings(deadline=None)  # each example writes a file, and a busy disk causes no failure
 @given(start=st.integers(0, len(SMALL)), length=st.integers(0, 60), put=SNIPPETS)
 @example(start=SMALL.index('["DELAY:3"'), length=10, put="[1979-99-99, ")
 @example(start=0, length=len(SMALL), put="document = [" + "{a=" * 3000)
@@ -299,7 +299,7 @@ def test_a_damaged_text_never_raises_anything_but_a_catalogue_error(
     check_damaged(tmp_path_factory.getbasetemp(), damaged.encode("utf-8", "surrogatepass"))
 
 
-@settings(deadline=None)  # each example writes a file, and a busy disk is no bug
+@settings(deadline=None)  # each example writes a file, and a busy disk causes no failure
 @given(start=st.integers(0, len(SMALL)), put=st.binary(min_size=1, max_size=6))
 def test_damaged_bytes_never_raise_anything_but_a_catalogue_error(
     tmp_path_factory: pytest.TempPathFactory, start: int, put: bytes
@@ -317,7 +317,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)  # each example writes a file, and a busy disk is no bug
+@settings(deadline=None)  # each example writes a file, and a busy disk causes no failure
 @given(
     st.sampled_from([line for line in SMALL.splitlines() if re.match(r"\w+ = .*[^\"\[]$|\w+ = \"[^\"]", line)]), VALUES
 )

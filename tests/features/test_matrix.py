@@ -1,4 +1,4 @@
-"""The matrix of docs/matrix.md, held against the features that it names."""
+"""Tests that the matrix of docs/matrix.md agrees with its features."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A block of rows of a scenario, or a plain scenario: its text with a row's values put in."""
+    """A scenario, or one row of an outline, with the row's values in its text."""
 
     rule: str
     scenario: str
@@ -50,7 +50,7 @@ class Written(NamedTuple):
 
 
 def table() -> list[Row]:
-    """The document's first table."""
+    """Return the document's first table."""
     return [Row(*cells) for cells in _cells(FIRST)]
 
 
@@ -61,7 +61,7 @@ def _cells(text: str) -> list[list[str]]:
 
 @cache
 def written(topic: str = "persistence") -> list[Written]:
-    """Every scenario of a topic's features, each row of an outline for itself."""
+    """Return every scenario of a topic's features, and every row of an outline."""
     found: list[Written] = []
     for path in sorted((feature_root() / topic).glob("*.feature")):
         document: Any = Parser().parse(path.read_text(encoding="utf-8"))
@@ -90,7 +90,7 @@ def _rows(rule: str, inherited: frozenset[str], scenario: Any) -> list[Written]:
 
 
 def covers(one: Written, row: Row) -> bool:
-    """Whether a scenario (or row of an outline) sends as the cell says and does to the broker what the cell says."""
+    """Check whether a scenario, or row of an outline, has the send and the fault of a row of the matrix."""
     light = "with delivery mode non-persistent" in one.text
     hurt = {tag for needs in NEEDS.values() for tag in needs & one.tags}
     fits = bool(hurt & NEEDS[row.fate]) if NEEDS[row.fate] else not hurt

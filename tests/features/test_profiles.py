@@ -1,4 +1,4 @@
-"""Profiles of the packaged catalogue: what a backend that claims one requires follows from the features."""
+"""Tests that the capabilities that a profile requires follow from the features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles of the packaged scenarios: each rule has scenarios that decide it."""
+"""Tests of the roles of the packaged scenarios: each rule has scenarios that decide it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROLES = {role.value for role in Role}
 
 
 def roles() -> dict[str, list[set[str]]]:
-    """By rule, the role tags of each of its scenarios."""
+    """Return the role tags of each scenario, by rule."""
     found: defaultdict[str, list[set[str]]] = defaultdict(list)
     for feature in get_features([str(feature_root())]):
         for scenario in feature.scenarios.values():

@@ -1,4 +1,4 @@
-"""The spans that scenarios let pass: a run on a real broker lives through each of them."""
+"""Tests of the waiting times in scenarios, which a run on a real broker must spend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worked examples of docs/how-to are applied to a copy of the packages, and what they say comes is there."""
+"""Tests of the examples of docs/how-to: they are applied to a copy of the packages and must have the shown results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AFTER = re.compile(r"After `(?P<line>[^\n]+)` in\s+`(?P<file>[^`]+)`:\s*$")
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The packages, where a newcomer may change them."""
+    """Provide the copy of the packages, which the examples change."""
     for name in SOURCES:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
@@ -74,7 +74,7 @@ def _outdented(text: str, indent: str) -> str:
 
 
 def _apply(before: str, text: str, copy: Path) -> None:
-    """Do what the line above a block says; a block without such a line would be shown and never tried."""
+    """Do the action in the line above a block; a block without such a line fails, because no test would run it."""
     if created := _CREATE.search(before):
         file = copy / created["file"]
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""The scripts of ``images/``: what they say when something is missing, and that they do nothing twice.
+"""Tests of the scripts of ``images/``: messages about missing tools, and no repeated work.
 
-A fake ``docker`` on the path stands for the daemon, so no test needs one.
+A fake ``docker`` on the path replaces the daemon, so no test needs one.
 """
 
 import os
@@ -35,7 +35,7 @@ TOOLS = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A folder with nothing but the plain tools of a shell, to be the whole ``PATH``."""
+    """Provide a folder with only a shell's basic tools, as the whole ``PATH``."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in TOOLS:
@@ -62,7 +62,7 @@ def run(path: Path, script: str, *arguments: str, **environment: str) -> "subpro
 
 
 def only_line(answer: "subprocess.CompletedProcess[str]") -> str:
-    """Give the one line that a refusal consists of."""
+    """Return the single line of a refusal."""
     assert answer.returncode == 1
     assert answer.stdout == ""
     (line,) = answer.stderr.splitlines()
@@ -97,7 +97,7 @@ def test_a_build_without_maven_says_that_maven_is_missing_and_leaves_nothing_beh
 
 
 def test_an_image_with_the_same_content_is_not_built_again(path: Path) -> None:
-    # This daemon gives each image the label that its first build asked for, and counts the builds.
+    # This fake daemon keeps the label of each image's first build, and counts the builds.
     fake(
         path,
         "docker",

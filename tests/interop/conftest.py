@@ -1,4 +1,4 @@
-"""Each program judges each server once in a session, in as many checks as there are tests chosen."""
+"""Fixtures: in a session, each program judges each server once, with the checks of the selected tests."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tests.interop.servers import administered, artemis, as_it_comes
 
 @pytest.fixture(scope="module")
 def program(request: pytest.FixtureRequest) -> Program:
-    """The program of a module."""
+    """Provide the program of a module."""
     found: Program = request.module.PROGRAM
     return found
 
 
 @pytest.fixture(scope="module")
 def command(program: Program, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """How it is run, once it is built: in pytest's cache, so that only what has changed is built again."""
+    """Build the program in pytest's cache, if its source has changed, and return its command."""
     cache = pytestconfig.cache
     return program.built(Path(cache.mkdir("interop")) if cache is not None else tmp_path_factory.mktemp("interop"))
 
 
 def chosen(request: pytest.FixtureRequest, function: str) -> list[str]:
-    """The checks that tests of this function ask for in this session."""
+    """Return the checks of the selected tests of a test function."""
     return [
         item.callspec.params["check"]
         for item in request.session.items
@@ -35,7 +35,7 @@ def chosen(request: pytest.FixtureRequest, function: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def of_artemis(request: pytest.FixtureRequest, command: list[str]) -> Mapping[str, Line]:
-    """What the program says of Apache Artemis."""
+    """Return the program's results for Apache Artemis."""
     with artemis() as server:
         return run(command, server.options, chosen(request, "test_artemis_passes"))
 
@@ -44,7 +44,7 @@ def of_artemis(request: pytest.FixtureRequest, command: list[str]) -> Mapping[st
 def of_ours(
     request: pytest.FixtureRequest, command: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Line]:
-    """What it says of our server as it comes."""
+    """Return the program's results for our server with its defaults."""
     with as_it_comes(tmp_path_factory.mktemp("open")) as server:
         return run(command, server.options, chosen(request, "test_our_server_passes"))
 
@@ -53,7 +53,7 @@ def of_ours(
 def of_administered(
     request: pytest.FixtureRequest, program: Program, command: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Line]:
-    """What it says of our server with users and an administrator."""
+    """Return the program's results for our server with users and an administrator."""
     checks = chosen(request, "test_our_administered_server_passes")
     with administered(tmp_path_factory.mktemp("administered"), program, checks) as server:
         return run(command, server.options, checks)

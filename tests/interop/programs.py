@@ -1,7 +1,7 @@
-"""Programs in other languages that judge an AMQP server, and how they are built and run.
+"""Programs in other languages that judge an AMQP server, with their builds and runs.
 
-Each has a folder of its own here, with ``checks.txt``: the name of each of its checks, and what it needs of a server.
-It prints one line of JSON for each check that it has tried.
+Each program has a folder here with ``checks.txt``, which lists its checks and their needs of a server.  A program
+prints one line of JSON for each check that it has run.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Check(Struct, frozen=True):
     """One check of a program.
 
     Args:
-        name: Its name, which names its queue too.
-        needs: What it needs of a server.
+        name: The check's name, which is also in its queue's name.
+        needs: The features that a server must have.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Check(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """What a program says of one check."""
+    """The result of one check."""
 
     check: str
     ok: bool
@@ -46,16 +46,16 @@ class Line(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """A program.
+    """A program that judges servers.
 
     Args:
-        name: Its folder.
-        prefix: What its queues' names begin with.
-        tools: Commands that it is built and run with.
+        name: The name of the program's folder.
+        prefix: The beginning of its queues' names.
+        tools: The commands that its build and run need.
         requirement: The word of ASSAY_REQUIRE that makes a missing tool a failure.
-        package: Where the tools come from on Debian.
-        build: Builds it into a folder.
-        command: How it is run, once it is in that folder.
+        package: The Debian packages of the tools.
+        build: Builds the program into a folder.
+        command: Returns the command that runs the program from that folder.
     """
 
     name: str
@@ -68,28 +68,29 @@ class Program(Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """Where its source is."""
+        """The folder of the program's source."""
         return HERE / self.name
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """All its checks."""
+        """All checks in ``checks.txt``."""
         return _checks((self.folder / "checks.txt").read_text())
 
     def listed(self, command: list[str]) -> tuple[Check, ...]:
-        """All its checks, by its own word."""
+        """Return all checks that the program itself lists."""
         done = subprocess.run([*command, "list"], capture_output=True, text=True, check=True)  # noqa: S603  our program
         return _checks(done.stdout)
 
     def checks_for(self, has: Iterable[str], but: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Names of the checks for a server that has these things, without those for another."""
+        """Return the names of the checks for a server with `has`, without the checks for a server with `but`."""
         others = () if but is None else self.checks_for(but)
         return tuple(check.name for check in self.checks if check.needs <= set(has) and check.name not in others)
 
     def built(self, cache: Path) -> list[str]:
-        """Build it, unless that was done for the same source; return how it is run.
+        """Build the program, unless the same source was built before, and return its command.
 
-        Tests of one program run on one worker (``_TOGETHER`` in tests/conftest.py), so nobody else builds it meanwhile.
+        Tests of one program run on one worker (``_TOGETHER`` in tests/conftest.py), so no other
+        process builds it at the same time.
         """
         for tool in self.tools:
             if shutil.which(tool) is None:
@@ -104,14 +105,14 @@ class Program(Struct, frozen=True):
 
 
 def absent(requirement: str, reason: str) -> NoReturn:
-    """Skip, or fail where ASSAY_REQUIRE names what is absent."""
+    """Skip the test, or fail it if ASSAY_REQUIRE names the absent tool."""
     if requirement in os.environ.get("ASSAY_REQUIRE", "").split(","):
         pytest.fail(f"ASSAY_REQUIRE names {requirement}, but {reason}")
     pytest.skip(reason)
 
 
 def run(command: list[str], options: Mapping[str, str], checks: Iterable[str]) -> dict[str, Line]:
-    """Run checks, and return what is said of them; a check that nothing is said of has failed."""
+    """Run checks, and return their results; a check without a result has failed."""
     flags = [word for key, value in options.items() for word in (f"--{key}", value)]
     asked = list(checks)
     done = subprocess.run(  # noqa: S603  a program of ours
@@ -124,7 +125,7 @@ def run(command: list[str], options: Mapping[str, str], checks: Iterable[str]) -
 
 
 def step(*command: str | Path, folder: Path, environment: Mapping[str, str] | None = None) -> None:
-    """Do one step of a build; where that fails, its output is in the error."""
+    """Run a command of a build; if it fails, the error contains its output."""
     done = subprocess.run(  # noqa: S603  a build tool on our own files
         [str(word) for word in command],
         cwd=folder,
@@ -142,7 +143,7 @@ def _checks(text: str) -> tuple[Check, ...]:
 
 
 def _digest(folder: Path) -> str:
-    """Of a program's source."""
+    """Return the digest of a program's source."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -172,7 +173,7 @@ def _build_go(source: Path, folder: Path) -> None:
 
 
 def _java(folder: Path) -> list[str]:
-    # A short start matters more than throughput; the largest message has 100 MB, and lies in memory several times.
+    # A short start matters more than throughput; the largest message has 100 MB, and memory holds several copies of it.
     options = ["-XX:TieredStopAtLevel=1", "-Xmx2g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
     return ["java", *options, "-cp", f"{folder / 'classes'}:{folder / 'lib'}/*", "interop.Main"]
 

@@ -1,4 +1,4 @@
-"""Servers that are judged: ours in three forms, and Apache Artemis, on which the judges themselves are proven."""
+"""The judged servers: ours in three forms, and Apache Artemis, which shows that the checks themselves are right."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _STORE_PASSWORD = "changeit"
 
 
 class Server(Struct, frozen=True):
-    """A server that listens.
+    """A running server.
 
     Args:
-        options: What programs are told of it.
-        has: What it has; checks that need something else are not for it.
+        options: The options for programs.
+        has: The server's features; checks with other needs do not run on it.
     """
 
     options: Mapping[str, str]
@@ -52,7 +52,7 @@ class Server(Struct, frozen=True):
 
 @contextmanager
 def artemis() -> Generator[Server]:
-    """Apache Artemis in a container of its own."""
+    """Run Apache Artemis in a container of its own."""
     runner = RealRunner()
     backend = ArtemisBackend(runner=runner)
     try:
@@ -72,7 +72,7 @@ def artemis() -> Generator[Server]:
 
 @contextmanager
 def as_it_comes(folder: Path) -> Generator[Server]:
-    """Our server, for everybody."""
+    """Run our server without logins."""
     script = HERE / "destinations.mqsc"
     with serving(ServerOptions(data=folder / "store", amqp=ANY, http=None, mqsc=(script,))) as server:
         yield Server({"url": server.amqp_url, "has": ",".join(OPEN)}, OPEN)
@@ -80,7 +80,7 @@ def as_it_comes(folder: Path) -> Generator[Server]:
 
 @contextmanager
 def administered(folder: Path, program: Program, checks: Iterable[str]) -> Generator[Server]:
-    """Our server, where everything is defined beforehand, once in the clear and once under TLS."""
+    """Run our server with all objects defined, once without and once with TLS."""
     users, script = folder / "users.toml", folder / "queues.mqsc"
     for user, password in _PASSWORDS.items():
         add_user(users, user, password)
@@ -116,7 +116,7 @@ def administered(folder: Path, program: Program, checks: Iterable[str]) -> Gener
 
 
 def _trust_store(folder: Path) -> Path:
-    """The certificate in Java's own form."""
+    """Return the certificate as a Java trust store."""
     store = folder / "trust.p12"
     command = ["keytool", "-importcert", "-noprompt", "-alias", "server", "-storetype", "PKCS12"]
     files = ["-file", str(CERTIFICATES / "certificate.pem"), "-keystore", str(store), "-storepass", _STORE_PASSWORD]

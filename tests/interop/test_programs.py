@@ -1,4 +1,4 @@
-"""How programs of other languages are found, and what is made of what they say."""
+"""Tests of the search for programs of other languages, and of the parsing of their output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROGRAMS = (QPID_JMS, RHEA, GO_AMQP)
 
 
 def saying(folder: Path, text: str) -> list[str]:
-    """A program that says this, and ends badly."""
+    """Return the command of a program that prints a text and ends with an error."""
     script = folder / "program.py"
     script.write_text(f"import sys\nprint({text!r})\nsys.exit('it ends here')\n")
     return [sys.executable, str(script)]

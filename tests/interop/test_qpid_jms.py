@@ -1,4 +1,4 @@
-"""Apache Qpid JMS works with our server as it does with Apache Artemis: each check of its program is a test."""
+"""Tests of Apache Qpid JMS with our server and with Apache Artemis: each check of the program is a test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.interop
 @pytest.mark.proof
 @pytest.mark.parametrize("check", PROGRAM.checks_for(ARTEMIS))
 def test_artemis_passes(check: str, of_artemis: Mapping[str, Line]) -> None:
-    """Which proves the check."""
+    """A pass on Artemis shows that the check is right."""
     assert of_artemis[check].ok, of_artemis[check].detail
 
 

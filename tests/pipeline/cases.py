@@ -18,9 +18,9 @@ class Case(Struct, frozen=True):
     """One miniature scenario.
 
     Args:
-        rule: The rule it is about.
-        name: What happens, as a sentence.
-        telling: Writes its events.
+        rule: The rule of the scenario.
+        name: The scenario in a sentence.
+        telling: Writes the scenario's events.
         subjects: The subjects that the invariant must find, with their outcomes.
     """
 
@@ -215,7 +215,7 @@ def _committed_late(tale: Tale) -> None:
 
 
 def _unit_name_again(tale: Tale) -> None:
-    """The session's first unit of work never ended; after it reconnects, the next one has its name and commits."""
+    """Add a unit of work that never ends, and after a reconnection a second one of the same name that commits."""
     tale.consumes("a", TOPIC)
     watch = tale.listens("a", TOPIC)
     tale.ends_unit("u", "begin")
@@ -269,7 +269,7 @@ def _uncommitted(tale: Tale) -> None:
 
 
 def _in_doubt(*ops: Literal["recover", "commit", "rollback"], seen: bool = False, to_ms: int = 9_000) -> Telling:
-    """Sent in a branch that was prepared when the broker was killed; nobody sees it in doubt."""
+    """Return a scenario of a message sent in a branch that was prepared when the broker was killed."""
 
     def tell(tale: Tale) -> None:
         tale.sends(unit="xa")
@@ -325,7 +325,7 @@ def _batches(*sizes: int, size: int | None = 3) -> Telling:
 
 
 def _listener_again(tale: Tale) -> None:
-    """A second listener with a larger size counts its batches from 0 again."""
+    """Add a second listener with a larger size that counts its batches from 0 again."""
     for size in (1, 2):
         watch = tale.listens(size=size)
         for number in range(size):
@@ -335,7 +335,7 @@ def _listener_again(tale: Tale) -> None:
 
 
 def _link_again(tale: Tale) -> None:
-    """A connection was lost within a callback, and the new link counts its batches from 0 again."""
+    """Add a lost connection during a callback, after which the new link counts its batches from 0 again."""
     watch = tale.listens(size=2)
     for link in (1, 2):
         tale.handed(f"{link}-a", batch=0, link=link)
@@ -345,7 +345,7 @@ def _link_again(tale: Tale) -> None:
 
 
 def _ends_late(tale: Tale) -> None:
-    """A connection was lost within a callback, which ends while the new link's first batch is delivered."""
+    """Add a lost connection during a callback that ends while the new link delivers its first batch."""
     watch = tale.listens(size=2)
     tale.handed("1-a", batch=0, link=1)
     tale.handed("2-a", batch=0, link=2)
@@ -356,7 +356,7 @@ def _ends_late(tale: Tale) -> None:
 
 
 def _called_for_nothing(tale: Tale) -> None:
-    """A batch, and then a callback with its number and no message."""
+    """Add a batch, and then a callback with the batch's number and no message."""
     watch = tale.listens(size=2)
     tale.handed("a", batch=0)
     tale.returns(batch=0)

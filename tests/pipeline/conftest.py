@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def spark() -> Iterator[SparkSession]:
-    """One session for all tests here, because its start and end take seconds."""
+    """Provide one Spark session for all tests here, because its start and end take seconds."""
     try:
         with spark_session() as session:
             yield session
@@ -28,5 +28,5 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="package")
 def judgement(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
-    """Every miniature, random and damaged run, judged in one job, because planning takes longer than running."""
+    """Judge all miniature, random and damaged runs in one Spark job, because planning takes longer than running."""
     return judge_everything(spark, tmp_path_factory.mktemp("runs [all] +1 {a}"), tmp_path_factory.mktemp("out"))

@@ -49,12 +49,12 @@ class Judgement(Struct, frozen=True):
     root: Path
 
     def verdict(self, folder: str, rule: str) -> Verdict:
-        """A rule's verdict in one run."""
+        """Return a rule's verdict in one run."""
         return next(entry.verdict for entry in self.runs[folder].verdicts.rules if entry.id == rule)
 
 
 def folder_of(case: Case) -> str:
-    """The folder of a miniature's run."""
+    """Return the folder of a miniature's run."""
     return f"{case.rule} {case.name}"
 
 

@@ -30,7 +30,7 @@ class Tale(Story):
         refused: bool = False,
         answered: bool = True,
     ) -> ev.Call:
-        """A send, answered at once."""
+        """Return a call of a send that is answered at once."""
         args: dict[str, ev.Scalar] = {"mode": mode, "priority": 4, "ttl_ms": ttl_ms, "delay_ms": delay_ms}
         call = self.call("send", destination=to, args=args, unit=unit, msg=message(key))
         if answered:
@@ -47,7 +47,7 @@ class Tale(Story):
         shared: bool = False,
         no_local: bool = False,
     ) -> None:
-        """A consumer is created."""
+        """Add the creation of a consumer."""
         args: dict[str, ev.Scalar] = {
             "selector": selector,
             "durability": "durable" if name else "non-durable",
@@ -75,7 +75,7 @@ class Tale(Story):
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="end")
 
     def handed(self, key: str = "m", actor: str = "receiver", batch: int | None = None, link: int = 1) -> None:
-        """The application receives a message."""
+        """Add a message that the application receives."""
         self.tell(
             ev.Seen,
             actor=actor,
@@ -94,22 +94,22 @@ class Tale(Story):
         ended: Literal["returned", "raised"] = "returned",
         link: int = 1,
     ) -> None:
-        """A listener's callback is over."""
+        """Add the end of a listener's callback."""
         self.tell(ev.Callback, actor=actor, link=f"{actor}-{link}", batch=batch, ended=ended)
 
     def suffers(self, what: str = "kill", took_ms: int = 10) -> None:
-        """A fault of the broker begins now and ends after some time."""
+        """Add a fault of the broker that begins now and ends after some time."""
         fault = self.name("fault")
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="begin")
         self.now_ns += took_ms * 1_000_000
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="end")
 
     def browses(self, *keys: str, of: str = QUEUE) -> None:
-        """A browse of a queue lists these messages."""
+        """Add a browse of a queue that lists these messages."""
         self.answer(self.call("browse", "browser", destination=of), keys=keys)
 
     def ends_unit(self, unit: str, op: Literal["begin", "prepare", "recover", "commit", "rollback"] = "commit") -> None:
-        """A unit of work begins or ends."""
+        """Add the begin or end of a unit of work."""
         self.tell(ev.Unit, actor="sender", unit=unit, op=op)
 
 

@@ -1,4 +1,4 @@
-"""What each module of an invariant declares."""
+"""Tests of the declarations of each invariant's module."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_the_oracle_agrees_on_every_undamaged_history(judgement: Judgement) -> N
 
 
 def test_the_random_histories_break_and_keep_every_rule(judgement: Judgement) -> None:
-    """Histories that no rule could examine would agree on nothing."""
+    """If no rule could examine the random histories, the comparison with the oracle would show nothing."""
     examined = examine(
         read_journals(judgement.root / RANDOM).events,
         {rule: invariant.in_python for rule, invariant in INVARIANTS.items()},

@@ -19,7 +19,7 @@ def test_every_field_of_every_kind_is_a_column() -> None:
 
 
 def test_the_schema_of_columns_is_the_one_agreed_upon() -> None:
-    """Types by hand, so that a slip of the derivation shows."""
+    """The types are written by hand, to show a mistake in their derivation."""
     types = {field.name: field.dataType.simpleString() for field in event_schema().fields}
     assert types["seq"] == types["mono_ns"] == types["batch"] == "bigint"
     assert types["args"] == types["value"] == types["of"] == "map<string,string>"

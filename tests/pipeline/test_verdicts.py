@@ -1,4 +1,4 @@
-"""The pipeline's verdicts, without Spark."""
+"""Tests of the pipeline's verdicts, without Spark."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def failing(early: Sequence[str] = EARLY, label: str = "slow", queue: str = "ORD
 
     Args:
         early: The scenarios in which a browse finds the message too early.
-        label: What they call the message.
-        queue: What they call the queue.
+        label: The message's name in the scenarios.
+        queue: The queue's name in the scenarios.
     """
     catalogue = load_catalogue()
     journal = Journal("run-0003", "worker")

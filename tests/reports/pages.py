@@ -14,7 +14,7 @@ VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
 
 
 class Page(HTMLParser):
-    """What a page holds: ids, links, headings, tags with their attributes, text; and whether its tags balance."""
+    """The parsed content of a page: ids, links, headings, tags, attributes and text; it checks that tags balance."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(convert_charrefs=True)
@@ -51,13 +51,13 @@ class Page(HTMLParser):
         self.text += data
 
     def loaded(self) -> list[str]:
-        """What a browser fetches to show the page: every address but that of a link to follow."""
+        """Return the addresses that a browser loads to show the page, without links to other pages."""
         names = ("href", "src", "srcset", "poster", "data", "action")
         found = [(tag, name, value) for tag, attributes in self.tags for name, value in attributes.items()]
         return [value for tag, name, value in found if name in names and value and (tag, name) != ("a", "href")]
 
     def broken_links(self) -> list[str]:
-        """The relative links that lead to no file, or to no element of it."""
+        """Return the relative links that lead to no file, or to no element of it."""
         return [link for link in self.links if not self._leads_somewhere(link)]
 
     def _leads_somewhere(self, link: str) -> bool:

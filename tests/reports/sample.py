@@ -1,4 +1,4 @@
-"""A small run on two pairs, with all six verdicts, as the kit would leave it: what the report's tests render."""
+"""A small run on two pairs with all six verdicts, in the kit's form, for the report's tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ RESTART = "delay/basics.feature::A non-persistent delayed message at a restart"
 
 
 class Journal:
-    """Writes one writer's events at chosen moments."""
+    """A journal of one writer, with events at chosen times."""
 
     def __init__(self, run: str, writer: str) -> None:
         self.events: list[AnyEvent] = []
@@ -67,7 +67,7 @@ class Journal:
         self._calls = 0
 
     def write(self, kind: Callable[..., E], at_ms: float = 0, **fields: object) -> E:
-        """Add an event at so many milliseconds after the run's start."""
+        """Add an event at a number of milliseconds after the run's start."""
         seq = len(self.events)
         at_ns = round(at_ms * MS)
         event = kind(
@@ -96,12 +96,12 @@ class Journal:
 
 
 def message(key: str) -> MessageRef:
-    """A message that carries its id."""
+    """Return a message that carries its id."""
     return MessageRef(key=key, sha256="9f" * 32, bytes=512, broker_id=f"ID:{key}")
 
 
 class Scenarios:
-    """Records scenarios of one pair, each with its verdict."""
+    """A recorder of one pair's scenarios, each with its verdict."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -171,7 +171,7 @@ class Scenarios:
         self._at_ms += 30
 
     def at(self, ms: float) -> float:
-        """A moment of the scenario being recorded, in milliseconds of the run."""
+        """Return a moment of the scenario being recorded, in milliseconds of the run."""
         return self._at_ms + ms
 
     def step(self, ms: float, keyword: str, text: str) -> None:
@@ -281,7 +281,7 @@ def lacking(capability: str, reason: str, source: str) -> Callable[[Scenarios], 
 
 
 def reference(catalogue: Catalogue) -> RunEvidence:
-    """A run on our own broker: all kept."""
+    """Return a run on our own broker that keeps all rules."""
     journal = _begun(
         "run-0001", "reference", ("client", "broker"), catalogue, {"broker": "Assay reference broker 0.1.0"}
     )
@@ -310,7 +310,7 @@ def reference(catalogue: Catalogue) -> RunEvidence:
 
 
 def artemis(catalogue: Catalogue) -> RunEvidence:
-    """A run on a broker that somebody else wrote: every verdict occurs."""
+    """Return a run on a foreign broker, in which every verdict occurs."""
     environment = {
         "broker": "Apache Artemis 2.56.0",
         "image": "apache/artemis@sha256:4f1d6f0a3d5b7c2e9a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d4e5f60718293a4b5",
@@ -397,7 +397,7 @@ def artemis(catalogue: Catalogue) -> RunEvidence:
 
 
 def sample() -> tuple[RunEvidence, RunEvidence]:
-    """Both runs."""
+    """Return both runs."""
     catalogue = load_catalogue()
     return reference(catalogue), artemis(catalogue)
 

@@ -1,4 +1,4 @@
-"""The pages in a real browser: nothing that axe-core calls serious, and pictures of them for a person to look at."""
+"""Tests of the pages in a real browser: no serious findings of axe-core; they also take screenshots for review."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOOKS = {
     "dark": ("--window-size=1280,1600", "--blink-settings=preferredColorScheme=0"),
     "phone": ("--window-size=390,1600", "--blink-settings=preferredColorScheme=1"),
 }
-# No network, no profile, no picture processor: chromium as a program that turns a file into text or a picture.
+# Chromium only turns a file into text or a picture: without network, profile and GPU.
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -51,14 +51,14 @@ axe.run(document, {resultTypes: ["violations"]}).then((result) => {
 
 
 def absent(reason: str) -> NoReturn:
-    """Skip, or fail where ASSAY_REQUIRE names chromium."""
+    """Skip the test, or fail it if ASSAY_REQUIRE names chromium."""
     if "chromium" in os.environ.get("ASSAY_REQUIRE", "").split(","):
         pytest.fail(f"ASSAY_REQUIRE names chromium, but {reason}")
     pytest.skip(reason)
 
 
 def found_browser() -> str:
-    """The browser's program; skips, or fails, where there is none."""
+    """Return the browser's program; skip or fail the test if it is missing."""
     found = shutil.which("chromium")
     return found or absent("there is no chromium; install your system's package of that name")
 
@@ -90,7 +90,7 @@ def chromium(browser: str, profile: Path, page: Path, *flags: str) -> str:
 
 @pytest.fixture
 def copied(site: Path, tmp_path: Path) -> Path:
-    """A copy of the site, to put scripts into."""
+    """Provide a copy of the site, into which tests put scripts."""
     copy = tmp_path / "site"
     shutil.copytree(site, copy)
     return copy

@@ -1,4 +1,4 @@
-"""Scenarios that need a look stand together by cause, with a list to jump from."""
+"""Tests of the report's groups of scenarios that need a look, by cause, and of the list of causes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from assay_reports import KnownOutcome, RunEvidence, junit_xml, render_site
 from assay_reports.text import visible
 
 HOSTILE = "</script></title></svg>\"'><img src=x onerror=alert(1)>\x00\x1b\u202e\u05dc\u2066]]>{{ 7 * 7 }}&lt;"
-# Fields whose values are the schema's own words or refer to the catalogue: a hostile value there is refused on reading.
+# Fields with words of the schema or ids of the catalogue: the reader refuses a hostile value in them.
 WORDS = frozenset(
     {
         *("kind", "verdict", "outcome", "phase", "direction", "predicate", "ended"),
@@ -27,7 +27,7 @@ FIXED_OPS = frozenset({"unit", "disk"})
 
 
 def poisoned(value: object, name: str = "", of: str = "") -> object:
-    """Put the hostile text behind every free text."""
+    """Append the hostile text to every free text."""
     if isinstance(value, dict):
         kind = str(value.get("kind", ""))
         return {key: poisoned(entry, key, kind) for key, entry in value.items()}
@@ -119,7 +119,7 @@ def test_hostile_names_of_messages_queues_and_scenarios_stay_text(tmp_path: Path
     plain = render_site([failing(("a.feature::b",))], tmp_path / "plain").parent
     bad = render_site([failing((f"a.feature::{name}",), name, name)], tmp_path / "bad").parent
     page, same = Page(bad / "rules" / "DD-02.html"), Page(plain / "rules" / "DD-02.html")
-    # Which labels of a time line find room depends on their length.
+    # The length of a label decides whether the time line has room for it.
     assert [tag for tag, _ in page.tags if tag != "text"] == [tag for tag, _ in same.tags if tag != "text"]
     assert page.broken_links() == []
     assert len(page.ids) == len(set(page.ids))

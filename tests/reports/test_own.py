@@ -1,4 +1,4 @@
-"""Scenarios of a team's own features in the report: headline, totals, what needs a look, a page for each feature."""
+"""Tests of a team's own features in the report: headline, totals, scenarios that need a look, pages."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_a_run_is_read_from_its_folder_and_the_site_links_to_its_files(
     run, folder = runs[0], tmp_path / "out"
     (folder / "journals").mkdir(parents=True)
     (folder / "verdicts.json").write_bytes(verdicts_json(run.verdicts))
-    # One line is missing, so the reader has damage to tell of.
+    # One line is missing, so the reader reports damage.
     lines = [encode_line(event) for event in run.events if event.seq != 7]
     (folder / "journals" / "odd name #1.jsonl").write_bytes(b"".join(lines))
     read = read_run(folder)

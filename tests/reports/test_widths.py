@@ -1,4 +1,4 @@
-"""The pages in a real browser at the widths of a telephone and of a wide window."""
+"""Tests of the pages in a real browser at the widths of a telephone and of a wide window."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from assay_reports import render_site
 
 pytestmark = pytest.mark.chromium
 
-# Chromium has no window narrower than 500 pixels, so the page stands in a frame.  A page of a file may not look into
-# another one, so the page measures itself and tells.
+# Chromium has no window narrower than 500 pixels, so the page is in a frame.  A page from a file may not read another
+# page, so the page measures itself and reports.
 MEASURE = """<script>
 addEventListener("load", () => {
   const shown = (box) => getComputedStyle(box, "::before").display !== "none";

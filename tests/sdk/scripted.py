@@ -1,4 +1,4 @@
-"""A fake driver and broker for tests of the engine: it records commands, and a test can hold or refuse answers."""
+"""A driver for tests: it has queues in memory, records every command, and can hold back or refuse answers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ QUEUE = Address(AddressKind.QUEUE, "Q")
 OTHER = Address(AddressKind.QUEUE, "OTHER")
 TOPIC = Address(AddressKind.TOPIC, "T")
 MS = 1_000_000
-THREAD = 0  # identifies a calling thread that never runs a callback
+THREAD = 0  # the id of a caller that is never the callback's own thread
 
 CommandT = TypeVar("CommandT")
 T = TypeVar("T")
 
 
 class Stored:
-    """A message on a queue of the fake broker; messages are ordered by their places."""
+    """A message in a queue, sorted by its place."""
 
     def __init__(self, place: int, message: Message) -> None:
         self.place = place
@@ -74,33 +74,33 @@ class FakeWire:
         if opens:
             runner.call_soon(lambda: sink(port.Opened(self.epoch, capabilities, self.peer)))
 
-    # what tests do ---------------------------------------------------------------------------------------------------
+    # methods for tests ------------------------------------------------------------------------------------------------
 
     def put(self, *texts: str, to: str = "Q", **fields: Any) -> None:
-        """Put messages on a queue; the text of each is its body and its id."""
+        """Add messages to a queue."""
         for text in texts:
             self._add(to, Message(message_id=text, body=text, **fields))
 
     def bodies(self, name: str = "Q") -> list[Any]:
-        """Return the bodies of the messages on a queue that are not delivered to a consumer."""
+        """Return the bodies in a queue that are not delivered to a receiver."""
         return [stored.message.body for stored in self.stock.get(name, [])]
 
     def all(self, kind: type[CommandT]) -> list[CommandT]:
-        """Return the recorded commands of a kind, in their order."""
+        """Return the commands of a kind, in order."""
         return [command for command in self.commands if isinstance(command, kind)]
 
     def settled(self) -> list[tuple[tuple[int, ...], Outcome]]:
-        """Return the deliveries and the outcome of each `Settle` command, in their order."""
+        """Return the settled deliveries with their outcomes, in order."""
         return [(command.deliveries, command.outcome) for command in self.all(port.Settle)]
 
     def answer_held(self) -> None:
-        """Answer the commands whose answers were held."""
+        """Send the answers that were held back."""
         held, self.held = self.held, []
         for command in held:
             self._do(command)
 
     def break_line(self) -> None:
-        """Lose the connection: answer `Failed` for held commands, then emit `Closed`."""
+        """Drop the connection: open commands fail, then the wire closes."""
         refused = Refused(JmsErrorKind.CONNECTION_LOST, "the line broke")
         held, self.held = self.held, []
         for command in held:
@@ -110,7 +110,7 @@ class FakeWire:
     # the port --------------------------------------------------------------------------------------------------------
 
     def submit(self, command: DriverCommand) -> None:
-        """Record a command, and answer it in a job of its own unless its answer is held."""
+        """Record a command, and answer it in a job of its own."""
         self.commands.append(command)
         if type(command) in self.hold:
             self.held.append(command)
@@ -118,7 +118,7 @@ class FakeWire:
             self.runner.call_soon(partial(self._do, command))
 
     def abort(self) -> None:
-        """Record that the engine has aborted the connection."""
+        """Stop all further events."""
         self.aborted = True
 
     # the broker ------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class FakeWire:
 
 
 class FakeDriver:
-    """A fake driver, which returns a new `FakeWire` for each connection."""
+    """A driver that gives a new `FakeWire` for each connection."""
 
     name = "fake"
 
@@ -226,7 +226,7 @@ class FakeDriver:
         self.targets: list[Target] = []
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FakeWire:
-        """Return a new `FakeWire`, and record the target."""
+        """Return a new wire."""
         wire = FakeWire(sink, runner, self.capabilities, opens=self.opens)
         self.wires.append(wire)
         self.targets.append(target)

@@ -1,4 +1,4 @@
-"""The public names of the modules: each is in `__all__`."""
+"""Tests that `__all__` agrees with the modules' contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The times at which handlers of signals are called in virtual time."""
+"""Tests of the time at which signal handlers are called in virtual time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_sdk.signals import SignalHold, hold
 
 
 class StruckError(Exception):
-    """The exception that the test's handler raises."""
+    """The exception that the signal handler raises."""
 
 
 @pytest.fixture(autouse=True)

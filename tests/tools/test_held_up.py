@@ -1,4 +1,4 @@
-"""A small share of ``python -m tools.held_up``: one scenario on a sound broker, one on a broken one."""
+"""Tests of ``python -m tools.held_up`` with one scenario without a defect and one with a defect."""
 
 from __future__ import annotations
 

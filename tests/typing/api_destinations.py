@@ -13,20 +13,20 @@ from assay_sdk.model.message import Address, Body
 
 
 class Order(Struct):
-    """A struct that is sent as a body."""
+    """A struct for message bodies."""
 
     number: str
 
 
 class Refund(Struct):
-    """A second struct that is sent as a body."""
+    """A second struct for message bodies."""
 
     number: str
 
 
 @dataclass
 class Point:
-    """A dataclass that is sent as a body."""
+    """A dataclass for message bodies."""
 
     x: int
 
@@ -35,11 +35,11 @@ class Either:
     """A converter of an application for a union."""
 
     def encode(self, value: Order | Refund) -> tuple[Body, str | None]:
-        """Return the number as the body, and the class's name as the content type."""
+        """Return the body and the content type of a value."""
         return value.number, type(value).__name__
 
     def decode(self, body: Body, content_type: str | None) -> Order | Refund:
-        """Return a value of the class that the content type names."""
+        """Return the value, by the content type."""
         return Order(str(body)) if content_type == "Order" else Refund(str(body))
 
 

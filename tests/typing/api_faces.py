@@ -32,7 +32,7 @@ from assay_sdk import (
 
 
 class Order(Struct):
-    """A struct that is sent as a body."""
+    """A struct for message bodies."""
 
     number: str
 

@@ -9,7 +9,7 @@ from assay_steps import ReferenceBroker
 
 
 def test_an_order_is_sent(reference_broker: ReferenceBroker) -> None:
-    """Use the fixture as a user's test does."""
+    """Use the fixture like a user's test."""
     assert_type(reference_broker.url, str)
     assert_type(reference_broker.login, Login | None)
     assert_type(reference_broker.http_url, str | None)
@@ -20,6 +20,6 @@ def test_an_order_is_sent(reference_broker: ReferenceBroker) -> None:
 
 
 def wrong(reference_broker: ReferenceBroker) -> None:
-    """Make mistakes that the type checkers must report: a frozen value, and an unknown attribute."""
+    """Assign to frozen values and read an unknown attribute, which the type checkers must reject."""
     reference_broker.url = "amqp://127.0.0.1"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     reference_broker.port  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018

@@ -1,4 +1,4 @@
-"""An AMQP server in its own thread, and a client that sends exactly the frames that a test gives."""
+"""An AMQP server in a thread of its own, and a client that sends exactly the frames of a test."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SENDER, RECEIVER = False, True
 
 
 class Serving:
-    """An AMQP server in its own thread."""
+    """A running server."""
 
     def __init__(
         self,
@@ -69,11 +69,11 @@ class Serving:
         return f"amqp://127.0.0.1:{self.port}"
 
     def run(self, job: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the server's loop, and return its result."""
+        """Run a coroutine in the server's loop, and wait for its result."""
         return asyncio.run_coroutine_threadsafe(job, self.loop).result(LIMIT_S)
 
     def do(self, job: Callable[[], T]) -> T:
-        """Call a function on the server's loop, and return its result."""
+        """Call a function in the server's loop, and wait for its result."""
 
         async def call() -> T:
             return job()
@@ -99,7 +99,7 @@ class Serving:
 
 
 class Quiet:
-    """A peer of the queue manager that only records refusals."""
+    """A peer of the queue manager that remembers only refusals."""
 
     def __init__(self) -> None:
         self.refused: list[object] = []
@@ -129,7 +129,7 @@ def serving(
     security: Security = Security(),  # noqa: B008
     idle_timeout_ms: int = 60_000,
 ) -> Iterator[Serving]:
-    """Yield a server; at the end, check that its loop has reported no error."""
+    """Provide a server during the block; check at the end that it has logged no error."""
     server = Serving(store, settings, limits, security, idle_timeout_ms)
     try:
         yield server
@@ -139,7 +139,7 @@ def serving(
 
 
 def performative(code: int, *items: bytes) -> bytes:
-    """Return an encoded performative; an empty item stands for null."""
+    """Return a performative; an empty item is null."""
     return types.described(code, types.fields(item or types.null() for item in items))
 
 
@@ -169,7 +169,7 @@ class Seen:
         return self.fields[position] if position < len(self.fields) else None
 
     def error(self, position: int = 0) -> tuple[str, str]:
-        """Return the condition and the description of an error field."""
+        """Return condition and description of an error field."""
         found = self.at(position)
         assert isinstance(found, Described), f"no error in {self}"
         fields = cast("list[Any]", found.value)
@@ -184,7 +184,7 @@ class Seen:
 
 
 class Raw:
-    """A client that sends and receives frames."""
+    """A client that sends and receives single frames."""
 
     def __init__(self, port: int, *, header: bytes = PROTOCOL_HEADER) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
@@ -212,14 +212,14 @@ class Raw:
 
     @contextmanager
     def in_one_piece(self) -> Iterator[None]:
-        """Hold back all frames of the ``with`` block, and send them at once at its end."""
+        """Collect the frames of the block, and send them in one write."""
         self._held = b""
         yield
         octets, self._held = self._held, None
         self.raw(octets)
 
     def read(self) -> Seen | None:
-        """Return the next frame; None if the server has closed the connection."""
+        """Return the next frame; None at the end."""
         while True:
             part = self._take(8)
             if part is None:
@@ -243,7 +243,7 @@ class Raw:
 
     @property
     def more_has_come(self) -> bool:
-        """Tell whether more frames arrived together with the last one."""
+        """Whether further bytes arrived together with the last frame."""
         return bool(self._rest)
 
     def _take(self, size: int) -> bytes | None:
@@ -260,7 +260,7 @@ class Raw:
         return taken
 
     def wait(self, code: int, channel: int | None = None) -> Seen:
-        """Return the next frame with this performative, and drop other frames."""
+        """Return the next frame of this kind; others are dropped."""
         while (seen := self.read()) is not None:
             if seen.code == code and channel in {None, seen.channel}:
                 return seen
@@ -369,7 +369,7 @@ class Raw:
 
 @contextmanager
 def raw(server: Serving, *, container: str = "raw", sessions: int = 1) -> Iterator[Raw]:
-    """Yield a client with an open connection and one or more sessions."""
+    """Provide a raw client with an open connection and a session or more."""
     with Raw(server.port) as client:
         client.open(container)
         for channel in range(sessions):
@@ -378,7 +378,7 @@ def raw(server: Serving, *, container: str = "raw", sessions: int = 1) -> Iterat
 
 
 def browse(server: Serving, queue: str) -> int:
-    """Return the number of a queue's messages that a browser sees."""
+    """Return the number of a queue's messages that other clients see."""
     with raw(server, container="browser") as other:
         other.attach("b", RECEIVER, source=source(queue, b"", b"", b"", b"", b"", types.symbol("copy")))
         other.credit(0, 100, drain=True)
@@ -389,7 +389,7 @@ def browse(server: Serving, queue: str) -> int:
 
 
 def put(client: Raw, address: str, *texts: str, handle: int = 20) -> None:
-    """Put messages on a queue, and close the link."""
+    """Send messages to a queue, and close the link."""
     client.attach(f"put-{address}", SENDER, handle, target=target(address))
     for number, text in enumerate(texts):
         client.transfer(number, message(text), handle)

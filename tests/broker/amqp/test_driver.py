@@ -1,4 +1,4 @@
-"""Tests of the SDK's AMQP driver with the server."""
+"""Tests of the SDK's AMQP driver with the server, from an application's view."""
 
 from __future__ import annotations
 

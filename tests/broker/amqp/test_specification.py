@@ -1,4 +1,4 @@
-"""Tests of single fields by sections of OASIS AMQP 1.0, as far as no other test covers them."""
+"""Tests of single fields of OASIS AMQP 1.0, by section, that no other module tests."""
 
 from __future__ import annotations
 

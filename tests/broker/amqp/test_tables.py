@@ -1,4 +1,4 @@
-"""Tests that the state tables have a row for every possible pair of state and input, and that every state can end."""
+"""Tests of the state tables: each state has an answer to each input, and can reach its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A core with a simulated disk and no shell: commands one after the other, effects at once or held until stored."""
+"""A core with a simulated disk and without a shell, for tests of single commands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def limited(
     settings: Settings | None = None,
     **attributes: Value,
 ) -> Settings:
-    """Settings with these attributes on every queue that is made on use, or for a subscription."""
+    """Return settings with attributes for every queue that is created on use or for a subscription."""
     made = {LOCAL_DEFAULT, MODEL_DEFAULT, DURABLE_MODEL, NON_DURABLE_MODEL}
     given: dict[str, dict[str, Value]] = {name: dict(attributes) for name in made}
     if staged is not None:
@@ -68,17 +68,17 @@ def limited(
 
 
 def queue(name: str, **attributes: Value) -> Definition:
-    """A local queue, else as the factory sets it."""
+    """Return a definition of a local queue with these attributes, and the defaults for the others."""
     return Definition(Kind.QLOCAL, name, defaults(Kind.QLOCAL) | attributes)
 
 
 def topic(name: str, string: str, **attributes: Value) -> Definition:
-    """A topic object; its name is not its topic string."""
+    """Return a definition of a topic object, whose name is not its topic string."""
     return Definition(Kind.TOPIC, name, {**defaults(Kind.TOPIC), "TOPICSTR": string, **attributes})
 
 
 def alias(name: str, target: str, **attributes: Value) -> Definition:
-    """An alias."""
+    """Return an alias."""
     return Definition(Kind.QALIAS, name, defaults(Kind.QALIAS) | {"TARGET": target} | attributes)
 
 
@@ -87,7 +87,7 @@ Result = TypeVar("Result")
 
 
 class Traced(Mapping[Cell, Result], Generic[Cell, Result]):
-    """A table that remembers which of its cells were reached."""
+    """A state table that remembers the cells that were looked up."""
 
     def __init__(self, table: Mapping[Cell, Result]) -> None:
         self.reached: set[Cell] = set()
@@ -106,17 +106,17 @@ class Traced(Mapping[Cell, Result], Generic[Cell, Result]):
 
     @property
     def missed(self) -> set[Cell]:
-        """What was never reached."""
+        """Return the cells that were never looked up."""
         return set(self._table) - self.reached
 
 
 def message(text: str = "m", *, durable: bool | None = True, **fields: object) -> Message:
-    """A message whose id and body are its text."""
+    """Return a message whose id and body are its text."""
     return Message(message_id=text, body=text, durable=durable, **fields)  # type: ignore[arg-type]  # fields by name
 
 
 class Bench:
-    """A core, its disk, and what has come out of it.
+    """A core, its disk, and its effects so far.
 
     Args:
         settings: The core's settings.
@@ -141,13 +141,13 @@ class Bench:
     # effects ---------------------------------------------------------------------------------------------------------
 
     def handle(self, command: Command) -> tuple[Effect, ...]:
-        """Hand a command over and take the effects in."""
+        """Give a command to the core, and handle its effects."""
         effects = self.core.handle(command, self.now)
         self._take(effects)
         return effects
 
     def put_together(self, connection: int, link: int, *sent: Message) -> list[int]:
-        """Send several messages in one turn; the tokens."""
+        """Send several messages in one turn, and return their tokens."""
         puts = [commands.Put(connection, self.token(), link, one) for one in sent]
         self._take(self.core.put_together(puts, self.now))
         return [put.token for put in puts if put.token is not None]
@@ -194,7 +194,7 @@ class Bench:
             self._take(self.core.handle(commands.StoreFailed(failing[0], "no room", tuple(failing[1:])), self.now))
 
     def restart(self, *, kill: bool = True) -> None:
-        """Start from the disk; what was not flushed is gone after a kill."""
+        """Start again from the disk; a kill loses unflushed records."""
         if not kill:
             self.flush()
         self.buffer, self.held = [], []
@@ -202,7 +202,7 @@ class Bench:
         self._take(effects)
 
     def tick(self, to_ms: int) -> None:
-        """Let time go by, with every tick that is due."""
+        """Move the clock to a time, and give every due tick to the core."""
         while (due := self.core.next_due_ms()) is not None and due <= to_ms:
             self.now = max(self.now, due)
             self.handle(commands.Tick())
@@ -211,7 +211,7 @@ class Bench:
     # an administrator ------------------------------------------------------------------------------------------------
 
     def define(self, *definitions: Definition) -> None:
-        """Objects are so from now on."""
+        """Define objects."""
         for one in definitions:
             factory = defaults(one.kind)
             given = {keyword: value for keyword, value in one.attributes.items() if factory[keyword] != value}
@@ -225,7 +225,7 @@ class Bench:
         self._change(AlterObject(found.kind, name, attributes))
 
     def delete(self, name: str) -> None:
-        """A queue's definition is gone, whatever stands there or has it open: as if it had been damaged."""
+        """Remove a queue's definition, even if the queue has messages or is open, as damage would."""
         found = self.core._state.objects.queue(name)
         assert found is not None, f"there is no {name}"
         turn = self.core._turn(self.now)
@@ -233,16 +233,16 @@ class Bench:
         self._take(self.core._finish(turn))
 
     def administer(self, change: Change) -> Answer:
-        """Ask for a change as the administrator; its answer must be there."""
+        """Ask for a change as the administrator, and return its answer, which must have come."""
         return self.answers[self.handle_as_administrator(change)]
 
     def _change(self, change: Change) -> None:
-        """Ask for a change that is to be granted, if not at once."""
+        """Ask for a change, and check that the core does not refuse it."""
         answer = self.answers.get(self.handle_as_administrator(change))
         assert answer is None or answer.refused is None, answer.refused
 
     def handle_as_administrator(self, change: Change) -> int:
-        """Ask for a change as the administrator; the token."""
+        """Ask for a change as the administrator, and return the token."""
         connection, token = self._as_administrator(), self.token()
         self.handle(commands.Administer(connection, token, change))
         self.disconnect(connection)
@@ -254,12 +254,12 @@ class Bench:
         return number
 
     def shown(self, name: str) -> list[Described]:
-        """What stands on a queue, with descriptors."""
+        """Return the messages on a queue, with descriptors."""
         value = self.administer(NativeBrowse(name)).value or ()
         return [one for one in value if isinstance(one, Described)]
 
     def at_rest(self) -> None:
-        """Nothing is kept of what is over: what is scheduled stands somewhere, and no place is reserved for nobody."""
+        """Check that the core keeps no finished objects: scheduled copies are on queues, reserved places have units."""
         state = self.core._state
         standing = {key for queue in state.queues for key in queue.entries}
         staged = {entry.key for entry in state.staging}
@@ -276,21 +276,21 @@ class Bench:
     # a client --------------------------------------------------------------------------------------------------------
 
     def token(self) -> int:
-        """A fresh token."""
+        """Return a new token."""
         return next(self._tokens)
 
     def ask(self, command: Command, token: int) -> Refused | None:
-        """Hand a command over; its refusal, or None.  Its answer must be there."""
+        """Give a command to the core, and return its refusal, or None; the answer must have come."""
         self.handle(command)
         return self.answers[token].refused
 
     def connect(self, number: int, client_id: str | None = None, user: str | None = None) -> Refused | None:
-        """A client comes."""
+        """Connect a client."""
         token = self.token()
         return self.ask(commands.Connect(number, token, client_id, user), token)
 
     def disconnect(self, number: int, *, clean: bool = True) -> None:
-        """A client goes."""
+        """Disconnect a client."""
         self.handle(commands.Disconnect(number, self.token(), clean))
 
     def sender(self, connection: int, link: int, address: Address | None = QUEUE) -> Refused | None:
@@ -339,7 +339,7 @@ class Bench:
         return refused
 
     def put(self, connection: int, link: int, sent: Message, unit: int | None = None) -> int:
-        """Send; the token."""
+        """Send a message, and return the token."""
         token = self.token()
         self.handle(commands.Put(connection, token, link, sent, unit))
         return token
@@ -354,7 +354,7 @@ class Bench:
         leave_out: bool = False,
         annotations: bytes = b"",
     ) -> int:
-        """Settle; the token."""
+        """Settle deliveries, and return the token."""
         token = self.token()
         self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit, leave_out, annotations))
         return token
@@ -365,22 +365,22 @@ class Bench:
         return self.ask(commands.Begin(connection, token, unit, session), token)
 
     def commit(self, connection: int, unit: int) -> int:
-        """Commit; the token."""
+        """Commit a unit of work, and return the token."""
         token = self.token()
         self.handle(commands.Commit(connection, token, unit))
         return token
 
     def back_out(self, connection: int, unit: int) -> None:
-        """Back out."""
+        """Back a unit of work out."""
         token = self.token()
         assert self.ask(commands.Backout(connection, token, unit), token) is None
 
     def bodies(self, link: int | None = None) -> list[str]:
-        """What has been delivered so far."""
+        """Return the bodies of the deliveries so far, of one link or of all."""
         return [str(one.message.body) for one in self.delivered if link is None or one.link == link]
 
     def browse(self, address: Address = QUEUE, connection: int = 1) -> list[str]:
-        """What waits on a queue; the queue manager's own are browsed by its administrator."""
+        """Browse a queue, and return the bodies; the administrator browses the queue manager's own queues."""
         own = address.name.startswith("SYSTEM.")
         if own:
             connection = self._as_administrator()

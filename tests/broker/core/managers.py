@@ -1,4 +1,4 @@
-"""A transaction manager over a bench: XA's functions, each answered at once."""
+"""A transaction manager on a bench, with XA's functions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Manager:
     """A transaction manager on one connection of a bench.
 
     Args:
-        bench: Where.
-        connection: Its connection.
+        bench: The bench.
+        connection: The transaction manager's connection.
     """
 
     def __init__(self, bench: Bench, connection: int = 1) -> None:
@@ -75,7 +75,7 @@ class Manager:
 
 
 def code(refused: object) -> XaCode | None:
-    """The XA code of a refusal."""
+    """Return the XA code of a refusal."""
     assert isinstance(refused, Refused), refused
     assert refused.xa is not None, refused
     assert refused.text.startswith(XaCode(refused.xa).name)
@@ -83,7 +83,7 @@ def code(refused: object) -> XaCode | None:
 
 
 def prepared(bench: Bench, manager: Manager) -> None:
-    """A branch in doubt that has got "in" and put "out"; connection 1 has a sender 1."""
+    """Prepare a branch that has got "in" and put "out"; connection 1 has a sender 1."""
     bench.put(1, 1, message("in"))
     bench.receiver(1, 2, credit=1)
     unit = manager.start()
@@ -94,7 +94,7 @@ def prepared(bench: Bench, manager: Manager) -> None:
 
 
 def back_with(bench: Bench, *, kill: bool) -> Manager:
-    """The queue manager has been restarted; the transaction manager connects again, as 9."""
+    """Return the transaction manager on connection 9, after a restart of the queue manager."""
     bench.restart(kill=kill)
     bench.connect(9)
     return Manager(bench, 9)

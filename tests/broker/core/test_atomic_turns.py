@@ -1,4 +1,4 @@
-"""What happens together: when the store refuses a part of it, what never reaches the store is taken back too."""
+"""Tests of turns that are one unit: if the store refuses their records, the turn's other effects are undone, too."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_delayed_message_of_a_refused_unit_is_not_staged(bench: Bench) -> None
 
 
 def test_a_copy_that_is_not_recorded_does_not_leave_before_its_release_is_stored(bench: Bench) -> None:
-    """Its name became an alias of a topic with a non-durable subscriber: it would come again after a kill."""
+    """The target is now an alias of a topic with a non-durable subscriber, so a kill would bring the copy back."""
     bench.receiver(1, 2, TOPIC)
     bench.define(queue("Q"), alias("A", "Q"))
     bench.sender(1, 3, Address(AddressKind.QUEUE, "A"))
@@ -202,7 +202,7 @@ def test_looking_and_being_refused_make_no_queue(bench: Bench) -> None:
         bench.put(1, 100 + number, message(to=name, delivery_time_ms=bench.now + 10, ttl_ms=5))
         bench.shown(name.name)
     bench.at_rest()
-    assert len(tuple(bench.core._state.queues)) == 1  # the sender's
+    assert len(tuple(bench.core._state.queues)) == 1  # the sender's queue
 
 
 def test_a_plan_that_comes_to_nothing_makes_no_queue() -> None:
@@ -288,7 +288,7 @@ def test_batches_that_failed_together_are_undone_before_anything_else() -> None:
     token = bench.put(1, 1, message("refused", delivery_time_ms=T0 + 5))
     bench.alter(STAGING_QUEUE, PUT="DISABLED")
     bench.tick(T0 + 5)
-    bench.fail()  # the processor runs again, and what is due has never been sent
+    bench.fail()  # the processor runs again, and the due message has never been sent
     bench.auto = True
     assert bench.answers[token].refused is not None
     assert (bench.browse(), bench.browse(STAGED)) == ([], [])
@@ -329,7 +329,7 @@ def test_a_refused_message_is_not_found_on_its_queue_made_anew(bench: Bench) -> 
     bench.sender(1, 4, OTHER)
     bench.auto = False
     token = bench.put(1, 4, message("refused"))
-    for link in (3, 4):  # the message is on its way, nobody uses the queue any more, and it is forgotten
+    for link in (3, 4):  # the message is on its way, no client uses the queue, and the core forgets the queue
         bench.handle(commands.Detach(1, None, link))
     bench.receiver(1, 5, OTHER)
     bench.fail()
@@ -389,7 +389,7 @@ def test_what_expires_while_it_waits_for_a_batch_that_fails_goes_all_the_same(be
     bench.put(1, 1, message("refused"))
     bench.put(1, 1, message("short", durable=False, expiry_ms=T0 + 5))
     bench.tick(T0 + 5)
-    for text in ("a", "b"):  # they have the credit that comes back
+    for text in ("a", "b"):  # the two receivers use the returned credit
         bench.put(1, 1, message(text, durable=False, priority=9))
     bench.fail()
     bench.auto = True
@@ -398,5 +398,5 @@ def test_what_expires_while_it_waits_for_a_batch_that_fails_goes_all_the_same(be
     for delivery in (1, 2, 3, 4):
         bench.settle(1, 2, delivery)
     bench.disconnect(1)
-    bench.at_rest()  # nothing is left on the queue, and so it is not there any more
+    bench.at_rest()  # the queue is empty, so the core has forgotten it
     assert not list(bench.core._state.queues)

@@ -1,4 +1,4 @@
-"""Messages that come together are put in one turn: the store is asked less often, and nothing else changes."""
+"""Tests of several puts in one turn: the store gets fewer batches, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ALIAS, X, Y = (Address(AddressKind.QUEUE, name) for name in ("A", "X", "Y"))
 
 
 def encoded(message: Message) -> Message:
-    """The same as a peer's octets; its body is there for whoever browses."""
+    """Return the message in a peer's encoding."""
     return replace(read(codec.encode(message), X, now_ms=0), to=None, body=message.body)
 
 
 def same(message: Message) -> Message:
-    """As it is."""
+    """Return the message without a change."""
     return message
 
 
@@ -94,7 +94,7 @@ Form = Callable[[Message], Message]
 
 @pytest.mark.parametrize("form", [same, encoded])
 class TestWhatASenderRemembers:
-    """What its address means is looked up again when it may mean something else."""
+    """The sender's address is resolved again after a change that can alter its meaning."""
 
     @pytest.fixture
     def bench(self, form: Form) -> Bench:

@@ -1,4 +1,4 @@
-"""A queue under random use, a kill at any moment included, against a model of a few lines."""
+"""Tests of a queue under random use, with kills at any time, compared with a small model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.exhaustive
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """One sender, two receivers, a store that is flushed when the rules say so."""
+    """One sender, two receivers, and a store with flushes at random times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,9 +26,9 @@ class QueueMachine(RuleBasedStateMachine):
         self.sent: dict[str, tuple[bool, int, int]] = {}  # body: persistent, priority, order
         self.put_tokens: dict[int, str] = {}
         self.settle_tokens: dict[int, list[str]] = {}
-        self.held: dict[int, str] = {}  # delivery: body, of this life
-        self.consumed: set[str] = set()  # settled, answered or not
-        self.surely_consumed: set[str] = set()  # and answered
+        self.held: dict[int, str] = {}  # delivery id: body, since the last start
+        self.consumed: set[str] = set()  # settled, even if not answered
+        self.surely_consumed: set[str] = set()  # settled and answered
         self.surely_stored: set[str] = set()  # persistent and answered
         self.lost: set[str] = set()
         self.unit: list[str] | None = None
@@ -47,7 +47,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.bench.flush()
 
     def _watch(self) -> None:
-        """Take in what has come out."""
+        """Note the deliveries and answers."""
         for delivery in self.bench.delivered[self.seen_now :]:
             body = str(delivery.message.body)
             assert body not in self.held.values(), "delivered while somebody holds it"
@@ -118,7 +118,7 @@ class QueueMachine(RuleBasedStateMachine):
             for body in puts:
                 self.put_tokens[token * 1000 + int(body[1:])] = body
                 self.unit_tokens.setdefault(token, []).append(body)
-            self.bench.flush()  # so that the unit's number is free again
+            self.bench.flush()  # frees the number of the unit
             assert self.bench.answers[token].refused is None
             self.surely_stored |= {body for body in puts if self.sent[body][0]}
             for body in puts:
@@ -153,7 +153,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.bench.handle(commands.Browse(self.life, token, QUEUE))
         answer = self.bench.answers.get(token)
         if answer is None:
-            return  # something shown is not stored yet
+            return  # a visible message is not stored yet
         waiting = [str(one.message.body) for one in answer.value or ()]
         assert len(waiting) == len(set(waiting)), "twice on the queue"
         assert not set(waiting) & self.surely_consumed
@@ -165,7 +165,7 @@ class QueueMachine(RuleBasedStateMachine):
             assert waiting == expected, "out of order"
 
     def unit_ever(self) -> set[str]:
-        """Messages of units come at their commit, not at their send."""
+        """Return the messages that any unit of work has sent; they arrive at the commit, not at the send."""
         return {body for bodies in self.unit_tokens.values() for body in bodies}
 
 

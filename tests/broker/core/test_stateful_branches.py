@@ -1,6 +1,6 @@
-"""Branches under random use, with stores that fail, connections that are lost, kills and operators, against a model.
+"""Tests of branches under random use, with failing stores, lost connections, kills and operators, against a model.
 
-The model knows nothing of the table: a branch is what XA says of it, a queue is the set of the messages on it.
+The model does not use the core's table: its branches follow XA, and its queues are sets of messages.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TABLE: Traced[tuple[BranchState, BranchInput], object] = Traced(BRANCHES)
 
 
 class Is(Enum):
-    """What a branch is, to its transaction manager."""
+    """The state of a branch for its transaction manager."""
 
     ACTIVE = auto()
     SUSPENDED = auto()
@@ -41,13 +41,13 @@ class Is(Enum):
     DOOMED = auto()
     PREPARED = auto()
     COMMITTED = auto()
-    """By an operator."""
+    """The end by an operator."""
     BACKED_OUT = auto()
-    """By an operator."""
+    """The end by an operator."""
 
 
 class Known(Struct):
-    """A branch as the model has it."""
+    """A branch in the model."""
 
     state: Is
     connection: int
@@ -118,7 +118,7 @@ class BranchMachine(RuleBasedStateMachine):
         how=st.none() | st.sampled_from(XaEnd),
     )
     def whole_work(self, who: int, xid: bytes, puts: int, gets: int, how: XaEnd | None) -> None:
-        """What single steps lead to rarely."""
+        """Do a branch's whole work, which single random steps complete rarely."""
         if xid in self.known:
             return
         self.start(who, xid, XaStart.NEW)
@@ -340,7 +340,7 @@ A, B = XIDS
 
 
 def _steps() -> dict[str, Step]:
-    """Everything that can be asked of the first branch, by name."""
+    """Return the possible steps of the first branch, by name."""
     steps: dict[str, Step] = {
         "work": lambda m: m.work(A),
         "get": lambda m: m.get(A),
@@ -414,6 +414,6 @@ def test_every_cell_of_the_table_has_been_reached() -> None:
 
 
 class TestRandomly(BranchMachine.TestCase):
-    """The same, at random."""
+    """Random sequences of the same steps."""
 
     settings = settings(max_examples=40, stateful_step_count=50, deadline=None)

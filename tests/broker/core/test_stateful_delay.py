@@ -1,6 +1,6 @@
-"""Delayed messages under random use: time, administration of staging queue and target, kills, a store that fails.
+"""Tests of delayed messages under random use, with administration, kills and a failing store.
 
-Nothing acknowledged is lost unless its options or its expiry say so, nothing comes twice, and nothing comes early.
+No accepted message is lost except by its options or expiry, and no message comes twice or early.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class DelayMachine(RuleBasedStateMachine):
         super().__init__()
         self.bench = Bench()
         self.sent: dict[str, Sent] = {}
-        self.sure: set[str] = set()  # acknowledged, and to be found somewhere
-        self.void: set[str] = set()  # refused, or backed out: to be found nowhere
+        self.sure: set[str] = set()  # accepted: must be somewhere
+        self.void: set[str] = set()  # refused or backed out: must be nowhere
         self.got: list[str] = []
         self.unit: list[str] = []
         self.life = 0
@@ -63,7 +63,7 @@ class DelayMachine(RuleBasedStateMachine):
         self.bench.begin(self.life, 1, OURS)
 
     def _watch(self) -> None:
-        """Take in, and settle, what has come: each message once, and none before its time."""
+        """Settle the new deliveries, and check that each message comes once, and none early."""
         for one in self.bench.delivered[self.seen :]:
             text = str(one.message.body)
             assert self.bench.now >= self.sent[text].due_ms, "early"
@@ -127,7 +127,7 @@ class DelayMachine(RuleBasedStateMachine):
 
     @rule()
     def consume(self) -> None:
-        """Somebody takes what is there, and goes."""
+        """Receive the waiting messages with a new receiver, and close it."""
         self.bench.receiver(self.life, 2, TARGET)
         while self.seen < len(self.bench.delivered):
             self._watch()
@@ -136,7 +136,7 @@ class DelayMachine(RuleBasedStateMachine):
     @rule(
         name=st.sampled_from(("TARGET", STAGING_QUEUE, DEAD_LETTER_QUEUE)),
         attribute=st.sampled_from(("PUT", "GET", "MAXDEPTH")),
-        much=st.sampled_from((True, True, False)),  # more is opened than shut, or nothing would move
+        much=st.sampled_from((True, True, False)),  # queues are enabled more often than disabled, so that messages move
         stores=st.booleans(),
     )
     def administer(self, name: str, attribute: str, *, much: bool, stores: bool) -> None:
@@ -198,7 +198,7 @@ class DelayMachine(RuleBasedStateMachine):
             assert str(entry.message.body) in self.unit or self.bench.now >= self.sent[str(entry.message.body)].due_ms
 
     def teardown(self) -> None:
-        """In the end everything is mended: what is still staged moves, and nothing is kept of what is over."""
+        """Remove all obstacles at the end; check that staged messages move and that no finished objects are kept."""
         if self.life == 0:
             return
         self.bench.back_out(self.life, 1)

@@ -1,4 +1,4 @@
-"""A session gets what its own open unit of work has put (DD-25), unless that is delayed (DD-26)."""
+"""Tests of a session's get of its own uncommitted messages (DD-25), except delayed ones (DD-26)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bench() -> Bench:
 
 
 def opened(depth: int = 100) -> Bench:
-    """Session 1 of connection 1 has a unit of work, sender 1 and receiver 2."""
+    """Return a bench on which session 1 of connection 1 has a unit of work, sender 1 and receiver 2."""
     made = Bench(limited(MAXDEPTH=depth))
     made.connect(1)
     made.sender(1, 1)
@@ -32,7 +32,7 @@ def opened(depth: int = 100) -> Bench:
 
 
 def stranger(bench: Bench, connection: int = 2) -> list[str]:
-    """What somebody else gets."""
+    """Return the messages that another client gets."""
     bench.connect(connection)
     bench.receiver(connection, 9, session=OURS)
     return [str(one.message.body) for one in bench.delivered if one.connection == connection]
@@ -106,7 +106,7 @@ def test_what_is_held_at_the_commit_survives_a_kill(bench: Bench) -> None:
     bench.put(1, 1, message("a"), unit=1)
     bench.commit(1, 1)
     bench.restart()
-    assert stranger(bench, 1) == ["a", "a"]  # the first one by its own session, before the kill
+    assert stranger(bench, 1) == ["a", "a"]  # the first by its own session, before the kill
 
 
 def test_what_was_given_back_waits_for_the_commit_again(bench: Bench) -> None:
@@ -138,7 +138,7 @@ def test_a_commit_that_the_store_refuses_leaves_none(*, durable: bool, got: bool
     assert (bench.browse(), bench.disk) == ([], [])
     bench.at_rest()
     for text in "cd":
-        assert bench.answers[bench.put(1, 1, message(text))].refused is None  # there is room again
+        assert bench.answers[bench.put(1, 1, message(text))].refused is None  # the queue has room again
     assert bench.answers[bench.put(1, 1, message("e"))].refused is not None
 
 
@@ -233,7 +233,7 @@ def test_a_selector_selects_among_own_messages(bench: Bench) -> None:
 
 
 def test_an_own_message_is_not_handed_out_at_most_once(bench: Bench) -> None:
-    """It would be gone before anybody could back its put out."""
+    """Otherwise the message would be lost before a backout of its put."""
     bench.handle(commands.Detach(1, None, 2))
     bench.receiver(1, 3, session=OURS, settled=True)
     bench.put(1, 1, message("a"), unit=1)

@@ -1,4 +1,4 @@
-"""An HTTP server on a loop in its own thread, and its clients, for tests."""
+"""Fixtures: an HTTP server on a loop in a thread of its own, and its callers."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ ORDERS = f"{QMGR}/queue/ORDERS/message"
 
 
 class KnownUsers:
-    """Users with clear-text passwords, which a real server does not keep."""
+    """Users with clear-text passwords, unlike a real server's."""
 
     def __init__(self, **passwords: str) -> None:
         self.passwords = passwords
         self.checked = 0
 
     def check(self, user: str, password: str) -> bool:
-        """Tell whether the password is the user's."""
+        """Check whether a password is the user's."""
         self.checked += 1
         return self.passwords.get(user) == password
 
 
 class Guards(Struct, frozen=True):
-    """The security of the HTTP listener: users and TLS."""
+    """A fake of the server's security."""
 
     users: KnownUsers | None = None
     tls: ssl.SSLContext | None = None
 
 
 class Reply(Struct, frozen=True):
-    """An answer of the server."""
+    """An HTTP response."""
 
     status: int
     headers: Mapping[str, str]
@@ -64,12 +64,12 @@ class Reply(Struct, frozen=True):
 
     @property
     def json(self) -> Any:
-        """The body as JSON."""
+        """Decode the body as JSON."""
         return json.loads(self.body)
 
     @property
     def error(self) -> tuple[int, str, int]:
-        """The error in the body: the HTTP status, the message's identifier and the reason code."""
+        """Return status, message identifier and reason of an error response."""
         (one,) = self.json["error"]
         assert set(one) == {"type", "msgId", "message", "explanation", "action", "completionCode", "reasonCode"}
         assert one["message"].startswith(f"{one['msgId']}: ")
@@ -77,7 +77,7 @@ class Reply(Struct, frozen=True):
 
 
 def basic(user: str, password: str) -> dict[str, str]:
-    """Return the header of a login by basic authentication."""
+    """Return a header of a login."""
     return {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
 
 
@@ -103,11 +103,11 @@ class Served:
         await self.listener.start("127.0.0.1", 0)
 
     def on_loop(self, what: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the server's loop, and return its result."""
+        """Run a coroutine on the server's loop, and wait for its result."""
         return asyncio.run_coroutine_threadsafe(what, self._loop).result(20)
 
     def do(self, what: Callable[[], T]) -> T:
-        """Call a function on the server's loop, and return its result."""
+        """Call a function on the server's loop, and wait for its result."""
 
         async def call() -> T:
             return what()
@@ -121,7 +121,7 @@ class Served:
 
     @property
     def under_way(self) -> int:
-        """The number of requests under way."""
+        """The number of requests in progress."""
         return len(self._uvicorn.tasks)
 
     @property
@@ -136,7 +136,7 @@ class Served:
         return self.listener.address[1]
 
     def line(self) -> HTTPConnection:
-        """Open a connection to the server."""
+        """Return a connection."""
         return HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def ask(
@@ -178,17 +178,17 @@ class Served:
         return reply.headers["ibm-mq-md-messageid"]
 
     def mqsc(self, command: str, headers: Mapping[str, str] | None = None) -> Reply:
-        """Send an MQSC command as text, and return the answer."""
+        """Run an MQSC command, and return the response."""
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
         return self.ask("POST", "/ibmmq/rest/v2/admin/action/qmgr/ASSAY/mqsc", body, headers)
 
     def must(self, *commands: str) -> None:
-        """Send MQSC commands, which must succeed."""
+        """Run MQSC commands, and check that they succeed."""
         for command in commands:
             assert self.mqsc(command).json["overallCompletionCode"] == 0, command
 
     def run(self, headers: Mapping[str, str] | None = None, **body: Any) -> Reply:
-        """Send an MQSC command in JSON, and return the answer."""
+        """Run an MQSC command in JSON, and return the response."""
         text = json.dumps({"type": "runCommandJSON", **body})
         return self.ask("POST", "/ibmmq/rest/v2/admin/action/qmgr/ASSAY/mqsc", text, headers)
 

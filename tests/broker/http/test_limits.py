@@ -1,4 +1,4 @@
-"""Tests of the limits on one client, and that other clients do not notice it."""
+"""Tests of the server's limits for one caller, which other callers must not notice."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from assay_broker.http import HttpLimits
 
 
 def works(served: Served) -> bool:
-    """Tell whether another client is served."""
+    """Check whether the server serves another caller."""
     return served.ask("GET", "/health").status == 200
 
 
 @contextmanager
 def caller(served: Served, octets: bytes) -> Iterator[socket.socket]:
-    """Yield a connection on which these octets have been sent."""
+    """Provide a connection on which some bytes have been sent."""
     with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
         line.sendall(octets)
         yield line
 
 
 def hears(line: socket.socket) -> bytes:
-    """Return all octets that the server sends until it closes the connection."""
+    """Read all bytes until the server closes the connection."""
     parts: list[bytes] = []
     try:
         while part := line.recv(65_536):
@@ -98,10 +98,10 @@ def test_a_caller_that_sends_its_head_octet_by_octet_is_cut_off(serve: Serve) ->
 
 
 def drip(line: socket.socket, end: float) -> None:
-    """Send octets slowly, one by one, until a time on the monotonic clock."""
+    """Send one byte after the other, until a time."""
     while time.monotonic() < end:
         line.sendall(b"/")
-        time.sleep(0.02)  # real time, because the test is about a slow client
+        time.sleep(0.02)  # the server's time limit runs in real time
 
 
 def test_a_caller_that_does_not_finish_its_body_is_refused_and_cut_off(serve: Serve) -> None:
@@ -181,7 +181,7 @@ def test_passwords_are_checked_a_few_at_a_time(serve: Serve) -> None:
         def check(self, user: str, password: str) -> bool:
             self.now += 1
             self.most = max(self.most, self.now)
-            time.sleep(0.02)  # real time, because the password check takes real time
+            time.sleep(0.02)  # a password check takes real time
             self.now -= 1
             return super().check(user, password)
 

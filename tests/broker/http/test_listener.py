@@ -92,7 +92,7 @@ def test_a_drained_listener_answers_what_is_under_way_and_lets_nobody_in(served:
     served.on_loop(served.listener.drain())
     assert time.monotonic() < begun + 4
     answer = waiting.getresponse()
-    assert answer.status == 503  # not 204, because a message may still have come in the rest of the time
+    assert answer.status == 503  # not 204, because the queue was not watched for the rest of the time
     (error,) = json.loads(answer.read())["error"]
     assert (error["msgId"], error["reasonCode"]) == ("MQWB0300E", int(Mqrc.CONNECTION_QUIESCING))
     with pytest.raises(OSError, match="refused"):
@@ -135,7 +135,7 @@ def test_it_touches_no_signals_and_leaves_no_task_behind(serve: Serve) -> None:
 
 
 def test_passwords_from_elsewhere_come_by_tls_only() -> None:
-    """Uses the machine's own address, if it has one that is not a loopback address."""
+    """The test uses the machine's own address, if it has one besides loopback."""
     own = _own_address()
     if own is None:
         pytest.skip("this machine has no address but loopback")

@@ -1,8 +1,8 @@
-"""The acts of a program, and how hypothesis draws programs.
+"""The acts of a test program: everything that can happen to core and model, and their generation by hypothesis.
 
-A program is drawn as octets, a fixed number for each act: the first selects the act, the others its arguments.  With
-octets hypothesis draws very different programs, instead of small variations of one.  Drawing takes little time, and
-programs shrink well: an octet of 0 means no act or the simplest argument.
+A program is drawn as bytes, with a fixed number for each act: one byte chooses the act, the others its arguments.  This
+keeps hypothesis from varying one program again and again, is cheap, and shrinks well: a byte of 0 is no act, or the
+simplest argument.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ CHOICES: dict[str, dict[str, Sequence[Any]]] = {NOTHING: {}}
 NAMES = [NOTHING]
 """The names of the acts, each as often as its weight."""
 
-_HEADER = 7  # the platform, and twice 24 bits that exclude kinds of acts, so that the other kinds occur more often
+_HEADER = 7  # the platform, and twice 24 bits that exclude acts, so that others are more frequent
 
 
 def happens(weight: int, **choices: Sequence[Any]) -> Callable[[Body], Body]:
-    """Return a decorator that registers a method as an act.
+    """Register a method as an act.
 
     Args:
-        weight: The frequency of the act, relative to other acts.
+        weight: The frequency, relative to other acts.
         choices: The possible values of each argument.
     """
 
@@ -49,19 +49,19 @@ def happens(weight: int, **choices: Sequence[Any]) -> Callable[[Body], Body]:
 
 @dataclass(frozen=True)
 class Program:
-    """A program: the queue manager's platform, and the acts."""
+    """A platform and a sequence of acts."""
 
     platform: Platform
     acts: tuple[Act, ...]
 
     def __repr__(self) -> str:
-        """Return the program as Python code for a test."""
+        """Return the program as Python text, from which a test can be written."""
         acts = "".join(f"\n    ({name!r}, {arguments!r})," for name, arguments in self.acts if name != NOTHING)
         return f"Program({self.platform!r}, ({acts}\n))"
 
 
 def programs() -> st.SearchStrategy[Program]:
-    """Return the strategy for all programs; call it after all acts are registered."""
+    """Return the strategy of all programs; all acts must be registered before."""
     width = 1 + max(len(choices) for choices in CHOICES.values())
     size = _HEADER + STEPS * width
 

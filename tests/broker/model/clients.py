@@ -1,4 +1,4 @@
-"""The model's clients, with their links and subscriptions."""
+"""The model of clients, their links and subscriptions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.broker.model.words import (
 
 
 class Clients(Working):
-    """The part of the model that handles connections, links, subscriptions and temporary queues."""
+    """The part of the model with connections, links, subscriptions and temporary queues."""
 
     def connect(self, connection: int, client_id: str | None) -> str | None:
-        """Connect a client, whose client id no other connection may have (PD-17); return the refusal."""
+        """Return the refusal of a connection, if any: a client id belongs to one connection at a time (PD-17)."""
         if connection in self.connections:
             return "ILLEGAL_STATE"
         if client_id is not None and client_id in self.connections.values():
@@ -23,14 +23,14 @@ class Clients(Working):
         return None
 
     def disconnect(self, connection: int) -> str | None:
-        """End a connection, cleanly or not: back out its units of work and close its links."""
+        """Back the units of work out, and close the links; the kind of the disconnection makes no difference."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         for key, unit in tuple(self.units.items()):
             if unit.connection == connection:
                 if unit.ending is None:
                     self._back_out(unit)
-                self.units.pop(key, None)  # a commit whose batch is not on disk yet continues
+                self.units.pop(key, None)  # a commit on its way to the disk goes on without the connection
         for link in [link for link in self.links.values() if link.connection == connection]:
             self._close(link)
         if self.temporary is not None and self.temporary[0] == connection:
@@ -44,7 +44,7 @@ class Clients(Working):
         return self.temporary[1]
 
     def _end_temporary(self, queue: str) -> None:
-        """Delete a temporary queue with its messages, and close the links of other senders to it."""
+        """Delete a temporary queue with its messages, and close the links of other senders."""
         self.temporary = None
         for link in [link for link in self.links.values() if link.to == TEMPORARY]:
             self._expel(link)
@@ -56,7 +56,7 @@ class Clients(Working):
         return "ILLEGAL_STATE" if (connection, number) in self.links else None
 
     def open_sender(self, connection: int, number: int, to: str) -> str | None:
-        """Open a sender to a queue or topic; return the refusal."""
+        """Return the refusal of a sender to a queue or topic, or None."""
         why = self._cannot_open(connection, number)
         if why is None:
             if to == TEMPORARY:
@@ -67,7 +67,7 @@ class Clients(Working):
     def open_receiver(
         self, connection: int, number: int, queue: str, *, selector: str | None, settled: bool, session: int | None
     ) -> str | None:
-        """Open a receiver on a queue; return the refusal."""
+        """Return the refusal of a receiver on a queue, or None."""
         why = self._cannot_open(connection, number)
         if why is not None:
             return why
@@ -82,14 +82,14 @@ class Clients(Working):
         return None
 
     def subscribe(self, key: tuple[int, int], terms: Terms, *, settled: bool, timeout: int | None) -> str | None:
-        """Open a receiver on a subscription, and create, replace or join the subscription (PD-10 to PD-17, JMS 8.3)."""
+        """Return the refusal of a receiver on a new, altered or shared subscription, or None (PD-10 to PD-17)."""
         why = self._cannot_open(*key)
         if why is None and terms.durable and not terms.shared and terms.client_id is None:
             why = "ILLEGAL_STATE"  # PD-17
         if why is not None:
             return why
         sub = self._named(terms)
-        if sub is not None and sub.over(self.now):  # the disk has refused to remove it before
+        if sub is not None and sub.over(self.now):  # its time is over, and the disk has refused its end
             self._end(sub)
             sub = None
         if sub is not None:
@@ -107,7 +107,7 @@ class Clients(Working):
         sub.links.append(link)
         if not made:
             self._resume(sub, link, timeout)
-        self.need = max(self.need, sub.born or 0)  # an answer that a subscription lasts requires that it is on disk
+        self.need = max(self.need, sub.born or 0)  # an answered subscriber's subscription must be on disk
         return None
 
     def _subscription(self, terms: Terms, timeout: int | None, *, lossy: bool) -> Sub:
@@ -117,7 +117,7 @@ class Clients(Working):
         return sub
 
     def _named(self, terms: Terms) -> Sub | None:
-        """Return the subscription with a client id and a name; a durable one is another one (PD-15, PD-16)."""
+        """Find a subscription by client id, name and durability (PD-15, PD-16)."""
         if terms.name is None:
             return None
         return next(
@@ -132,7 +132,7 @@ class Clients(Working):
         )
 
     def _cannot_join(self, sub: Sub, terms: Terms) -> str | None:
-        """Return the refusal to join a subscription that differs in sharing, or is in use on other terms."""
+        """Return why a receiver cannot join: the subscription is unshared, or in use with other terms."""
         unlike = sub.terms.shared != terms.shared or (self._in_use(sub) and (not terms.shared or sub.terms != terms))
         return "SUBSCRIPTION_IN_USE" if unlike else None
 
@@ -140,7 +140,7 @@ class Clients(Working):
         return bool(sub.links) or any(one.queue == sub.queue and one.held for one in self.alive())
 
     def unsubscribe(self, connection: int, name: str) -> str | None:
-        """Remove a durable subscription with its messages; return the refusal."""
+        """Return the refusal of the removal of a durable subscription with its messages, or None."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         wanted = Terms("", self.connections[connection], name, None, shared=False, durable=True)
@@ -153,7 +153,7 @@ class Clients(Working):
         return None
 
     def _end(self, sub: Sub) -> None:
-        """End a subscription (PD-12, PD-27), a durable one only when its removal is on disk."""
+        """End a subscription (PD-12, PD-27); a durable one ends when the record is on disk."""
         if not sub.terms.durable:
             self._forget(sub)
             return
@@ -163,7 +163,7 @@ class Clients(Working):
                 one.dies, one.fails = sub.dies, False
 
     def detach(self, connection: int, number: int) -> str | None:
-        """Close a link for its client; return the refusal."""
+        """Return the refusal of a client's closing of a link, or None."""
         link = self.links.get((connection, number))
         if link is None:
             return "ILLEGAL_STATE" if connection in self.connections else "CONNECTION_BROKEN"
@@ -171,12 +171,12 @@ class Clients(Working):
         return None
 
     def _expel(self, link: Link) -> None:
-        """Close a link for the broker."""
+        """Close a link by the broker."""
         self.closed.append((link.connection, link.number))
         self._close(link)
 
     def _close(self, link: Link) -> None:
-        """Give the deliveries of a receiver back as failed, except those accepted in a unit of work (PD-12, QS-08)."""
+        """Return a receiver's unsettled messages as failed, except those that a unit has accepted (PD-12, QS-08)."""
         del self.links[link.connection, link.number]
         link.open, link.credit = False, 0
         self.holders = {key: holder for key, holder in self.holders.items() if holder is not link}
@@ -202,7 +202,7 @@ class Clients(Working):
         sub.told.append((self._write(), sub.timeout, sub.left))
 
     def _resume(self, sub: Sub, link: Link, timeout: int | None) -> None:
-        """Resume a subscription with its messages, and with the new time to live (QS-21)."""
+        """Resume a subscription with its stored messages and the receiver's time to live (QS-21)."""
         if (sub.timeout, sub.left) == (timeout, None):
             return
         before = sub.timeout, sub.left
@@ -211,7 +211,7 @@ class Clients(Working):
         sub.resumed.append((self._write(), link, *before))
 
     def _not_resumed(self, sub: Sub, link: Link, left: int | None) -> None:
-        """Undo the resuming of a subscription that the disk has refused: its time to live continues."""
+        """Undo a resumption that the disk has refused: the earlier time to live goes on."""
         if link.open:
             self._expel(link)
         if sub.timeout is None:
@@ -221,13 +221,13 @@ class Clients(Working):
             self._tell(sub)
 
     def _end_subscriptions(self) -> None:
-        """Remove the subscriptions whose time to live is over, with all their messages (QS-22)."""
+        """End the subscriptions whose time to live is over, with their messages (QS-22)."""
         for sub in sorted(self.subs, key=lambda one: one.ends_ms or 0):
             if sub.dies is None and sub.ends_ms is not None and sub.ends_ms <= self.now:
                 self._end(sub)
 
     def _forget(self, sub: Sub) -> None:
-        """Remove a subscription that was never created or that is not on disk, with all messages on its queue."""
+        """Remove a subscription that is not on disk, with the messages on its queue."""
         self.subs.remove(sub)
         sub.dies = 0
         self._clear(sub.queue)

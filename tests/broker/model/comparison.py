@@ -1,4 +1,4 @@
-"""The comparison of one step of the core with one step of the model: its answers, deliveries and due times."""
+"""The comparison of one step of the core with one step of the model: answers, deliveries and due times."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Comparing:
     """The core in its shell, and the model.
 
     Args:
-        program: The program to run.
-        seams: The filters of a defect in the core.
-        hits: Counts the lookups in the core's tables; None to count in a new object.
+        program: The program.
+        seams: The seams, which may have a defect.
+        hits: The counter of lookups of the core's tables.
     """
 
     def __init__(self, program: Program, seams: Seams = NO_SEAMS, hits: Hits | None = None) -> None:
@@ -59,7 +59,7 @@ class Comparing:
         predict: Callable[[], Predicted],
         ended: Callable[[], None] | None = None,
     ) -> Answer:
-        """Send the core a command, compare the answer with the model's, and let the disk work unless it is blocked."""
+        """Give a command to the core, compare its answer with the model's, and store, unless the disk waits."""
         token = next(self.tokens)
         self.asked.add(token)
         effects = self.shell.handle(command(token))
@@ -69,7 +69,7 @@ class Comparing:
         return answer
 
     def _happens(self, effects: tuple[Effect, ...], predict: Callable[[], object]) -> None:
-        """Compare the effects of a step without a command with the model's."""
+        """Compare a step without a client's command."""
         self._compare(effects, lambda: (predict(), None)[1], None)
         self._after(effects)
 
@@ -96,14 +96,14 @@ class Comparing:
         ended: Callable[[], None] | None = None,
         refused: dict[int, str] | None = None,
     ) -> Answer | None:
-        """Compare the effects of one step with the model's.
+        """Return the answer in the effects of one step, after comparing the effects with the model's.
 
         Args:
-            effects: The effects of the core.
+            effects: The core's effects.
             predict: Makes the step in the model.
-            token: The token of the command that must be answered; None if no command is answered.
-            ended: Completes the step in the model after all deliveries.
-            refused: The refusals for commands that a failed batch answers, by token.
+            token: The token that must be answered; None for no answer.
+            ended: A function for the model after all deliveries.
+            refused: The tokens whose answers are now refusals, because a batch failed.
         """
         writes = [effect.batch for effect in effects if isinstance(effect, Persist)]
         self.model.step(self.shell.now_ms, writes[0] if writes else None)
@@ -135,7 +135,7 @@ class Comparing:
             raise DifferenceError(f"answered after batch {answer.after}, and batch {need} is needed")
 
     def _compare_end(self, effects: tuple[Effect, ...]) -> None:
-        """Compare the closed links with the model's, and check that no delivery is missing."""
+        """Compare the closed links, and check that no delivery is missing."""
         closed = sorted((one.connection, one.link) for one in effects if isinstance(one, CloseLink))
         if closed != sorted(self.model.closed):
             raise DifferenceError(f"the core closes links {closed}, and the model {self.model.closed}")
@@ -176,7 +176,7 @@ class Comparing:
             self._store(len(self.shell.pending))
 
     def _store(self, batches: int) -> None:
-        """Let the disk store the oldest batches, as many as given."""
+        """Store a number of the oldest batches."""
         number = 0
         for _ in range(batches):
             number = self.shell.store_oldest()
@@ -184,7 +184,7 @@ class Comparing:
             self._compare(self.shell.stored(number), lambda: self.model.stored(number), None)
 
     def _refuse(self, batches: tuple[int, ...]) -> None:
-        """Let the disk refuse these batches, given with the newest first."""
+        """Refuse to store batches; the newest comes first."""
         dropped, effects = self.shell.refuse(batches)
         units = self.model.unit_batches
         refused = {

@@ -1,4 +1,4 @@
-"""The entities of the model: links, subscriptions, units of work, copies of messages, deliveries."""
+"""The objects of the model: links, subscriptions, units of work, copies of messages, deliveries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Link:
     """The batches that must be on disk before settled deliveries may be sent."""
     got: dict[int, Delivery] = field(default_factory=dict)
     left_out: set[Copy] = field(default_factory=set)
-    """The copies that the receiver has given back for other receivers only."""
+    """The copies that the receiver has returned for other receivers only."""
 
 
 @dataclass(eq=False)
@@ -35,29 +35,29 @@ class Sub:
     queue: str
     terms: Terms
     lossy: bool = False
-    """Whether it is non-durable and a receiver is at most once, so that its messages are not persistent (QS-30)."""
+    """Whether the subscription is non-durable and at most once, so its messages are non-persistent (QS-30)."""
     timeout: int | None = None
-    """The time to live after the last receiver, in milliseconds; None for ever (QS-20)."""
+    """The time to live after the last receiver, in milliseconds; None for no end (QS-20)."""
     left: int | None = None
-    """The time at which the last receiver left, if the subscription has a time to live."""
+    """The time at which the last receiver left, for a subscription with a time to live."""
     retry_ms: int = 0
-    """The earliest time of its end, after the disk has refused its end."""
+    """The earliest time of the next attempt to end, after the disk has refused one."""
     told: list[tuple[int, int | None, int | None]] = field(default_factory=list)
-    """Times to live and leaving times, with the batches that store them."""
+    """The values of `timeout` and `left` that wait for the disk, each with its batch."""
     on_disk: tuple[int | None, int | None] = (None, None)
     resumed: list[tuple[int, Link, int | None, int | None]] = field(default_factory=list)
-    """Receivers that have come again, with their batches, and the former time to live and leaving time."""
+    """Receivers whose resumption waits for the disk, each with the values before it."""
     links: list[Link] = field(default_factory=list)
     born: int | None = None
     dies: int | None = None
 
     @property
     def ends_ms(self) -> int | None:
-        """The time at which the subscription ends; None while it has a receiver, or for ever."""
+        """The end of the subscription; None while it has a receiver, or without a time to live."""
         return None if self.left is None or self.timeout is None else max(self.left + self.timeout, self.retry_ms)
 
     def over(self, now_ms: int) -> bool:
-        """Tell whether the time to live is over."""
+        """Check whether the time to live is over."""
         return self.left is not None and self.timeout is not None and self.left + self.timeout <= now_ms
 
 
@@ -84,26 +84,26 @@ class Copy:
     recorded: bool = False
     staged: bool = False
     ready_ms: int = 0
-    """The time at which the delay is over, or of the processor's next try; for staged copies only."""
+    """The end of the delay, or the processor's next attempt (only of a staged copy)."""
     tried: bool = False
-    """Whether the copy is staged and expired and its report could not be put (DD-74), so that it is tried again."""
+    """Whether a staged copy expired and its report could not be put (DD-74), so the processor tries again."""
     unit: Unit | None = None
-    """The open unit of work that put the copy; only the unit's own session can get it (DD-25)."""
+    """The open unit of work that put the copy: only the unit's own session can get it (DD-25)."""
     held: Delivery | None = None
     moved: bool = False
-    """Whether the processor has moved the staged copy in a batch that is not on disk yet."""
+    """Whether the processor has moved the staged copy, and the disk has not confirmed that."""
     failures: int = 0
     failures_on_disk: int = 0
     marks: list[tuple[int, int]] = field(default_factory=list)
     born: int | None = None
     dies: int | None = None
     fails: bool = False
-    """Whether the copy counts a failed delivery if the disk refuses its removal."""
+    """Whether the copy returns as a failed delivery if the disk refuses its removal."""
 
 
 @dataclass(eq=False)
 class Delivery:
-    """A copy that a receiver holds; ``waits`` is the batch that must be on disk before it may be sent."""
+    """A copy that a receiver has; the delivery must not leave before the batch `waits` is stored."""
 
     copy: Copy
     link: Link
@@ -113,7 +113,7 @@ class Delivery:
 
 @dataclass(eq=False)
 class Later:
-    """A message put in a unit of work, with the queues found at the send (DD-51); its copies come with the commit."""
+    """A message of a unit of work before the commit, with the targets found at the send (DD-51)."""
 
     sent: Sent
     queues: list[str]
@@ -121,15 +121,15 @@ class Later:
 
 
 def rank(one: Copy) -> tuple[int, int]:
-    """Return a sort key for copies on a queue: priority first, then arrival (JMS 3.4.10)."""
+    """Return the rank of a copy: by priority, then by arrival (JMS 3.4.10)."""
     return -one.sent.priority, one.order
 
 
 def lets_through(link: Link, one: Copy) -> bool:
-    """Tell whether a receiver's selector matches a copy, and the receiver has not given it back for others."""
+    """Check whether a receiver's selector matches a copy that it has not returned for other receivers only."""
     return one not in link.left_out and SELECTORS[link.selector](one.sent)
 
 
 def later_than(at: int | None, batch: int) -> int | None:
-    """Return a batch number if the batch is newer than another one; None if it is on disk with that one."""
+    """Return a batch if it is still not on disk; None if it is."""
     return None if at is None or at <= batch else at

@@ -1,4 +1,4 @@
-"""The acts that happen to both the core and the model."""
+"""Core and model side by side, with all acts that can happen to both."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from assay_sdk.driver import Durability, Outcome
 
 
 class Comparison(WorkingActs):
-    """The run of a program in the core and in the model, which must agree."""
+    """A run of a program on core and model, which must do the same."""
 
     def run(self) -> None:
-        """Run the whole program.
+        """Run the program.
 
         Raises:
             DifferenceError: Core and model differ.
@@ -228,7 +228,7 @@ class Comparison(WorkingActs):
         what=("flow", "drain", "settle", "put", "detach", "connect", "begin", "commit", "back out"),
     )
     def ask_anything(self, *, connection: int, link: int, what: str) -> None:
-        """Send a command that an existing or missing link may not allow."""
+        """Give a command that does not fit its link, or whose link does not exist; by chance it may fit."""
         if what in {"flow", "drain"}:
             self._flow(connection, link, 1, drain=what == "drain")
         elif what == "settle":
@@ -272,7 +272,7 @@ class Comparison(WorkingActs):
                 self._same(one.message, copy.sent)
 
     def _look_everywhere(self) -> None:
-        """Browse every queue as an administrator, with the staging queue in the order of due times."""
+        """Browse every queue as an administrator; the staging queue is in the order of due times."""
         for queue in (*QUEUES, DEAD, REPLY, STAGING):
             answer = self._ask(
                 lambda token, queue=queue: commands.Administer(ADMIN, token, NativeBrowse(queue)), lambda: None
@@ -317,7 +317,7 @@ class Comparison(WorkingActs):
 
     @happens(3, what=("slow", "slow", "flush", "fail", "full"), batches=(1, 2, 3, 6))
     def disk(self, *, what: str, batches: int) -> None:
-        """Block the disk, or let it store some or all batches, refuse all batches, or refuse the next one."""
+        """Let batches wait, or store or refuse waiting batches, or refuse the next one."""
         if what == "slow":
             self.holding = True
         elif what == "full":
@@ -333,7 +333,7 @@ class Comparison(WorkingActs):
 
     @happens(1, kill=YES_OR_NO)
     def begin_again(self, *, kill: bool) -> None:
-        """Kill the queue manager, which loses all that is not on disk, or restart it, which flushes everything."""
+        """Kill or restart the core: a kill loses unflushed records, and a restart flushes them."""
         if not kill:
             for connection in tuple(self.model.connections):
                 self._disconnect(connection, clean=False)
@@ -341,7 +341,7 @@ class Comparison(WorkingActs):
                 self.model.stored(persist.batch)
             self.shell.flush_unheard()
         self.holding = self.refuse_next = False
-        self.asked = set(self.answered)  # after the end of its connection, no command gets an answer
+        self.asked = set(self.answered)  # unanswered commands stay without an answer
         self.model.kill()
         self._happens(self.shell.kill(), self.model.recover)
         self._open()

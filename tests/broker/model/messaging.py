@@ -1,4 +1,4 @@
-"""The model's sends, deliveries and settlements, inside and outside units of work."""
+"""The model of sends, deliveries and settlements, in and outside of units of work."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.broker.model.words import (
 
 
 class Working(Processor):
-    """The part of the model that handles messages."""
+    """The part of the model with senders and receivers."""
 
     def put(self, key: tuple[int, int], to: str, sent: Sent, unit_number: int | None) -> str | None:
-        """Put a message to a queue or topic, in a unit of work or not; return the refusal."""
+        """Return the refusal of a send to a queue or topic, in a unit of work or not, or None."""
         if key[0] not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get(key)
@@ -61,10 +61,10 @@ class Working(Processor):
             unit.puts.append(put)
 
     def _fan_out(self, topic: str, sent: Sent) -> list[str]:
-        """Return the queues for a publication: one for every current subscription (PD-11, PD-14, PD-34, DD-51, DD-80).
+        """Return a queue of every present subscription, for a copy each (PD-11, PD-14, PD-34, DD-51, DD-80).
 
-        If a subscription's queue is full, its copy goes to the dead-letter queue (USEDLQ), or to no queue (PMSGDLV and
-        NPMSGDLV are ALLAVAIL).  A delayed copy goes to the dead-letter queue only after its delay.
+        The copy for a full subscription goes to the dead-letter queue (USEDLQ) or nowhere (PMSGDLV and NPMSGDLV are
+        ALLAVAIL); a delayed copy is not dead-lettered before the end of its delay.
         """
         queues: list[str] = []
         for sub in sorted((one for one in self.subs if one.dies is None), key=lambda one: int(one.queue[4:])):
@@ -76,7 +76,7 @@ class Working(Processor):
         return queues
 
     def _arrivals(self, put: Later) -> Iterator[Copy]:
-        """Yield the copies of a message that becomes visible; a queue that was deleted since the send gets none."""
+        """Return the copies of a message at the commit; a queue that ended since the send gets none."""
         for queue in put.queues:
             ended = queue.startswith("sub") and self.sub_at(queue) is None
             ended |= queue.startswith("temporary") and self.standing(TEMPORARY) != queue
@@ -84,7 +84,7 @@ class Working(Processor):
                 yield self._copy(put.sent, queue, staged=put.staged)
 
     def cancel(self, connection: int, text: str) -> str | None:
-        """Cancel all staged copies of a delayed message; return the refusal."""
+        """Cancel all staged copies of a delayed message."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         copies = [one for one in self.staged() if one.sent.text == text]
@@ -94,7 +94,7 @@ class Working(Processor):
         return None
 
     def begin(self, connection: int, number: int, session: int | None) -> str | None:
-        """Begin a unit of work; return the refusal."""
+        """Return the refusal of the begin of a unit of work, or None."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         if (connection, number) in self.units:
@@ -107,7 +107,7 @@ class Working(Processor):
         return unit if unit is not None and unit.ending is None else None
 
     def _work(self, connection: int, number: int | None, much: int) -> tuple[Unit | None, str | None]:
-        """Return the unit of work for an operation, or the refusal if it does not exist or is full."""
+        """Return the unit of work of a command, or the reason for which the command cannot be part of it."""
         if number is None:
             return None, None
         unit = self.units.get((connection, number))
@@ -118,7 +118,7 @@ class Working(Processor):
         return unit, None
 
     def commit(self, connection: int, number: int) -> str | None:
-        """Commit a unit of work: remove the accepted messages, and then add the sent ones in order (JMS 6.2.7)."""
+        """Commit a unit of work: remove its accepted messages, then add its sent ones in their order (JMS 6.2.7)."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         unit = self._open_unit(connection, number)
@@ -137,7 +137,7 @@ class Working(Processor):
                 born.append(put)
             elif put not in gone:
                 self._never_was(put)
-        own = [one for one in gone if one.unit is unit]  # no other session has seen these copies or ever will
+        own = [one for one in gone if one.unit is unit]  # no other session has seen it, and none will
         self._happen(gone=own)
         self._happen(born, [one for one in gone if one not in own], fails=True)
         if self.batch is None:
@@ -148,7 +148,7 @@ class Working(Processor):
         return None
 
     def back_out(self, connection: int, number: int) -> str | None:
-        """Back out a unit of work: drop its puts, and return its accepted deliveries to their receivers or queues."""
+        """Back a unit of work out: drop its sends, and return its accepted messages to their receivers or queues."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         unit = self._open_unit(connection, number)
@@ -168,13 +168,13 @@ class Working(Processor):
                 self._give_back(delivery, failed=True)
 
     def _never_was(self, put: Copy) -> None:
-        """Remove the copies of a put, even if another unit of work has received one and the disk refuses that."""
+        """Remove a copy of a unit that was backed out, even if another unit's taking of the copy is refused."""
         if put in self.copies:
             self.copies.remove(put)
             put.dies = 0
 
     def flow(self, connection: int, number: int, credit: int) -> str | None:
-        """Add credit to a receiver; after a drain the test calls `drained` when the available copies have come."""
+        """Give credit; after a drain, the caller calls `drained` when the waiting messages have been delivered."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get((connection, number))
@@ -184,17 +184,17 @@ class Working(Processor):
         return None
 
     def drained(self, connection: int, number: int) -> None:
-        """Take back a receiver's remaining credit."""
+        """Take the remaining credit back."""
         self.links[connection, number].credit = 0
 
     def delivered(self, key: tuple[int, int], number: int, text: str, failures: int, after: int | None) -> Sent:
-        """Check a delivery of the core: it must be the receiver's next copy, and wait for the right batch.
+        """Check a delivery of the core: the copy must be the receiver's next one, and wait for its batch.
 
         Returns:
-            The message as the receiver must see it.
+            The message that the delivery must contain.
 
         Raises:
-            DifferenceError: The receiver must not get this copy, or not yet.
+            DifferenceError: The receiver must not get the copy, or not yet.
         """
         link = self.links.get(key)
         one = None if link is None else self._next_in_time(link)
@@ -213,7 +213,7 @@ class Working(Processor):
         if link.settled:
             self._happen(gone=[one])
             if one.recorded:
-                pending.append(self._write())  # at most once also over a kill (QS-06)
+                pending.append(self._write())  # at most once, even after a kill (QS-06)
             if after is not None:
                 link.leaving.append(after)
         else:
@@ -231,10 +231,7 @@ class Working(Processor):
         *,
         leave_out: bool = False,
     ) -> str | None:
-        """Settle deliveries: accepted and rejected copies are removed, the others given back (QS-14, JMS 3.4.7).
-
-        A released copy counts no delivery.  A modified copy counts a failed one.
-        """
+        """Settle deliveries: remove accepted and rejected copies, return released and modified ones (QS-14)."""
         if key[0] not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get(key)
@@ -261,12 +258,12 @@ class Working(Processor):
         return None
 
     def _give_back(self, delivery: Delivery, *, failed: bool) -> None:
-        """Return a copy to its old place on the queue, or discard it if it has expired."""
+        """Return a copy to its old place, or remove it if its time to live is over."""
         one = delivery.copy
         if one.dies is not None:
             return
         one.held = None
-        if failed and delivery.waits is None:  # a delivery that was never sent has not failed
+        if failed and delivery.waits is None:  # a delivery that has never left has not failed
             one.failures += 1
             if one.recorded:
                 one.marks.append((self._write(), one.failures))
@@ -274,7 +271,7 @@ class Working(Processor):
             self._discard(one)
 
     def browse(self, connection: int, queue: str, selector: str | None) -> list[Copy] | str:
-        """Return the copies on a queue that are visible and match a selector, or the refusal."""
+        """Return the waiting copies of a queue that match a selector."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         if queue == TEMPORARY and self.temporary is None:

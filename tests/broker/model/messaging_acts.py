@@ -42,7 +42,7 @@ PICK = tuple(range(8))
 
 
 class WorkingActs(Comparing):
-    """The acts that send and settle messages, inside and outside units of work."""
+    """The acts with messages: sends and settlements, in and outside of units of work."""
 
     def _put(self, connection: int, link: int, to: str, sent: Sent, unit: int | None) -> None:
         message = self.sent[sent.text] = message_of(sent, to)
@@ -110,7 +110,7 @@ class WorkingActs(Comparing):
 
     @happens(8, pick=PICK, many=YES_OR_NO, outcome=(Outcome.ACCEPTED, *Outcome), others=(False, False, False, True))
     def settle(self, *, pick: int, many: bool, outcome: Outcome, others: bool) -> None:
-        """Settle deliveries; a copy that is given back may be for other receivers only."""
+        """Settle deliveries; returned messages may be for other receivers only."""
         held = self._held()
         if not held:
             return
@@ -136,7 +136,7 @@ class WorkingActs(Comparing):
         )
 
     def _unit(self, pick: int) -> Unit:
-        """Return one of the open units of work, or begin one if none is open."""
+        """Return one of the units of work; begin one if there is none."""
         units = list(self.model.units.values())
         if not units:
             connection = next(iter(self.model.connections))
@@ -165,7 +165,7 @@ class WorkingActs(Comparing):
         return receivers[pick % len(receivers)] if receivers else None
 
     def _held(self) -> list[tuple[Link, int]]:
-        """Return the deliveries that clients hold and have not settled."""
+        """Return the unsettled deliveries of all clients."""
         return [
             (link, number)
             for link in self.model.links.values()

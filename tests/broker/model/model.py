@@ -1,22 +1,22 @@
-"""A simple model of a queue manager: a list of copies of messages, and the deliveries that the rules allow.
+"""A simple model of a queue manager: a list of copies of messages, and the deliveries that are allowed.
 
-The model has no index and no schedule, and looks at all copies to answer each question.  If the rules leave a choice,
-such as the receiver that is served next, the core decides.  The model checks that the choice was allowed
-(`Model.delivered`), and that no delivery is missing (`Model.overdue`).
+The model has no indexes and no schedule: it answers every question by a search through all copies.  It leaves open
+what the rules leave open: the core chooses which of several receivers is served next.  The model checks that the choice
+was allowed (`Model.delivered`), and that no required delivery is missing (`Model.overdue`).
 
-The rules that the model implements:
+The rules of the model, by subject:
 
 - quality of service: QS-06, QS-08, QS-09, QS-14, QS-30
 - order of a queue, one receiver for each message: PD-18, JMS 3.4.10 (priority, then arrival), JMS 3.4.7 (redelivered)
-- persistence and kills: PD-20, PD-22 to PD-34, no answer before its batch is on disk
+- persistence and kills: PD-20, PD-22 to PD-34; an answer never comes before the flush
 - subscriptions: PD-10 to PD-17, PD-27; selectors JMS 3.8
 - delay: DD-02, DD-03, DD-04, DD-14, DD-17, DD-26, DD-27, DD-38, DD-50, DD-51, DD-60 to DD-65, DD-78, DD-80
 - delayed messages that cannot be put: DD-57, DD-70 to DD-77
 - expiry: DD-55, DD-56; units of work: DD-25, DD-26, JMS 6.2.7; message groups: `assay_broker.core.messages.groups`
 
-A step of the core may write one batch.  The disk stores batches later, or refuses them.  The model marks each change
-with the number of its batch (`born`, `dies`) until the disk has stored or refused the batch.  After a kill, only the
-changes on disk remain (`Model.kill`).
+The store: a step of the core may write one batch, and the disk stores or refuses the batch later.  Until then, each
+object that a batch adds or removes has the batch's number (`born`, `dies`).  So `Model.kill` can keep exactly the
+objects on disk.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from tests.broker.model.words import (
 
 
 class Model(Clients):
-    """The model of one queue manager; `kill` ends a life, and `recover` begins the next.
+    """The model of a queue manager; `kill` and `recover` model a restart.
 
     Args:
-        zos: Whether the delay processor follows the rules of z/OS (DD-61 to DD-64).
+        zos: Whether the processor follows the rules of z/OS (DD-61 to DD-64).
     """
 
     def stored(self, batch: int) -> None:
-        """Handle that a batch and all earlier batches are on disk."""
+        """Note that a batch, and every one before it, is on disk."""
         for one in tuple(self.copies):
             one.born = later_than(one.born, batch)
             one.failures_on_disk = max([one.failures_on_disk, *(many for at, many in one.marks if at <= batch)])
@@ -65,10 +65,10 @@ class Model(Clients):
             self.subs.remove(sub)
 
     def refused(self, batches: tuple[int, ...]) -> None:
-        """Handle that the disk has refused batches, the newest first: undo all their changes."""
+        """Undo batches that the disk has refused, the newest first."""
         ran = self.runs()
         undone = [self._refused(batch) for batch in batches]
-        for leaving, resumed in undone:  # links whose end must be stored, after all changes are undone
+        for leaving, resumed in undone:  # the ends are recorded only after all batches are undone
             for link in leaving:
                 if link.open:
                     self._expel(link)
@@ -81,10 +81,10 @@ class Model(Clients):
             self._look(ran=ran)
 
     def _refused(self, batch: int) -> tuple[list[Link], list[tuple[Sub, Link, int | None]]]:
-        """Undo the changes of a batch.
+        """Undo the additions and removals of a batch.
 
         Returns:
-            The links that must be closed for it, and the subscriptions that were not resumed.
+            The links that must close, and the resumptions that are undone.
         """
         leaving = [link for link in self.links.values() if batch in link.leaving]
         resumed: list[tuple[Sub, Link, int | None]] = []
@@ -115,7 +115,7 @@ class Model(Clients):
         return leaving, resumed
 
     def _take_back_unsent(self, link: Link, batch: int) -> None:
-        """Take back the deliveries that waited for a batch; at-most-once copies are removed (`Link.leaving`)."""
+        """Undo deliveries that waited for a batch and never left (at-most-once receivers: see `Link.leaving`)."""
         for number, delivery in tuple(link.got.items()):
             if delivery.waits == batch:
                 del link.got[number]
@@ -132,7 +132,7 @@ class Model(Clients):
                 self.worker_died()
 
     def kill(self) -> None:
-        """Remove all changes that are not on disk (PD-20, PD-22, PD-23, PD-27, DD-03, DD-48)."""
+        """Keep only the objects on disk (PD-20, PD-22, PD-23, PD-27, DD-03, DD-48)."""
         self.copies = [one for one in self.copies if one.recorded and one.born is None]
         for one in self.copies:
             one.dies = one.held = None
@@ -153,9 +153,9 @@ class Model(Clients):
         self.temporary = None
 
     def recover(self) -> None:
-        """Start: discard messages that have expired, and move those whose delay is over (DD-03, DD-60)."""
+        """Start again: remove expired copies, and move due ones (DD-03, DD-60)."""
         for sub in tuple(self.subs):
-            if sub.left is None:  # the receivers have left with the broker's end (QS-20)
+            if sub.left is None:  # the receivers ended with the broker (QS-20)
                 self._left(sub)
         self._end_subscriptions()
         self._expire()

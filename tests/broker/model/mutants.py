@@ -1,6 +1,6 @@
 """Cores with one mistake each, which the comparison with the model must find.
 
-A mistake is a filter at a seam, another cell of a table, or a patch of a small function of the core.
+A mistake is at a seam, in a cell of a table, or in one small function of the core.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from assay_sdk.driver import Outcome
 
 @dataclass(frozen=True)
 class Mutant:
-    """A core with one mistake.
+    """A core with a mistake.
 
     Args:
-        name: The mistake in words.
-        seams: The filters that make the mistake.
-        patch: Patches functions of the core.
+        name: The mistake, in a few words.
+        seams: Filters that make the mistake.
+        patch: Replaces functions of the core.
     """
 
     name: str
@@ -98,7 +98,7 @@ def _expired_a_moment_late(entry: Entry, now_ms: int) -> bool:
 
 
 def _recorded_all_the_same(state: Any, turn: Any, queue: Queue, entry: Entry) -> None:
-    """Do as `enter`, but store a message even if it is not persistent."""
+    """Record a message even if it is not persistent; a replacement of `enter`."""
     entry.recorded = queue.recorded
     if entry.recorded:
         entry.batch = turn.record(stored(entry), lambda _turn: queue.remove(entry))
@@ -124,7 +124,7 @@ def _outcome(of: Outcome, like: Outcome) -> Callable[[pytest.MonkeyPatch], None]
 
 
 def _hand_out_and_keep(queue: Queue, entry: Entry) -> None:
-    """Do as `Queue.take`, but leave the message waiting for other receivers."""
+    """Deliver a message that then still waits for other receivers; a replacement of `Queue.take`."""
     del queue, entry
 
 
@@ -173,7 +173,7 @@ def _returned_in_front(patch: pytest.MonkeyPatch) -> None:
 
 
 def _subscriptions_for_ever(patch: pytest.MonkeyPatch) -> None:
-    for where in (core_module, handlers):  # used at a start, and at each tick
+    for where in (core_module, handlers):  # both modules import the function: for starts and for ticks
         patch.setattr(where, "end_subscriptions", lambda _state, _turn: None)
 
 

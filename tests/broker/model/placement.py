@@ -1,4 +1,4 @@
-"""The model's copies of messages, and the deliveries that the rules allow; each question looks at all copies."""
+"""The model of the copies on queues, and of the allowed deliveries."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ EXPIRED = 258
 
 
 class Standing:
-    """The part of the model that holds copies and links, and finds the deliveries that are allowed or due.
+    """The part of the model with copies of messages and receivers.
 
     Args:
-        zos: Whether the delay processor follows the rules of z/OS (DD-61 to DD-64).
+        zos: Whether the processor follows the rules of z/OS (DD-61 to DD-64).
     """
 
     def __init__(self, *, zos: bool) -> None:
@@ -51,32 +51,27 @@ class Standing:
         self._numbers = count(1)
 
     def step(self, now_ms: int, batch: int | None) -> None:
-        """Begin a step.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-            batch: The number of the batch that the core writes in the step; None if it writes none.
-        """
+        """Begin a step; `batch` is the batch that the core writes in the step, or None."""
         self.now, self.batch, self.need = now_ms, batch, 0
         self.closed = []
 
     def _write(self) -> int:
-        """Return the step's batch, which must be on disk before the command is answered."""
+        """Return the step's batch, which must be on disk before a client gets an answer."""
         if self.batch is None:
             raise DifferenceError("something that must outlive a kill was changed, and nothing was written")
         self.need = self.batch
         return self.batch
 
     def alive(self) -> list[Copy]:
-        """Return all copies that are not removed, even if the disk does not know of the removal yet."""
+        """Return all copies, except those whose removal waits for the disk."""
         return [one for one in self.copies if one.dies is None]
 
     def expired(self, one: Copy) -> bool:
-        """Tell whether a copy's time to live, which counts from the send, is over (DD-55, DD-56)."""
+        """Check whether a copy has expired: the time to live counts from the send (DD-55, DD-56)."""
         return one.sent.expires_ms is not None and one.sent.expires_ms <= self.now
 
     def waiting(self, queue: str) -> list[Copy]:
-        """Return the copies that any receiver could get, by priority and then arrival (JMS 3.4.10)."""
+        """Return the deliverable copies of a queue in their order: by priority, then by arrival (JMS 3.4.10)."""
         found = [
             one
             for one in self.alive()
@@ -85,33 +80,33 @@ class Standing:
         return sorted(found, key=rank)
 
     def staged(self) -> list[Copy]:
-        """Return the staged copies, in the order of their due times."""
+        """Return the staged copies in the order of their due times."""
         return sorted((one for one in self.alive() if one.staged), key=lambda one: (one.ready_ms, one.made))
 
     def is_shut(self, queue: str, what: str) -> bool:
-        """Tell whether PUT or GET of a queue is disabled."""
+        """Check whether PUT or GET of a queue is disabled."""
         values = self.shut.get((queue, what))
         return bool(values) and values[-1][0]
 
     def may_have(self, link: Link, one: Copy) -> bool:
-        """Tell whether a receiver may get a copy, without regard to order and groups."""
+        """Check whether a receiver can get a copy, apart from order and groups."""
         if one.queue != link.queue or one.staged or one.held:
             return False
-        if one.unit is not None:  # only the session that put it can get it, and not at most once (DD-25)
+        if one.unit is not None:  # DD-25: only the session that put it, and not at most once
             ours = (one.unit.connection, one.unit.session) == (link.connection, link.session)
             if not ours or link.session is None or link.settled or self.expired(one):
                 return False
         return lets_through(link, one)
 
     def next_for(self, link: Link) -> Copy | None:
-        """Return the copy that a receiver with credit gets next; None for no copy."""
+        """Return the next copy for a receiver with credit; None for no copy."""
         if link.queue is None or not link.open or link.credit <= 0 or self.is_shut(link.queue, "GET"):
             return None
         visible = [one for one in self.alive() if self.may_have(link, one)]
         return min((one for one in visible if self._is_groups_turn(link, one, visible)), key=rank, default=None)
 
     def _is_groups_turn(self, link: Link, one: Copy, visible: list[Copy]) -> bool:
-        """Tell whether a copy is the first of its group for a receiver, and no other receiver holds the group."""
+        """Check whether a copy of a group is the group's next, and no other receiver has the group."""
         group = one.sent.group
         if group is None:
             return True
@@ -121,18 +116,18 @@ class Standing:
         return one is first and (holder is None or holder is link or not lets_through(holder, one))
 
     def overdue(self) -> list[tuple[Link, Copy]]:
-        """Return the receivers with credit, and the copies that they should have got already."""
+        """Return receivers with credit and the copies that they should have got."""
         found = [(link, self._next_in_time(link)) for link in self.links.values()]
         return [(link, one) for link, one in found if one is not None]
 
     def _next_in_time(self, link: Link) -> Copy | None:
-        """Return the copy that a receiver must get next, after discarding expired ones before it (DD-56)."""
+        """Return the next unexpired copy for a receiver; discard expired ones before it (DD-56)."""
         while (one := self.next_for(link)) is not None and self.expired(one):
             self._discard(one)
         return one
 
     def due(self) -> tuple[int | None, set[int]]:
-        """Return the latest time of the next `Tick`, and all times at which a `Tick` is useful."""
+        """Return the latest time of the next `Tick`, and all times at which one has an effect."""
         must: list[int] = []
         may: set[int] = set()
         for one in self.alive():
@@ -149,7 +144,7 @@ class Standing:
         return min(must, default=None), {*must, *may}
 
     def depth(self, queue: str) -> int:
-        """Return the depth of a queue, including uncommitted copies and places that units of work have reserved."""
+        """Return the number of copies on a queue, with uncommitted copies and places reserved by units of work."""
         there = sum(1 for one in self.alive() if one.queue == queue and not one.staged)
         reserved = sum(
             put.queues.count(queue)
@@ -160,11 +155,11 @@ class Standing:
         return there + reserved
 
     def standing(self, queue: str) -> str:
-        """Return the name under which the model holds a queue's messages."""
+        """Return the name of a queue in the model."""
         return self.temporary[1] if queue == TEMPORARY and self.temporary is not None else queue
 
     def obstacle(self, queue: str, further: int = 1) -> str | None:
-        """Return the reason why a queue cannot take further copies; None if it can (DD-78)."""
+        """Return why a queue cannot take further copies (DD-78); None if it can."""
         queue = self.standing(queue)
         if queue == TEMPORARY:
             return "UNKNOWN_OBJECT_NAME"
@@ -174,7 +169,7 @@ class Standing:
         return "Q_FULL" if limit is not None and self.depth(queue) + further > limit else None
 
     def staging_obstacle(self, further: int) -> str | None:
-        """Return the reason why the staging queue cannot take further copies; None if it can (DD-19, DD-36)."""
+        """Return why the staging queue cannot take further copies (DD-19, DD-36); None if it can."""
         if self.is_shut(STAGING, "PUT"):
             return "PUT_INHIBITED"
         reserved = sum(
@@ -186,16 +181,16 @@ class Standing:
         return "Q_FULL" if len(self.staged()) + reserved + further > DEPTHS[STAGING] else None
 
     def sub_at(self, queue: str) -> Sub | None:
-        """Return the subscription of a queue; None if it no longer exists."""
+        """Return the subscription of a queue; None if it has ended."""
         return next((sub for sub in self.subs if sub.queue == queue and sub.dies is None), None)
 
     def runs(self) -> bool:
-        """Tell whether the delay processor moves copies whose delay is over (DD-60, DD-61, DD-64)."""
+        """Check whether the delivery delay processor moves what is due (DD-60, DD-61, DD-64)."""
         stopped = self.zos and self.is_shut(STAGING, "PUT")
         return not (self.failed or stopped or self.is_shut(STAGING, "GET"))
 
     def _happen(self, born: Iterable[Copy] = (), gone: Iterable[Copy] = (), *, fails: bool = False) -> None:
-        """Add and remove copies together; if one change must be stored, all wait for its batch."""
+        """Add and remove copies together; if one of them needs a record, all wait for the disk."""
         born, gone = list(born), list(gone)
         batch = self._write() if any(one.recorded for one in (*born, *gone)) else None
         for one in born:
@@ -203,7 +198,7 @@ class Standing:
             if sub is not None and sub.lossy:
                 one.sent = replace(one.sent, persistent=False)
             one.born, one.unit = batch, None
-            one.made = one.order = next(self._numbers)  # copies put in a unit of work get their order at its commit
+            one.made = one.order = next(self._numbers)  # a copy that a unit of work put arrives at the commit
             if one not in self.copies:
                 self.copies.append(one)
         for one in gone:
@@ -214,13 +209,13 @@ class Standing:
                 self.copies.remove(one)
 
     def _copy(self, sent: Sent, queue: str, *, staged: bool = False) -> Copy:
-        """Return a new copy that is on no queue yet."""
+        """Return a copy that is on no queue yet."""
         number = next(self._numbers)
         recorded = sent.persistent and self._is_recorded(queue)
         return Copy(sent, queue, number, number, recorded=recorded, staged=staged, ready_ms=sent.due_ms or 0)
 
     def _is_recorded(self, queue: str) -> bool:
-        """Tell whether a queue's messages are stored: not for temporary ones (PD-20, PD-23, PD-26, PD-27)."""
+        """Check whether a queue's messages are on disk: not for non-durable subscriptions (PD-20, PD-27)."""
         if self.standing(queue) != queue or queue.startswith("temporary"):
             return False
         if not queue.startswith("sub"):
@@ -229,7 +224,7 @@ class Standing:
         return sub is not None and sub.terms.durable
 
     def _discard(self, one: Copy) -> None:
-        """Remove an expired copy, and put a report if the message asks for one (DD-56)."""
+        """Discard an expired copy, and send a report if the message asks for one (DD-56)."""
         report = self._report(one.sent, EXPIRED) if one.sent.report else None
         where = next((queue for queue in (REPLY, DEAD) if self.obstacle(queue) is None), None)
         self._happen(born=[self._copy(report, where)] if report and where else [], gone=[one])

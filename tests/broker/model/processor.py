@@ -1,4 +1,4 @@
-"""The passing of time in the model: expiry, and the delay processor."""
+"""The model of time: expiry and the delivery delay processor."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ REASONS = {"PUT_INHIBITED": 2051, "Q_FULL": 2053, "UNKNOWN_OBJECT_NAME": 2085}
 
 
 class Processor(Standing):
-    """The part of the model that handles expiry (DD-55 to DD-57) and the delay processor (DD-60 to DD-77)."""
+    """The part of the model with expiry (DD-55 to DD-57) and the processor (DD-60 to DD-77)."""
 
     def tick(self) -> None:
-        """Handle all events whose time has come."""
+        """Expire and release the copies that are due."""
         self._end_subscriptions()
         self._expire()
         if self.restart_ms is not None and self.restart_ms <= self.now:  # DD-65
@@ -43,7 +43,7 @@ class Processor(Standing):
                 self._release(one)
 
     def _release(self, one: Copy) -> None:
-        """Move a staged copy to its target or the dead-letter queue, discard it, or keep it (DD-70 to DD-77)."""
+        """Move a copy to its target or the dead-letter queue, or drop it, or keep it for later (DD-70 to DD-77)."""
         where, feedback, given_up = self._disposition(one)
         if where == STAGING:
             self._try_again(one)
@@ -59,7 +59,7 @@ class Processor(Standing):
         self._happen(born=[self._copy(sent, self.standing(queue)) for sent, queue in plan], gone=[one])
 
     def _disposition(self, one: Copy) -> tuple[str | None, int, bool]:
-        """Return the queue for a staged copy, the feedback of its report, and whether a publication is given up."""
+        """Return a staged copy's destination, its report's feedback, and whether it is a given-up publication."""
         publication = one.queue.startswith("sub")
         if self.expired(one):
             return None, EXPIRED, False  # DD-57
@@ -79,20 +79,20 @@ class Processor(Standing):
         one.tried = self.expired(one)
 
     def worker_died(self) -> None:
-        """Stop the processor until a later restart, on z/OS until PUT is disabled and enabled (DD-63, DD-65)."""
+        """Let the processor fail: it restarts later, on z/OS after PUT(DISABLED) and PUT(ENABLED) (DD-63, DD-65)."""
         if self.runs():
             self.failed = True
             self.restart_ms = None if self.zos else self.now + RETRY_MS
 
     def alter(self, queue: str, what: str, *, shut: bool) -> None:
-        """Disable or enable PUT or GET of a queue."""
+        """Disable or enable a queue for puts or gets."""
         ran = self.runs()
         self.shut.setdefault((queue, what), []).append((shut, self._write()))
         if queue == STAGING:
             self._look(ran=ran)
 
     def _look(self, *, ran: bool) -> None:
-        """Stop or start the processor after a change of the staging queue (DD-61 to DD-64)."""
+        """Adapt the processor's state to the staging queue's (DD-61 to DD-64)."""
         if self.is_shut(STAGING, "GET") or (self.zos and self.is_shut(STAGING, "PUT")):
             self.failed, self.restart_ms = False, None
         if self.runs() and not ran:

@@ -1,4 +1,4 @@
-"""The smallest shell that fulfils the contract of `assay_broker.core.effects`, with a disk that a test controls."""
+"""A minimal shell with the contract of `assay_broker.core.effects`; the test decides when batches are stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
-    """A table that counts the lookups of each pair, including pairs without a row."""
+    """A state table that counts the lookups of each pair, including missing pairs."""
 
     def __init__(self, table: Mapping[Cell, Result], hits: dict[Cell, int]) -> None:
         self._table = table
@@ -44,7 +44,7 @@ class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
 
 
 class Hits:
-    """The counts of lookups by table and pair, over many cores."""
+    """The lookups of each pair of each table, counted over many cores."""
 
     def __init__(self) -> None:
         self.units: dict[object, int] = {}
@@ -53,7 +53,7 @@ class Hits:
         self.processor: dict[Platform, dict[object, int]] = {"distributed": {}, "zos": {}}
 
     def counted(self, tables: Tables) -> Tables:
-        """Return the tables with counters that add to these counts."""
+        """Return tables that count their lookups here."""
         return Tables(
             units=Counted(tables.units, self.units),  # type: ignore[arg-type]  # keys of any table
             links=Counted(tables.links, self.links),  # type: ignore[arg-type]  # keys of any table
@@ -67,7 +67,7 @@ class Hits:
 
 @lru_cache(maxsize=2)
 def small_world(platform: Platform) -> Settings:
-    """Return the settings of a queue manager with the queues and limits of `words`."""
+    """Return settings of a queue manager with the queues and limits of `words`."""
     beginning = default_objects("ASSAY", zos=platform == "zos")
     given: dict[str, dict[str, Value]] = {
         "ASSAY": {"MAXUMSGS": UNIT_LIMIT},
@@ -99,9 +99,9 @@ class Shell:
 
     Args:
         platform: The core's platform.
-        hits: Counts the lookups in the core's tables.
-        seams: The filters of a defect.
-        let_out: Called with every effect when it leaves.
+        hits: The counter of lookups of the core's tables.
+        seams: The seams, which may have a defect.
+        let_out: Called with each effect that leaves.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Shell:
         return Core.recover(records, self._settings, self.now_ms, tables)
 
     def handle(self, command: Command) -> tuple[Effect, ...]:
-        """Handle a command; return its effects, after the effects that wait for no batch have left."""
+        """Return the effects of a command, after letting out those that wait for no batch."""
         effects: list[Effect] = []
         for passed in self._seams.command(command, self.now_ms):
             effects += self._seams.effects(self.core.handle(passed, self.now_ms), self.now_ms)
@@ -143,14 +143,14 @@ class Shell:
                 raise TypeError("there is nobody else")
 
     def store_oldest(self) -> int:
-        """Store the oldest batch, and return its number; then call `stored` with it."""
+        """Return the number of the oldest batch after storing it; the caller then calls `stored`."""
         persist = self.pending.pop(0)
         self._disk.write(self._seams.written(persist.records))
         self._disk.flush()
         return persist.batch
 
     def stored(self, batch: int) -> tuple[Effect, ...]:
-        """Let out the effects that waited for a batch, tell the core that it is durable, and return its effects."""
+        """Tell the core that a batch is stored, let the waiting effects out, and return the core's new effects."""
         effects = self.handle(Stored(batch))
         for effect in [one for one in self.held if one.after is not None and one.after <= batch]:
             self.held.remove(effect)
@@ -158,10 +158,10 @@ class Shell:
         return effects
 
     def refuse(self, batches: tuple[int, ...]) -> tuple[tuple[Answer | Deliver, ...], tuple[Effect, ...]]:
-        """Refuse batches, given with the newest first, and drop the effects that waited for them.
+        """Refuse batches, the newest first, and drop the effects that waited for them.
 
         Returns:
-            The dropped effects, and the core's effects.
+            The dropped effects, and the core's new effects.
         """
         self.pending = [persist for persist in self.pending if persist.batch not in batches]
         dropped = tuple(one for one in self.held if one.after in batches)
@@ -169,14 +169,14 @@ class Shell:
         return dropped, self.handle(StoreFailed(batches[0], "no room", batches[1:]))
 
     def kill(self) -> tuple[Effect, ...]:
-        """Kill the core, and start it again from the disk; return its effects."""
+        """Kill the core, start it again from the disk, and return its effects."""
         self.pending, self.held = [], []
         self.core, effects = self._recover()
         self._take(list(effects))
         return effects
 
     def flush_unheard(self) -> None:
-        """Store all batches without telling the core, because it is being stopped."""
+        """Store all written batches without telling the core, which is being stopped."""
         while self.pending:
             self.store_oldest()
 

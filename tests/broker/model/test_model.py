@@ -1,7 +1,7 @@
-"""Tests that the core does what the model predicts for random programs, and that the comparison finds wrong cores.
+"""Tests that the core does the same as the model, and that the comparison finds cores with mistakes.
 
-``make model``, or ``pytest --hypothesis-profile=thorough tests/broker/model``, tries ten times as many programs, and
-different ones each time.
+``make model``, or ``pytest --hypothesis-profile=thorough tests/broker/model``, tries ten times as many
+programs as a normal run, and other programs each time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def show(line: str) -> None:
 
 
 def hit(name: str, table: Mapping[object, object], hits: Mapping[object, int]) -> set[object]:
-    """Return the pairs of a table that were never looked up, and print the share of the others."""
+    """Return the cells of a table that were never looked up, and print the share of the others."""
     missed = {pair for pair in table if pair not in hits}
     refused = len(set(hits) - set(table))
     show(f"{name}: {len(table) - len(missed)} of {len(table)} transitions, and {refused} pairs that are refused")
@@ -55,7 +55,7 @@ def hit(name: str, table: Mapping[object, object], hits: Mapping[object, int]) -
 
 
 def all_missed(hits: Hits) -> set[object]:
-    """Return the pairs of all tables that were never looked up."""
+    """Return the transitions of all state tables that were never looked up."""
     missed = hit("units", TABLES.units, hits.units) | hit("links", TABLES.links, hits.links)
     missed |= hit("release", TABLES.release, hits.release)
     for platform, table in TABLES.processor.items():

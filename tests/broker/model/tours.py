@@ -1,4 +1,4 @@
-"""Programs written by hand, which together reach every transition of every table."""
+"""Programs written by hand, which together reach every transition of every state table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DISCARDED = (True, 4, 0, False, True)
 
 
 def act(what_happens: str, /, **given: Any) -> Act:
-    """Return an act, with the simplest value for each argument that is not given."""
+    """Return an act with the simplest values for all arguments that are not given."""
     return what_happens, {key: values[0] for key, values in CHOICES[what_happens].items()} | given
 
 
@@ -62,7 +62,7 @@ PROCESSOR = (
 
 
 def _released(*before: Act, traits: Any = PLAIN, to: str = "P", after: tuple[Act, ...] = ()) -> tuple[Act, ...]:
-    """Return acts that send a delayed message, do other acts, end the delay, and undo all obstacles."""
+    """Return acts: send a delayed message, act during the delay, end the delay, and remove all obstacles."""
     mended = (_open("P"), _open(DEAD), _open(REPLY), act("wait", elapsed=50))
     sent = act("send_delayed", traits=traits, to=to, delay=3)
     return (sent, *before, act("wait", elapsed=4), *after, *mended, AGAIN)
@@ -93,14 +93,14 @@ EXPIRED = (
 
 FAIL = act("disk", what="fail")
 FULL_UNIT = (
-    # A full unit of work refuses further messages also while it ends.
+    # A full unit of work that is ending takes no further message.
     *(SLOW, *(_in_unit(to=to) for to in ("T", "T", "Q", "Q", "P", "P")[:UNIT_LIMIT]), COMMIT, _in_unit(), FLUSH),
 )
 REFUSED_TOGETHER = (
-    # A subscription, and a publication whose settled receiver must leave; its leaving is not stored.
+    # A subscription with a settled receiver that must close; the store does not record the closing.
     *(SLOW, act("subscribe", connection=2, link=4, topic="T", kind="durable", settled=True, credit=3, timeout=5)),
     *(act("publish", to="T", traits=PERSISTENT), FAIL, act("begin_again", kill=False)),
-    # A subscription whose receiver leaves and comes again.
+    # A subscription whose receiver left and came back.
     *(SLOW, act("subscribe", connection=2, link=4, topic="T", kind="durable", name="t", timeout=5)),
     *(act("detach", pick=3), act("subscribe", connection=2, link=4, topic="T", kind="durable", name="t", timeout=12)),
     *(FAIL, act("begin_again", kill=False)),

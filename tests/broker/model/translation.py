@@ -1,4 +1,4 @@
-"""The translation between the model's words and the core's types."""
+"""Translations between the model's values and the core's."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Predicted = str | None
 
 
 def address(name: str) -> Address:
-    """Return the address of a queue or topic."""
+    """Return the address of a queue or topic from the model's name."""
     if name == TEMPORARY:
         return Address(AddressKind.TEMPORARY_QUEUE, name)
     return Address(AddressKind.TOPIC if name.startswith("T") else AddressKind.QUEUE, name)
 
 
 def message_of(sent: Sent, to: str) -> Message:
-    """Return a message as its sender sends it."""
+    """Return the core's message for a send in the model."""
     properties: dict[str, str | int | float | bool | bytes | None] = {"color": sent.color}
     options = (REPORTS if sent.report else 0) | (int(Mqro.DISCARD_MSG) if sent.discard else 0)
     if options:
@@ -49,13 +49,13 @@ def message_of(sent: Sent, to: str) -> Message:
 
 
 def text_of(message: Message) -> str:
-    """Return the text that identifies a message in the model: its id, or for a report the original message's id."""
+    """Return the model's name of a message: its id, or the id of the reported message."""
     feedback = message.properties.get("JMS_IBM_Feedback")
     return str(message.message_id) if feedback is None else f"{feedback} on {message.correlation_id}"
 
 
 def word_of(refused: Refused | None) -> Predicted:
-    """Return the word for a refusal."""
+    """Return the model's word for a refusal."""
     if refused is None:
         return None
     return Mqrc(refused.mqrc).name if refused.mqrc is not None else refused.kind.name

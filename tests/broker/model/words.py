@@ -1,4 +1,4 @@
-"""The small world in which core and model are compared: two queues, two topics, a few words and small numbers."""
+"""The names and limits for comparing core and model: two queues, two topics, few values."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ RETRY_MS = 40
 
 
 class DifferenceError(AssertionError):
-    """Core and model differ."""
+    """A difference between core and model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """A message as its sender sent it.
+    """A message, as the sender sent it.
 
     Args:
-        text: The message's id, which is also its body.
-        due_ms: The time at which the delay is over; None for a message without delay.
-        report: Whether the message asks for reports on exception and expiration.
-        discard: Whether the message must be discarded if it cannot be put.
+        text: The message's id, which is also the body.
+        due_ms: The end of the delay in milliseconds; None without a delay.
+        report: Whether the message asks for reports on exceptions and expiration.
+        discard: Whether the message asks to be discarded if it cannot be put.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms with which a receiver opens a subscription."""
+    """The terms of a receiver on a subscription."""
 
     topic: str
     client_id: str | None

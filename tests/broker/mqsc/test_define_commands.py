@@ -22,7 +22,7 @@ _LETTERS = st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"])
 
 
 def _texts(longest: int) -> st.SearchStrategy[str]:
-    """Generate texts that are empty or not blank; long texts have only characters with a meaning in MQSC."""
+    """Return a strategy of texts: empty ones, non-blank ones, and long ones of characters with a meaning in MQSC."""
     short = st.text(_LETTERS, max_size=60)
     long = st.builds(
         lambda piece, times: (piece * times)[:longest], st.text("'+-*; (x", min_size=1), st.integers(1, 10_240)
@@ -86,7 +86,7 @@ def test_what_display_shows_of_every_object_makes_the_same_objects_again(data: s
     texts = [written(one, host) for one in shown]
     assume(
         all(len(text) <= LONGEST_COMMAND for text in texts)
-    )  # texts of quotes only, because each quote is written twice
+    )  # texts of quotes only are excluded, because quotes are doubled
     answer = run_script("".join(texts), again.ask, host)
     assert answer.refused == ()
     assert _everything(again) == shown
@@ -110,11 +110,7 @@ _ITEM = re.compile(r"(?P<keyword>[A-Z0-9]+)(?:\((?P<value>[^()]*(?:\([^()]*\))?[
 
 
 def _printed_objects(lines: Iterable[str]) -> list[dict[str, str | None]]:
-    """Parse the objects in the output of runmqsc, as an administrator's script would.
-
-    Returns:
-        For each heading, the keywords below it with their values; None for a keyword without a value.
-    """
+    """Return the objects in the output of runmqsc, as an administrator's script reads them."""
     found: list[dict[str, str | None]] = []
     for line in lines:
         if line.startswith("AMQ"):
@@ -156,7 +152,7 @@ def test_what_runmqsc_prints_of_every_object_makes_the_same_objects_again(data: 
 
 
 def _tells_itself(value: str) -> bool:
-    """Tell whether a value has no parenthesis that a script could misread, and fits into a line of a script."""
+    """Check whether a value has no parentheses that a script could misread, and fits into one line."""
     return not set(value) & {"(", ")"} and len(value) < 1_000
 
 

@@ -1,4 +1,4 @@
-"""Tests that the tables in ``docs/mqsc.md`` agree with the code."""
+"""Tests that the tables of ``docs/mqsc.md`` agree with the code."""
 
 from __future__ import annotations
 

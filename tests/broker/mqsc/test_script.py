@@ -306,7 +306,7 @@ def test_100_kb_of_rubbish_are_refused_quickly(dry_run: DryRun, make: Callable[[
     answer = run(dry_run, make(100_000))
     assert answer.refused
     assert len(answer.refused) == len(answer.answers)
-    assert time.process_time() - begun < 20  # exponential time would be half a minute
+    assert time.process_time() - begun < 20  # an exponential parser takes half a minute, ours a second or two
 
 
 @settings(deadline=None)  # a busy machine must not fail the test
@@ -334,7 +334,7 @@ XID = "0000000102AB"
 
 
 def answered(*shown: ThreadStatus) -> Callable[[Change], tuple[Shown, ...]]:
-    """Return a function that acts as a queue manager: it shows these branches, and records the commands."""
+    """Return a fake queue manager that shows these branches and notes the changes."""
     asked: list[Change] = []
 
     def ask(change: Change) -> tuple[Shown, ...]:

@@ -1,4 +1,4 @@
-"""Tests of the login mechanisms that a server offers, and of the addresses at which it may listen."""
+"""Tests of logins, their mechanisms, and the addresses on which a server may listen."""
 
 from __future__ import annotations
 

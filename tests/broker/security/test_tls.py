@@ -1,6 +1,6 @@
-"""Tests of certificates and keys, valid ones and invalid ones.
+"""Tests of certificates and keys, valid and invalid.
 
-The valid certificate is for localhost, signed by itself, and used only here.
+The certificate is self-signed, for localhost, and used only in tests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CERTIFICATE, KEY = FOLDER / "certificate.pem", FOLDER / "key.pem"
 
 
 def handshake(client: ssl.SSLContext) -> str | None:
-    """Do a TLS handshake; return the version on which client and server agree."""
+    """Return the version that both ends agree upon."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     ours = server_context(CERTIFICATE, KEY).wrap_bio(to_server, to_client, server_side=True)
     theirs = client.wrap_bio(to_client, to_server, server_hostname="localhost")

@@ -1,4 +1,4 @@
-"""Tests of users' files: the keys made from passwords, and the errors for invalid files."""
+"""Tests of the users' file: the stored form of passwords, and malformed files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_user_of_the_file_gets_in_with_the_right_password_only(tmp_path: Path)
     users = Users.read(written(tmp_path, ENTRY + entry("bob", "other", FEW)))
     assert users.names == ("alice", "bob")
     assert users.check("alice", "secret")
-    assert users.check("alice", "secret")  # answered from memory
+    assert users.check("alice", "secret")  # a second check, which uses the remembered result
     assert not users.check("alice", "other")
     assert not users.check("bob", "secret")
     assert not users.check("carol", "secret")

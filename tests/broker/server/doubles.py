@@ -1,4 +1,4 @@
-"""Test doubles for a server's listeners and security."""
+"""Doubles of the server's listeners, for tests of the other parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_sdk.time import Runner
 
 
 class PlainListener:
-    """A listener that accepts connections and sends nothing; a drain waits until the clients have disconnected.
+    """A listener that accepts connections and sends nothing; a drain waits for the ends of all connections.
 
     Args:
         deaf: Whether a drain never ends.
@@ -67,7 +67,7 @@ class _Line(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # a uvloop transport has another type
+        self._transport = cast("asyncio.Transport", transport)  # not every loop's transport has this type
         self._lines.add(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -77,7 +77,7 @@ class _Line(asyncio.Protocol):
 
 
 class Doubles:
-    """The factory of a server's test doubles.
+    """The parts of a server, in tests.
 
     Args:
         listener: The listener for AMQP clients.
@@ -111,7 +111,7 @@ class Doubles:
 
 
 class Listener:
-    """A peer that records the answers of the queue manager."""
+    """A peer of the queue manager that remembers its answers."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []

@@ -1,4 +1,4 @@
-"""Tests of the settings and objects with which a server's queue manager starts."""
+"""Tests of the objects and settings with which a server's queue manager begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of a server's TOML file and flags."""
+"""Tests of a server's TOML file and options."""
 
 from __future__ import annotations
 

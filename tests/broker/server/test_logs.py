@@ -1,4 +1,4 @@
-"""Tests of a server's log: one line for each event, which no client can forge, and without secrets."""
+"""Tests of a server's log: one line for each event, no forged lines, and no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a server removes the ready file that a killed server has left."""
+"""Tests of a ready file that a killed server has left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_broker.server.running import Ready, _forget_dead
 
 @pytest.fixture
 def ready(tmp_path: Path) -> Path:
-    """Write the ready file of a killed server with the folder ``data``; another process may have its process id now."""
+    """Provide the ready file of a killed server with the folder ``data``; another process may have its process id."""
     path = tmp_path / "ready.json"
     told = Ready(name="ASSAY", amqp="amqp://127.0.0.1:1", http=None, data=str(tmp_path / "data"), pid=1)
     path.write_bytes(msgspec.json.encode(told))

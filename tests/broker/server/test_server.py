@@ -1,4 +1,4 @@
-"""Tests of a server: its parts start and stop in order, and leave nothing behind."""
+"""Tests of a server: its parts start and end in order, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OPTIONS = ServerOptions(amqp=ANY, http=ANY, name="QM1")
 
 
 def ask(server: BrokerServer, change: DefineObject | DisplayObjects) -> Listener:
-    """Send an administrator's command to the queue manager, and wait for the answer."""
+    """Ask for a change as the administrator, and wait for the answer."""
     listener = Listener()
 
     def connect(manager: QueueManager) -> int:

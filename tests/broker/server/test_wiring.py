@@ -1,4 +1,4 @@
-"""Tests of a server's warnings about its options."""
+"""Tests of a server's checks of its options before it listens."""
 
 from __future__ import annotations
 

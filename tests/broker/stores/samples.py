@@ -28,12 +28,7 @@ def opened(folder: Path, disk: Disk | None = None, name: str = "QM", reserve_byt
 
 
 def filled(folder: Path, *, orderly: bool = True) -> None:
-    """Fill a folder with 20 messages, each flushed on its own.
-
-    Args:
-        folder: The folder.
-        orderly: Whether the store is closed in order at the end.
-    """
+    """Write 20 messages to a folder, with a flush for each."""
     store = opened(folder)
     for key in range(1, 21):
         store.write([stored(key, f"body {key} " * 20)])
@@ -45,10 +40,10 @@ def filled(folder: Path, *, orderly: bool = True) -> None:
 
 
 def kept(store: Store) -> tuple[Record, ...]:
-    """Return a store's records, without the removals that only carry the numbers given."""
+    """Return the records of a store, without those that only reserve numbers."""
     return tuple(one for one in store.load() if not isinstance(one, MessageRemoved | SubscriptionRemoved))
 
 
 def keys(store: Store) -> list[int]:
-    """Return the numbers of the messages in a store."""
+    """Return the numbers of the messages that a store has."""
     return [record.key for record in store.load() if isinstance(record, MessageStored)]

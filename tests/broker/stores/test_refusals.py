@@ -1,4 +1,4 @@
-"""Tests of the errors for which a store refuses a folder and leaves its files unchanged."""
+"""Tests of folders that the store refuses; it never changes their files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(folder: Path, name: str) -> None:
 
 
 def refused(folder: Path, kind: type[StoreError], match: str, name: str = "QM") -> None:
-    """Check that a store refuses a folder, at its opening or when it loads, with one sentence that names the file."""
+    """Check that the store refuses a folder in one sentence that names the file."""
     (folder / "assay.lock").unlink(missing_ok=True)
     with left_as_it_is(folder), pytest.raises(kind, match=match) as caught:
         read(folder, name)
@@ -186,7 +186,7 @@ def test_whichever_bit_is_flipped_nothing_is_silently_lost_altered_or_invented(
         found = None
     store.abandon()
     whole = tuple(stored(key, f"body {key} " * 20) for key in range(1, 21))
-    # After an alteration, the last transaction could look like one that a crash has interrupted.
+    # Damage to the last write may look like a flush that a crash has interrupted.
     assert found in [None, whole, whole[:-1] if name == LOG else whole]
 
 
@@ -380,7 +380,7 @@ def test_every_older_version_has_its_migration() -> None:
 
 
 def test_what_two_crashes_leave_in_pieces_is_no_damage_either(tmp_path: Path) -> None:
-    """Two crashes each leave a part of a transaction; the second part ends in a complete frame."""
+    """The pieces of the first crash's transaction follow those of the second crash's, with a complete end."""
     log = tmp_path / LOG
     for key, pieces in ((1, 8), (2, 1)):
         store = opened(tmp_path)

@@ -91,7 +91,7 @@ def test_a_long_body_is_never_copied_as_a_whole(tmp_path: Path, body: str | byte
     store = opened(tmp_path)
     record = stored(1, body)
     tracing = sys.gettrace()
-    sys.settrace(None)  # without tracing (as by coverage), because under a trace Python copies a growing text
+    sys.settrace(None)  # under a tracer such as coverage, Python does not extend strings in place
     tracemalloc.start()
     try:
         store.write([record])
@@ -191,7 +191,7 @@ def test_a_flush_that_fails_keeps_nothing_of_it_even_if_the_process_dies_then(tm
 
 
 def test_what_a_failed_flush_has_left_in_the_log_does_not_come_back(tmp_path: Path) -> None:
-    """The process is killed with the failed transaction in the log, which SQLite alone would treat as committed."""
+    """The process dies after the system has the log: SQLite alone would take its content for committed."""
     disk = WatchedDisk()
     store = opened(tmp_path, disk)
     store.write([stored(1)])

@@ -99,14 +99,13 @@ def test_a_full_disk_takes_what_has_its_place_and_gives_room_when_a_file_is_cut(
     connection.close()
 
 
-# compared with the simulated disk ---------------------------------------------------------------------------------
+# compared with the simulated disk -------------------------------------------------------------------------------------
 
 
 class Beside(RuleBasedStateMachine):
-    """A state machine that compares the store on a watched disk with the store in memory.
+    """A random test: the watched disk keeps the same bytes as the simulated disk.
 
-    A crash may keep the writes of flushes that failed since the last successful flush.  Each such flush survives as a
-    whole or not at all.
+    After failed flushes, a crash may keep the writes of any one of them, or of none, but never a part.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What the campaign claims of a history: one that keeps the rules passes, and every planted breach of one is found."""
+"""Tests of the campaign's claims: a history that keeps the rules passes, and every planted breach is found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ End = Literal["accepted", "lost", "never"]
 
 
 def acknowledge(story: Story, key: str, end: End = "accepted") -> Call:
-    """Acknowledge, with one end or another."""
+    """Acknowledge a message, with a given result of the call."""
     call = story.call("acknowledge", msg=message(key))
     if end != "never":
         story.answer(call, LOST if end == "lost" else None)
@@ -39,21 +39,21 @@ def take(story: Story, key: str, end: End | None = "accepted", *, unit: str | No
 
 
 def drained(story: Story, *actors: str) -> None:
-    """Nothing comes any more."""
+    """Add a last receive of each actor that finds no message."""
     for actor in actors or ("r",):
         with story.watching(actor):
             story.now_ns += 50_000_000
 
 
 def kill(story: Story) -> None:
-    """The broker is killed and started again."""
+    """Kill the broker and start it again."""
     story.fault("begin", name := story.name("kill"))
     story.now_ns += 5_000_000
     story.fault("end", name)
 
 
 def worst(story: Story, family: Family) -> set[Verdict]:
-    """What is found of everything that is claimed."""
+    """Return the worst verdicts of all claims of a family."""
     told = list(story.events)
     return {
         judge_claim(story.claim(one.predicate, one.of, **one.bounds), told).verdict
@@ -107,7 +107,7 @@ def test_what_is_not_persistent_may_always_be_lost(fates: list[Fate]) -> None:
 
 
 def a_queue(story: Story) -> None:
-    """Everything that may happen on a queue around kills, and nothing that may not."""
+    """Add all allowed events of a queue around kills, and no breach."""
     for key in ("plain", "given back", "doubt", "doubt and again"):
         story.send(key)
     story.send("unanswered and there", refused=LOST)
@@ -204,7 +204,7 @@ def test_what_is_not_persistent_may_be_lost_and_comes_no_second_time() -> None:
 
 
 def delayed(seen_ms: int, *, watched: bool = True) -> Story:
-    """A message with a delay of 100 ms, which is seen after so many."""
+    """Return a story of a message with a delay of 100 ms that is seen after some milliseconds."""
     story = Story()
     story.send("m", delay_ms=100)
     receive = story.call("receive", "r")
@@ -237,7 +237,7 @@ def test_a_round_in_which_nobody_watched_says_so() -> None:
 
 
 def work(story: Story, unit: str, *, sent: str, taken: str, end: Literal["commit", "rollback", "lost", "left"]) -> None:
-    """Feed what is to be taken, take it, send, and end the unit."""
+    """Send a message, take it in a unit of work, send another in the unit, and end the unit."""
     for key in taken:
         story.send(key)
         take(story, key, None, unit=unit)
@@ -249,14 +249,14 @@ def work(story: Story, unit: str, *, sent: str, taken: str, end: Literal["commit
 
 
 def units(story: Story) -> None:
-    """Units with every end, and what follows where the rules are kept."""
+    """Add units with every kind of end, and the events that follow when the rules are kept."""
     work(story, "u/1", sent="ab", taken="x", end="commit")
     work(story, "u/2", sent="c", taken="y", end="rollback")
     work(story, "u/3", sent="de", taken="z", end="lost")
     work(story, "u/4", sent="f", taken="v", end="left")
     work(story, "u/5", sent="gh", taken="w", end="lost")
     kill(story)
-    for key in ("y", "v", "a", "b", "d", "e", "w"):  # u/3 has come about, u/5 has not
+    for key in ("y", "v", "a", "b", "d", "e", "w"):  # u/3 has been committed, u/5 has not
         take(story, key)
     drained(story)
 
@@ -300,7 +300,7 @@ Ending = Literal["commit", "commit unanswered", "rollback", "undecided", "prepar
 
 
 def branch(story: Story, name: str, *, sent: str, taken: str, end: Ending) -> None:
-    """A branch, prepared, and decided on or not."""
+    """Add a prepared branch, with or without its end."""
     for key in taken:
         story.send(key)
         take(story, key, None, unit=name)
@@ -313,17 +313,17 @@ def branch(story: Story, name: str, *, sent: str, taken: str, end: Ending) -> No
 
 
 def decide(story: Story, name: str, end: str, refused: RefusedInfo | None = None) -> None:
-    """The transaction manager decides."""
+    """Add the transaction manager's commit or rollback."""
     story.answer(story.call(f"xa-{end}", unit=name), refused)
 
 
 def recovered(story: Story, **found: str) -> None:
-    """Somebody asks which branches are in doubt."""
+    """Add a recover call, and its answer."""
     story.answer(story.call("xa-recover"), value={name.replace("_", "/"): state for name, state in found.items()})
 
 
 def branches(story: Story) -> None:
-    """Branches with every end, and what follows where the rules are kept."""
+    """Add branches with every kind of end, and the events that follow when the rules are kept."""
     branch(story, "b/1", sent="ab", taken="x", end="commit")
     branch(story, "b/2", sent="c", taken="y", end="rollback")
     branch(story, "b/3", sent="d", taken="z", end="commit unanswered")
@@ -336,7 +336,7 @@ def branches(story: Story) -> None:
 
 
 def resolved(story: Story) -> None:
-    """The manager comes back: b/3 has come about, b/4 is in doubt, b/5 was never prepared."""
+    """Let the transaction manager come back: b/3 is committed, b/4 is in doubt, b/5 was never prepared."""
     recovered(story, b_3="not in doubt", b_4="in doubt", b_5="not in doubt")
     decide(story, "b/4", "commit")
     for key in "de":
@@ -353,7 +353,7 @@ def test_branches_that_keep_the_rules_pass() -> None:
 
 
 def doubts(story: Story) -> set[Verdict]:
-    """What is found of branches in doubt."""
+    """Return the verdicts of the claims on branches in doubt."""
     told = list(story.events)
     return {
         judge_claim(story.claim(one.predicate, one.of, **one.bounds), told).verdict for one in in_doubt(Accounts(told))
@@ -406,7 +406,7 @@ def test_a_committed_branch_that_is_lost_is_found() -> None:
 
 
 def topic(*lost: tuple[str, str]) -> Story:
-    """Two publications for two subscriptions, except the copies that are lost."""
+    """Return a story of two publications for two subscriptions, without the lost copies."""
     story = Story()
     for key in "ab":
         story.send(key, to="topic://T")

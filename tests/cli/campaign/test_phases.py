@@ -1,4 +1,4 @@
-"""A broker's phases: told on a page that outlives it, and stopped at."""
+"""Tests of a broker's phases, which it writes to a shared memory page that survives a kill."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMIT = driver.Commit(1, 1)
 
 
 class Watched:
-    """A progress on a page, with a clock that stands still."""
+    """A progress record on a page, with a clock that does not run."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.halts = 0
@@ -30,7 +30,7 @@ class Watched:
 
     @property
     def phase(self) -> Phase:
-        """What the other process reads."""
+        """Return the phase that the other process reads."""
         return self.page.phase(7)
 
 

@@ -1,4 +1,4 @@
-"""Probes and profiles: the verdict on a declaration, by the table of `assay_evidence.concluding.probes`."""
+"""Tests of probes: the verdict on a declaration, by the table of `assay_evidence.concluding.probes`."""
 
 from __future__ import annotations
 

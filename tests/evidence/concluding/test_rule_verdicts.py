@@ -1,4 +1,4 @@
-"""A rule's verdict by its scenarios' roles: the table of `assay_evidence.concluding.rule_verdicts`, cell by cell."""
+"""Tests of a rule's verdict by its scenarios' roles: each cell of `assay_evidence.concluding.rule_verdicts`."""
 
 from __future__ import annotations
 

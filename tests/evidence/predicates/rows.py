@@ -15,13 +15,13 @@ Tell = Callable[[Story], Finding]
 
 
 class Rows:
-    """Collects rows; a row's name is its sentence."""
+    """A collection of rows; a row's name is its sentence."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Tell, Verdict, str]] = []
 
     def expect(self, verdict: Verdict, disclosed: str = "") -> Callable[[Tell], Tell]:
-        """Add a row: the decorated story must get this verdict and disclose this."""
+        """Add a row: the decorated story must get this verdict, with this disclosed outcome."""
 
         def enter(tell: Tell) -> Tell:
             self.told.append((tell, verdict, disclosed))
@@ -30,14 +30,14 @@ class Rows:
         return enter
 
     def parametrize(self) -> pytest.MarkDecorator:
-        """One test for each row."""
+        """Return a mark that makes one test for each row."""
         return pytest.mark.parametrize(
             ("tell", "verdict", "disclosed"), self.told, ids=[tell.__name__.strip("_") for tell, *_ in self.told]
         )
 
 
 def received(story: Story, *keys: str, sent: str = "m", then_ms: int = 10) -> None:
-    """Send, be handed these at 10 ms, and watch on."""
+    """Send, receive these messages at 10 ms, and watch until a time."""
     with story.watching():
         for key in sent.split("|"):
             story.send(key)
@@ -48,7 +48,7 @@ def received(story: Story, *keys: str, sent: str = "m", then_ms: int = 10) -> No
 
 
 def check_row(tell: Tell, verdict: Verdict, disclosed: str) -> None:
-    """The verdict is as the row says, has its figures, and stands when more happens after the claim."""
+    """Check a row's verdict and figures, and that later events do not change the verdict."""
     story = Story()
     finding = tell(story)
     assert finding.verdict is verdict, finding

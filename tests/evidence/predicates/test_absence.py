@@ -1,4 +1,4 @@
-"""The predicate never-seen."""
+"""Tests of the predicate never-seen."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ OF = {"actor": "receiver"}
 
 
 def batches(story: Story, *sizes: int) -> None:
-    """Send all at 0, then be handed batches of these sizes, 10 ms apart."""
+    """Send all messages at 0, then receive batches of these sizes, 10 ms apart."""
     for number in range(sum(sizes)):
         story.send(f"m{number}")
     story.watch()
@@ -94,7 +94,7 @@ def a_missing_size_is_an_error(story: Story) -> Finding:
 
 
 def deferred(story: Story, handed_ms: int, handed_ns: int = 0) -> Finding:
-    """The first message can be delivered at 10 ms, the second at 50 ms; deferral is 100 ms, the limit 5 more."""
+    """Return the finding on messages deliverable at 10 and 50 ms, with a deferral of 100 ms and a limit 5 ms above."""
     story.watch()
     story.at(10).send("a")
     story.at(50).send("b")
@@ -194,7 +194,7 @@ def a_full_batch_that_waits_fails(story: Story) -> Finding:
 
 
 def like_an_unbatched_message(story: Story, took_ms: int | None) -> Finding:
-    """An unbatched message takes so long, or never comes; then a full batch comes 20 ms after it could have."""
+    """Return the finding on an unbatched message with a duration, or none, and a full batch that is 20 ms late."""
     story.watch()
     story.send("plain")
     if took_ms is not None:

@@ -1,4 +1,4 @@
-"""The predicates delivered-exactly and delivered-at-most."""
+"""Tests of the predicates delivered-exactly and delivered-at-most."""
 
 from __future__ import annotations
 

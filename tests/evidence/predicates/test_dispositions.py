@@ -1,4 +1,4 @@
-"""The states of a delivery, each with what a claim says of it."""
+"""Tests of the states of a delivery, each with the verdict of a claim on it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Delivery:
         self.story.tell(ev.Frame, actor=self.of, direction=direction, text="f", key=self.key, settled=settled, **said)
 
     def receiver(self, outcome: Said = "accepted", *, settled: bool = False) -> Delivery:
-        """The receiver says something."""
+        """Return the delivery with a disposition of the receiver."""
         self.frame(inward=not self.incoming, settled=settled, disposition=outcome, role="receiver")
         return self
 
     def sender(self, outcome: Said = "accepted") -> Delivery:
-        """The sender settles."""
+        """Return the delivery with a disposition of the sender."""
         self.frame(inward=self.incoming, settled=True, disposition=outcome, role="sender")
         return self
 
@@ -303,7 +303,7 @@ def nobody_waited_for_what_must_not_come(story: Story) -> Finding:
     return finds(story, after_ms=49, times=0)
 
 
-# what the client sent
+# sends of the client
 
 
 def sends(
@@ -313,7 +313,7 @@ def sends(
     refused: ev.RefusedInfo | None = None,
     settled: bool = False,
 ) -> Finding:
-    """A send with what its receiver and sender said, before its answer or after it."""
+    """Return a finding on a send with dispositions of its receiver and sender, before or after the answer."""
     call = story.call("send", msg=message("m"))
     sent = Delivery(story, of="c", incoming=False, settled=settled)
     if late:

@@ -1,4 +1,4 @@
-"""A harness that was held up: what it noted late proves neither a pass nor a fail."""
+"""Tests of a late harness: its late events prove neither a pass nor a fail."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CATCHING_UP_MS = CATCHING_UP_NS // NS_PER_MS
 
 
 def held_up(story: Story, until_ms: int, held_ms: int) -> None:
-    """The harness was held up for `held_ms`, until `until_ms`."""
+    """Add a delay of the harness of `held_ms`, until `until_ms`."""
     story.at(until_ms).tell(Late, held_ns=held_ms * NS_PER_MS, late_ns=held_ms * NS_PER_MS)
 
 
 def early(story: Story, *, until_ms: int, held_ms: int, seen_ms: int, delay_ms: int = 2_000) -> Finding:
-    """A watched message with a delay, and a delay of the harness."""
+    """Return a finding on a watched delayed message, with a delay of the harness."""
     with story.watching():
         send = story.send(delay_ms=delay_ms)
         held_up(story, until_ms, held_ms)
@@ -88,7 +88,7 @@ def a_look_that_was_asked_for_before_may_have_listed_it_early(story: Story) -> F
 
 
 def late(story: Story, *, until_ms: int, held_ms: int, seen_ms: int | None) -> Finding:
-    """A watched message that must come within 200 ms, and a delay of the harness."""
+    """Return a finding on a watched message that must come within 200 ms, with a delay of the harness."""
     with story.watching():
         send = story.send()
         held_up(story, until_ms, held_ms)
@@ -264,7 +264,7 @@ def silence(story: Story) -> None:
 
 
 def whole(*, late_ns: int, placed: bool) -> ScenarioVerdict:
-    """The verdict of a scenario that passes by silence, with a delay of the harness after it."""
+    """Return the verdict of a scenario that passes by silence, with a delay of the harness after it."""
     sink = Memory()
     begin(sink)
     plan(sink, planned("delay/basics.feature::it"))

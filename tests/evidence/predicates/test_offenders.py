@@ -1,4 +1,4 @@
-"""Each failing predicate names the events that break the rule, so that a report can mark them."""
+"""Tests that each failing predicate names the events that break the rule, so that a report can mark them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties of the predicates over generated histories: no loss of evidence, and no delay, makes a pass or a fail."""
+"""Property tests of the predicates: neither lost evidence nor a delay turns another verdict into a pass or a fail."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETTINGS = settings(max_examples=300)
 
 
 def told(moves: Sequence[Move]) -> tuple[Story, ev.Call]:
-    """A history in which `m` is sent with a delay and `n` without, with these moves; returns the send of `m`."""
+    """Return a history with these moves, with a delayed send of `m` and an undelayed one of `n`, and `m`'s send."""
     story = Story()
     open_watches: list[ev.Watch] = []
     send = story.send("m", delay_ms=DELAY_MS)
@@ -74,7 +74,7 @@ def told(moves: Sequence[Move]) -> tuple[Story, ev.Call]:
 
 
 def claims_of(story: Story, send: ev.Call, quiet_ms: int = 100) -> list[ev.Claim]:
-    """One claim of each predicate about the history."""
+    """Return one claim of each predicate about the history."""
     of: dict[str, dict[str, str]] = {
         "not-before": {"kid": "m", "call": send.ref, "actors": "receiver"},
         "by": {"kid": "m", "call": send.ref, "actors": "receiver"},
@@ -96,7 +96,7 @@ def claims_of(story: Story, send: ev.Call, quiet_ms: int = 100) -> list[ev.Claim
 def holds(
     claims: Sequence[ev.Claim], before: Sequence[ev.AnyEvent], after: Sequence[ev.AnyEvent], *verdicts: Verdict
 ) -> None:
-    """No claim that did not have one of these verdicts has it with the other evidence."""
+    """Check that no claim changes into one of these verdicts with the other evidence."""
     for claim in claims:
         first, then = judge_claim(claim, before), judge_claim(claim, after)
         assert then.verdict not in verdicts or first.verdict is then.verdict, (claim.predicate, first, then)
@@ -136,7 +136,7 @@ def test_a_longer_silence_makes_no_pass_and_no_fail(moves: list[Move], quiet_ms:
 
 
 def adds(moves: list[Move], at_ms: int, act: Callable[[Story], object]) -> tuple[list[ev.Claim], list[ev.AnyEvent]]:
-    """The claims, and the history with something more that another process has noted."""
+    """Return the claims, and the history with further events of another process."""
     story, send = told(moves)
     other = Story(Memory("other"))
     act(other.at(at_ms))

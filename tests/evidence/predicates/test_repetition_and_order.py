@@ -1,4 +1,4 @@
-"""The predicates redelivered and in-order."""
+"""Tests of the predicates redelivered and in-order."""
 
 from __future__ import annotations
 

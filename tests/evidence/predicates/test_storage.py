@@ -10,7 +10,7 @@ SOURCE = "simulated disk"
 
 
 def sent_with(story: Story, *operations: str, copies: int = 1) -> Finding:
-    """A send during which the disk does these operations."""
+    """Return a finding on a send during which the disk does these operations."""
     send = story.call("send", destination="queue://Q", msg=message("m"))
     for operation in operations:
         if operation == "write":

@@ -11,7 +11,7 @@ UNIT = "s/0"
 
 
 def a_unit(story: Story, came: str, again: str) -> Finding:
-    """Take x and y, send a and b, lose the connection at the commit; see these afterwards, and watch on."""
+    """Return the finding on a unit that took x and y, sent a and b, and lost its connection at the commit."""
     for key in ("x", "y"):
         story.send(key)
     with story.watching():
@@ -66,7 +66,7 @@ def without_a_watch_afterwards_nobody_knows(story: Story) -> Finding:
 
 
 def a_batch(story: Story, again: str) -> Finding:
-    """Take x and y, and lose the connection; see these again afterwards, and watch on."""
+    """Return the finding on a batch of x and y whose connection was lost, with these messages seen again."""
     for key in ("x", "y"):
         story.send(key)
     with story.watching():

@@ -10,7 +10,7 @@ rows = Rows()
 
 
 def after(story: Story, *flags: int, **bounds: int) -> Finding:
-    """A message that went out so often, settled or not."""
+    """Return a finding on a message with these transfers, settled or not."""
     story.tell(ev.Frame, actor="sender", direction="out", text="open")
     for settled in flags:
         story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="m", settled=bool(settled))
@@ -76,7 +76,7 @@ def a_wire_that_nobody_looked_at_shows_nothing(story: Story) -> Finding:
 
 
 def come(story: Story, *flags: int, **bounds: int) -> Finding:
-    """A message that came to a subscriber so often, settled or not, and to another; a disposition is no transfer."""
+    """Return a finding on a message with these transfers to a subscriber, one to another, and a disposition."""
     story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="m", settled=False)
     said = {"key": "m", "disposition": "accepted", "role": "sender"}
     for settled in flags:

@@ -1,4 +1,4 @@
-"""Changes of single values in an encoded message; all other octets stay."""
+"""Tests of editing encoded messages: a few values change, and all other bytes stay the same."""
 
 from __future__ import annotations
 

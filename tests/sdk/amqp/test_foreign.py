@@ -1,4 +1,4 @@
-"""Bodies that only other clients send."""
+"""Tests of message bodies that only other clients send."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_what_json_cannot_write_is_shown_in_its_sections(body: object) -> None:
 
 @given(st.binary(min_size=1))
 def test_octets_that_are_no_message_are_shown_as_they_are(octets: bytes) -> None:
-    shown_body(Message(encoded=octets))  # raises nothing
+    shown_body(Message(encoded=octets))  # raises no exception
     assert shown_body(Message(encoded=b"\xff" + octets)) == (b"\xff" + octets, None)

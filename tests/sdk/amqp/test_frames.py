@@ -1,4 +1,4 @@
-"""Splitting a stream into frames, and showing frames as text."""
+"""Tests of frames: cut out of a stream, displayed, and completed."""
 
 from __future__ import annotations
 

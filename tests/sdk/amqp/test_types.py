@@ -1,4 +1,4 @@
-"""AMQP's types: the decoder reads Proton's encodings, and refuses malformed octets."""
+"""Tests of AMQP's types: the decoder reads proton's output, and reports malformed bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local driver without a broker, and with a broker that is silent, sends invalid frames, or ends."""
+"""Tests of the local driver without a broker, and with silent, malformed and dying ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def runner() -> Iterator[RealRunner]:
 
 
 class Deaf:
-    """A broker's socket, which answers nothing unless the test writes to it."""
+    """A socket on which the test acts as the broker."""
 
     def __init__(self, path: Path) -> None:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -38,7 +38,7 @@ class Deaf:
         self.listener.settimeout(5)
 
     def accept(self) -> socket.socket:
-        """Accept the client's connection and read its hello."""
+        """Return the client's connection, after reading its greeting."""
         end, _ = self.listener.accept()
         end.settimeout(5)
         splitter = LocalFrameSplitter()
@@ -55,7 +55,7 @@ def deaf(tmp_path: Path) -> Iterator[Deaf]:
 
 
 class Attempt:
-    """A connection of the driver, and its events."""
+    """A wire and its events."""
 
     def __init__(self, runner: RealRunner, path: Path, **target: Any) -> None:
         self.events: list[DriverEvent] = []
@@ -65,11 +65,11 @@ class Attempt:
         )
 
     def until(self, done: Callable[[], bool]) -> None:
-        """Wait until a condition is true; fail after `SOON_NS`."""
+        """Wait for a condition."""
         assert self._runner.run_until(done, self._runner.clock.monotonic_ns() + SOON_NS), self.events
 
     def closed(self) -> driver.Closed:
-        """Wait for the end of the connection, and return the event that reports it."""
+        """Wait for the end of the wire, and return the event."""
         self.until(lambda: any(isinstance(event, driver.Closed) for event in self.events))
         last = self.events[-1]
         assert isinstance(last, driver.Closed)

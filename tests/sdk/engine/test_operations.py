@@ -1,4 +1,4 @@
-"""Operations whose caller is interrupted, at each state of the operation."""
+"""Tests of operations whose caller is interrupted at every possible time."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 
 class FirstError(Exception):
-    """The exception of the first interrupt."""
+    """The first interrupt."""
 
 
 class SecondError(Exception):
-    """The exception of the second interrupt."""
+    """The second interrupt."""
 
 
 class StrikingRunner(VirtualRunner):
-    """A runner that raises exceptions during or at the end of waits, as the handler of a signal may."""
+    """A runner that raises given exceptions at the ends of waits, like a signal at that time."""
 
     def __init__(self) -> None:
         super().__init__()
         self.strikes: list[Exception] = []
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Wait, then raise the next exception of `strikes`, if one is left."""
+        """Wait, and raise the next exception."""
         ended = super().run_until(done, deadline_ns)
         if self.strikes:
             raise self.strikes.pop(0)
@@ -56,7 +56,7 @@ class Receiving:
         self.aside: list[str] = []
 
     def run(self) -> Operation[str | None]:
-        """Wait for a message, and then for the answer to its acknowledgement."""
+        """Return the operation."""
         self.steps.append("begun")
         try:
             message = yield from result_of(self.came)
@@ -116,7 +116,7 @@ def test_a_second_interrupt_is_raised_at_once_and_ends_the_operation() -> None:
         one.receive(runner)
     runner.settle()
     assert one.steps == ["begun", "chosen", "ended"]
-    perform(runner, nothing())  # the first one is not raised later
+    perform(runner, nothing())  # the first exception is not raised later
 
 
 def test_a_second_interrupt_puts_a_message_aside_that_is_there() -> None:

@@ -1,4 +1,4 @@
-"""The state tables of the engine: every pair has a row, and `Machine` acts as the row says."""
+"""Tests that the state tables have every pair, and that the engine follows every pair."""
 
 from __future__ import annotations
 

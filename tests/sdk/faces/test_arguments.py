@@ -1,4 +1,4 @@
-"""The faces refuse arguments of a wrong type before they connect or send."""
+"""Tests that the faces refuse arguments of a wrong type before they connect."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ TOPIC: Any = Topic("T")
     ],
 )
 def test_a_destination_of_the_wrong_kind_is_refused(create: Callable[[Context], object], said: str) -> None:
-    """The SDK refuses it, because a broker may accept it over AMQP and would then deliver no message."""
+    """The SDK itself refuses it: over AMQP a broker accepts both kinds, and no message would come."""
     with (
         in_process_broker() as broker,
         connect(broker.url, client_id="me") as context,

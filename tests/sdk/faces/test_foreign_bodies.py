@@ -1,4 +1,4 @@
-"""Bodies of other AMQP clients, as each face shows them."""
+"""Tests of message bodies of other AMQP clients in each face."""
 
 from __future__ import annotations
 

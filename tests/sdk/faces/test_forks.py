@@ -1,4 +1,4 @@
-"""A connection that a forked process inherits."""
+"""Tests of a connection that a forked process inherits."""
 
 from __future__ import annotations
 

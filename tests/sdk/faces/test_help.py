@@ -1,4 +1,4 @@
-"""The faces' classes declare all public attributes of their objects, so that `help` and `dir` show them."""
+"""Tests that public attributes of the faces' objects are in their classes, so that `help` and `dir` show them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_sdk.faces.mqlight.client import connect_mqlight
 
 
 def objects() -> list[object]:
-    """Return an object of each public class of the faces."""
+    """Return one object of each class."""
     with (
         in_process_broker() as broker,
         connect(broker.url, driver=broker.driver, runner=broker.runner) as context,

@@ -1,4 +1,4 @@
-"""Loops over a consumer, in the classic and the simplified face, with an in-process broker."""
+"""Tests of loops over a consumer, in both faces, with the broker in the same process."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def send(broker: InProcessBroker, *bodies: str) -> None:
 
 @pytest.fixture(params=["simplified", "classic"])
 def consumer(request: pytest.FixtureRequest, broker: InProcessBroker) -> Iterator[ConsumerBase[str]]:
-    """A consumer of the classic face, and one of the simplified face."""
+    """Provide a consumer of either face."""
     if request.param == "simplified":
         with connect(broker.url) as context:
             yield context.create_consumer(ORDERS)

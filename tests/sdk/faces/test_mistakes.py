@@ -1,4 +1,4 @@
-"""Errors for mistakes that newcomers make."""
+"""Tests of the error messages for mistakes of new users."""
 
 from __future__ import annotations
 

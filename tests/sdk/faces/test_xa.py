@@ -1,4 +1,4 @@
-"""Global units of work in the classic and the simplified face, with an in-process broker."""
+"""Tests of global units of work in both faces, with the broker in the same process."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SECOND = Xid(7, b"second", b"branch")
 
 
 class Face:
-    """One face, and an in-process broker."""
+    """A face and its broker."""
 
     def __init__(self, name: str, broker: InProcessBroker) -> None:
         self.name = name
         self.broker = broker
 
     def xa(self) -> classic.XaSession | simplified.XaContext:
-        """Open an XA session on a connection of its own."""
+        """Return an XA session on a new connection."""
         broker = self.broker
         if self.name == "classic":
             connection = ConnectionFactory(broker.url, runner=broker.runner, driver=broker.driver).create_connection()
@@ -57,7 +57,7 @@ class Face:
             return [message.body for message in context.create_browser(ORDERS)]
 
     def send(self, *bodies: str) -> None:
-        """Send messages outside of a unit of work."""
+        """Send messages outside of units of work."""
         with connect(self.broker.url, runner=self.broker.runner, driver=self.broker.driver) as context:
             for body in bodies:
                 context.create_producer(ORDERS).send(body)
@@ -75,7 +75,7 @@ def code(error: pytest.ExceptionInfo[XAError]) -> XaCode:
 
 
 def worked(session: classic.XaSession | simplified.XaContext, xid: Xid = FIRST, *bodies: str) -> XaResource:
-    """Send messages in a branch, end the work in the branch, and return the XA resource."""
+    """Return the XA resource after sending messages in a branch."""
     resource = session.xa_resource
     resource.start(xid)
     producer = session.create_producer(ORDERS)

@@ -1,4 +1,4 @@
-"""Encoding of driver commands and events: decoding gives the encoded value, and other octets are refused."""
+"""Tests of the encoded driver port: a round trip changes nothing, and malformed bytes are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converters: the body of each type, and the errors for values and bodies that cannot be converted."""
+"""Tests of converters: the body of each type, and the errors for values without one."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Order(Struct):
 
 
 class Shouting:
-    """A converter of an application."""
+    """A user's own converter."""
 
     def encode(self, value: int | str) -> tuple[Body, str | None]:
         return f"{value}!", None

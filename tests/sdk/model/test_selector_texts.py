@@ -1,4 +1,4 @@
-"""Texts of message selectors: faults, limits, and the canonical form (Jakarta Messaging 3.1, 3.8)."""
+"""Tests of selectors as text: errors, limits, and the normal form (Jakarta Messaging 3.1, 3.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message selectors: three-valued logic, values, names and header fields (Jakarta Messaging 3.1, 3.8)."""
+"""Tests of message selectors: three-valued logic, values, names and header fields (Jakarta Messaging 3.1, 3.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random selectors, compared with an independent evaluator; and damaged texts of selectors."""
+"""Tests of random selectors, compared with an independent evaluator, and of damaged texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_sdk.model.message import Message, Property
 from assay_sdk.model.selectors import Limits, Selector, SelectorError
 
 NAMES = ("a", "b", "c", "JMSPriority")
-Tree = tuple[Any, ...]  # (operator, operands...): the operator's word decides what the operands are
+Tree = tuple[Any, ...]  # (operator, operands...): the operator decides the types of the operands
 
 
 def trees() -> st.SearchStrategy[Tree]:
@@ -71,7 +71,7 @@ def quoted(value: str) -> str:
 
 
 def spelled(tree: Tree) -> str:  # noqa: PLR0911 - a table: one line for each construct
-    """Return a tree as text, with every operand in parentheses."""
+    """Return the selector's text, with every operand in brackets."""
     word, *rest = tree
     match word:
         case "name":
@@ -170,7 +170,7 @@ def expected(  # noqa: C901, PLR0911 - a table: one line for each construct
     first = expected(rest[0], message)
     match word:
         case "negative":
-            # Not 0 - x: that loses the sign of zero.
+            # 0 - x would lose the sign of zero.
             return arithmetic("-", 0, first) if isinstance(first, int) else arithmetic("*", -1.0, first)
         case "+" | "-" | "*" | "/":
             return arithmetic(word, first, expected(rest[1], message))

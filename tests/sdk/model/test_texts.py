@@ -1,4 +1,4 @@
-"""Valid names, and valid texts of selectors."""
+"""Tests of names and selectors that every wire carries unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runner on an asyncio loop: any thread may schedule jobs, and `run_until` raises an error."""
+"""Tests of the runner on an asyncio loop: any thread can schedule jobs, and no call waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT_S = 5
 
 
 def on_loop(story: Callable[[AsyncioRunner], Coroutine[Any, Any, None]]) -> None:
-    """Run a coroutine function with a runner on an asyncio loop of its own."""
+    """Run a coroutine with a runner in a new loop."""
 
     async def told() -> None:
         runner = AsyncioRunner()
@@ -31,7 +31,7 @@ def on_loop(story: Callable[[AsyncioRunner], Coroutine[Any, Any, None]]) -> None
 
 
 def reached(runner: AsyncioRunner, due_ns: int) -> Awaitable[None]:
-    """Return a future whose result a job sets at this monotonic time."""
+    """Return a future that a job at a due time completes."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     runner.call_at(due_ns, lambda: future.set_result(None))
     return future
@@ -46,7 +46,7 @@ def test_jobs_run_in_the_order_of_their_due_times_and_then_of_their_scheduling()
         ran: list[str] = []
         due = in_ms(runner, 20)
         runner.call_at(due + MS, lambda: ran.append("late"))
-        for number in range(9):  # equal due times: asyncio alone would not keep their order
+        for number in range(9):  # equal due times, whose order asyncio alone would not keep
             runner.call_at(due, lambda number=number: ran.append(str(number)))  # type: ignore[misc]  # mypy and a default
         runner.call_soon(lambda: ran.append("now"))
         await reached(runner, due + 2 * MS)
@@ -72,7 +72,7 @@ def test_any_due_times_are_kept_in_order_and_none_is_early(spans: list[int]) -> 
             runner.call_at(base + span * MS, job(base + span * MS, number))
         await reached(runner, base + 4 * MS)
         assert len(ran) == len(spans)
-        later = [one for one in ran if one[0] > base + 2 * MS]  # a due time in the past means now
+        later = [one for one in ran if one[0] > base + 2 * MS]  # jobs that were overdue when scheduled run at once
         assert later == sorted(later)
 
     on_loop(story)
@@ -85,7 +85,7 @@ def test_what_is_due_already_runs_before_a_job_that_comes_later() -> None:
         runner.call_at(due, lambda: ran.append("due"))
         await asyncio.sleep(0)
         while runner.clock.monotonic_ns() < due:
-            pass  # keeps the loop busy until the job is due
+            pass  # blocks the loop until after the due time
         runner.call_soon(lambda: ran.append("soon"))
         await reached(runner, 0)
         assert ran == ["due", "soon"]
@@ -152,7 +152,7 @@ def test_jobs_that_schedule_jobs_do_not_starve_the_loop() -> None:
 
         for _ in range(200):
             runner.call_soon(job)
-        await asyncio.sleep(0.01)  # real time, because busy jobs could starve the loop's own timers
+        await asyncio.sleep(0.01)  # real time, because the loop's own timers could starve
         again = False
 
     on_loop(story)
@@ -189,7 +189,7 @@ def test_a_closed_runner_drops_its_jobs_and_takes_no_more() -> None:
         runner.call_at(in_ms(runner, 1), lambda: ran.append("timed"))
         runner.call_soon(runner.close)
         runner.call_soon(lambda: ran.append("soon"))
-        await asyncio.sleep(0.01)  # real time, in which the job would run if it were not dropped
+        await asyncio.sleep(0.01)  # real time in which the cancelled job would be due
         runner.close()
         assert ran == []
         with pytest.raises(RuntimeError, match="closed"):

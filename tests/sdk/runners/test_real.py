@@ -1,4 +1,4 @@
-"""The runner for real time: any thread may schedule jobs and wait."""
+"""Tests of the real runner: one loop, on which any thread can schedule and wait."""
 
 from __future__ import annotations
 

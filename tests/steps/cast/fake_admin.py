@@ -1,4 +1,4 @@
-"""An administration without a broker: it remembers what it was told, and answers what it was given."""
+"""A fake administration without a broker, with recorded commands and given answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FULL = refused(Mqrc.Q_FULL, "queue Q is full", "Q")
 
 
 class FakeAdmin:
-    """Answers with what its attributes say; None for a refusal."""
+    """An administration whose attributes are its answers; None is a refusal."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Change, str | None]] = []
@@ -67,7 +67,7 @@ class FakeAdmin:
 
 
 class FakeInstance:
-    """As much of an instance as an administrator needs."""
+    """A fake instance with the methods that an administrator needs."""
 
     def __init__(self, admin: FakeAdmin | None) -> None:
         self.admin = admin
@@ -75,7 +75,7 @@ class FakeInstance:
 
 
 class Office(Struct):
-    """An administrator, what it administers, and what it has written down."""
+    """An administrator, its fake administration, and its journal events."""
 
     administrator: Administrator
     admin: FakeAdmin

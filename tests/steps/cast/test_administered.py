@@ -1,4 +1,4 @@
-"""The words of administration, on the reference broker: what they claim can hold, and can fail."""
+"""Tests of the administration steps on the reference broker: each claim can hold and can fail."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def scenario(name: str, steps: str, claim: str) -> str:
 def test_what_is_claimed_of_an_administered_broker_can_hold_and_can_fail(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One run for all: each pair of claims is a scenario that passes and one that fails."""
+    """One run tests all claims: each has a scenario that passes and one that fails."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     written = "Feature: Own\n  @DD-05 @needs-admin\n  Rule: Own\n"
     expected: dict[str, str] = {}

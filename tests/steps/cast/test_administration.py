@@ -1,4 +1,4 @@
-"""The administrator: which commands it gives, and what it leaves in the journal."""
+"""Tests of the administrator's commands and journal events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which face of the client runs a scenario."""
+"""Tests of the choice of the client's face for a scenario."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ PLAIN, QOS, XA = Capability.SELECTOR, Capability.QUALITY_OF_SERVICE, Capability.
 
 
 class Able(Struct, frozen=True):
-    """A client that can do just what it says."""
+    """A client with exactly the given capabilities."""
 
     identity: ClientIdentity
     capabilities: Mapping[Capability, Source]
 
     def observe(self, observer: ClientObserver) -> None:
-        """Nothing happens that could be told."""
+        """Do nothing: this client has no events."""
 
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
     ) -> Outcome[Connection]:
-        """It reaches nobody."""
+        """Refuse the connection."""
         del client_id, login, checks
         return Refused(JmsErrorKind.CONNECTION_LOST, to.url)
 

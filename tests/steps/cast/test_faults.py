@@ -1,4 +1,4 @@
-"""Faults of a scenario."""
+"""Tests of a scenario's faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAULTS: list[FaultRequest] = [Kill(), Restart(), Cut(), Unreachable(), StoreErro
 
 
 class SharedInstance:
-    """A broker that other scenarios use too, so it takes no faults."""
+    """A broker that other scenarios share, so it refuses faults."""
 
     faults = None
 

@@ -1,4 +1,4 @@
-"""The pace of a run: times of scenarios are multiplied for a pair that answers slowly."""
+"""Tests of the pace of a run: times of scenarios are multiplied for a pair that answers slowly."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_pace_is_measured_and_recorded(variant: str | None, pace: set[str], 
 
 
 class Silent:
-    """A connection, and all that is made of it, that never answers."""
+    """A connection whose sessions, producers and consumers never answer."""
 
     aborted = False
 

@@ -1,4 +1,4 @@
-"""A scenario's world on the reference broker: its names, its evidence, its waiting."""
+"""Tests of a scenario's world on the reference broker: names, evidence and waiting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUEUE = Place("queue", "queue")
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """A world with a journal of its own."""
+    """Provide a world with a journal of its own."""
     instance = ReferenceBackend(store="memory").provision(Needs())
     assert isinstance(instance, ReferenceInstance)
     with JournalWriter(tmp_path / "main.jsonl", run="run", writer="main") as writer:
@@ -132,7 +132,7 @@ def test_who_was_not_lost_is_told_at_once_that_its_client_id_is_in_use(world: Wo
 
 
 def void(_: object) -> None:
-    """A job gives nothing back."""
+    """Return None, as a job does."""
 
 
 def test_before_anything_was_tried_there_is_no_last_answer(world: World) -> None:

@@ -16,7 +16,7 @@ CAME = Arrived(link=7, delivery=3, epoch=1, message=Message(body="m"), count=1, 
 
 
 class Line:
-    """A driver's wire that notes what it is given."""
+    """A driver's wire that notes its commands."""
 
     def __init__(self, sink: Callable[[DriverEvent], None]) -> None:
         self.sink = sink
@@ -39,7 +39,7 @@ class Line:
 
 
 class Dial:
-    """A driver that notes its lines."""
+    """A driver that notes its wires."""
 
     name = "noted"
 
@@ -53,7 +53,7 @@ class Dial:
 
 
 class End:
-    """The engine's end of a filtered wire, and the driver's line behind it."""
+    """The engine's end of a filtered wire, and the driver's wire behind it."""
 
     def __init__(self, filtered: Callable[[Driver], Driver]) -> None:
         self.runner = VirtualRunner()
@@ -63,7 +63,7 @@ class End:
         self.line = dial.lines[0]
 
     def settled(self) -> list[DriverCommand]:
-        """Submit a settlement, run what follows, and give what the driver got."""
+        """Submit a settlement, run the pending jobs, and return the commands that the driver got."""
         self.wire.submit(ACCEPT)
         self.runner.run_until(lambda: False, 0)
         return self.line.submitted

@@ -1,4 +1,4 @@
-"""One defect for each rule that has scenarios; `assay defects` tries them all."""
+"""Tests of one defect for each rule with scenarios; `assay defects` tries all defects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kill matrix: what catches what, what nothing catches, and what proves nothing."""
+"""Tests of the kill matrix: caught and uncaught defects, and runs that prove nothing."""
 
 from __future__ import annotations
 
@@ -188,13 +188,13 @@ TRIAL = Trial("reference", "early-delivery", ("PD-34",))
 
 
 def unreadable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The suite's scenarios cannot be imported."""
+    """Make the import of the suite's scenarios fail."""
     (tmp_path / "test_unreadable.py").write_text("raise RuntimeError('the feature is gone')\n")
     monkeypatch.setattr(suite, "SUITE", tmp_path)
 
 
 def crashing(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    """Something in pytest, or in the plugin, breaks."""
+    """Make a hook of pytest or of the plugin raise."""
 
     def crash(*_: object) -> None:
         raise OSError("no room for the plan")
@@ -203,7 +203,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
 
 
 def missing_scenarios(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    """The plugin's own guard stops the run."""
+    """Make the plugin's own guard stop the run."""
     monkeypatch.setattr(checks, "missing_scenarios", lambda *_: ["'It' is written 2 times and was collected 1 times"])
 
 

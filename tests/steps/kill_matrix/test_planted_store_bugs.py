@@ -1,4 +1,4 @@
-"""Bugs planted in the store: the scenarios convict each of them, on real files whose flushes are watched."""
+"""Tests of bugs planted in the store: scenarios catch each of them, on real files whose flushes are watched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.exhaustive
 
 
 def verdicts(out: Path, defect: str | None = None) -> list[str]:
-    """What PD-20's scenarios say of the broker on SQLite."""
+    """Return the verdicts of PD-20's scenarios on the broker with SQLite."""
     run_suite(SuiteOptions(out=out, backend="reference", store="sqlite", rules=("PD-20",), defect=defect))
     return [scenario.verdict.value for scenario in load_verdicts(out / VERDICTS).scenarios]
 
@@ -30,6 +30,6 @@ def test_a_store_that_does_not_flush_in_time_and_in_order_is_convicted(tmp_path:
 
 
 def test_a_database_that_commits_without_a_flush_is_convicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kill alone would not show it: the system has what was written."""
+    """A kill alone would not show the bug, because the operating system keeps the written data."""
     monkeypatch.setattr(opening, "_SYNCHRONOUS", "OFF")
     assert "fail" in verdicts(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Tolerated variants: they pass every scenario of the suite, and differ from the reference pair where one looks."""
+"""Tests of tolerated variants: they pass every scenario of the suite, and differ visibly from the reference pair."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(out: Path, variant: str | None, rules: tuple[str, ...] = ()) -> Verdicts
 
 
 def asked_of(foreign: Verdicts) -> set[Verdict]:
-    """The verdicts of the scenarios that are asked of foreign parts, too."""
+    """Return the verdicts of the scenarios that also count for foreign brokers and clients."""
     return {
         scenario.verdict
         for scenario in foreign.scenarios
@@ -41,7 +41,7 @@ def asked_of(foreign: Verdicts) -> set[Verdict]:
 
 
 def told(out: Path, verdicts: Verdicts) -> dict[str, object]:
-    """Return for each scenario what its verdict tells of the pair, its redelivery marks, and how long it waited."""
+    """Return, for each scenario, the disclosed outcome, the redelivery marks and the waiting time."""
     events = read_journals(out / "journals").events
     marks = Counter(event.scenario for event in events if isinstance(event, Seen) and event.redelivered)
     return {
@@ -52,7 +52,7 @@ def told(out: Path, verdicts: Verdicts) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What the reference pair tells in the scenarios of all rules that have a variant: one run for all tests."""
+    """Run the scenarios of all rules with variants on the reference pair, once for all tests."""
     out = tmp_path_factory.mktemp("ours")
     return told(out, run(out, None, tuple(sorted({rule for one in VARIANTS.values() for rule in one.rules}))))
 

@@ -1,4 +1,4 @@
-"""What of the features a single server cannot run, and what does not decide its rule where it cannot be run."""
+"""Tests of scenarios that a single server cannot run, and of those that do not decide their rule then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would otherwise pass silently is caught: by the guards alone."""
+"""Tests of the plugin's guards against scenarios that would pass without a check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a run: room is made for the next run, and nothing that no run wrote is touched."""
+"""Tests of a run's folder: the next run removes earlier runs' files, and no others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay_steps.plugin.folder import (
 
 
 def wrote(out: Path, text: str = "earlier") -> Path:
-    """What a run leaves."""
+    """Write the files of an earlier run, and return their folder."""
     for folder in (JOURNALS, REPORT):
         (out / folder).mkdir(parents=True, exist_ok=True)
     (out / JOURNALS / "main.jsonl").write_text(text)
@@ -84,7 +84,7 @@ def test_a_run_that_comes_about_replaces_the_earlier_one(tmp_path: Path) -> None
 
 
 def ended(out: Path, error: BaseException, verdicts: str | None) -> None:
-    """A run that ends by an error, with or without verdicts."""
+    """End a run by an error, with or without verdicts."""
     with room(out):
         make_room(out)
         if verdicts is not None:

@@ -1,4 +1,4 @@
-"""The plugin in pytest runs of its own: inert unless asked for, and what it makes of tags and of broken scenarios."""
+"""Tests of the plugin in pytest runs: it is inactive unless asked for, and handles tags and broken scenarios."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def own(pytester: pytest.Pytester, feature: str, steps: str = "") -> None:
-    """A QA team's own feature, with steps of its own."""
+    """Write a QA team's own feature, with its own steps."""
     pytester.makefile(".feature", own=feature)
     pytester.makepyfile(
         test_own=f"from pytest_bdd import given, scenarios, then, when\n\nscenarios('own.feature')\n\n{steps}"
@@ -37,7 +37,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 def judged(pytester: pytest.Pytester) -> dict[str, Any]:
-    """Every scenario's verdict by its name."""
+    """Return every scenario's verdict by its name."""
     verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
     return {scenario["scenario"].partition("::")[2]: scenario for scenario in verdicts["foreign"]}
 

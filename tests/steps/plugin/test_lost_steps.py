@@ -1,4 +1,4 @@
-"""Lines of a feature that nothing would carry out stop the run: a scenario could pass without them."""
+"""Tests that a feature's line that no step executes stops the run: a scenario could pass without it."""
 
 from __future__ import annotations
 

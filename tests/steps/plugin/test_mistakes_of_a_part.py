@@ -1,4 +1,4 @@
-"""An exception inside the broker or the client fails what it keeps from happening; it is no error of the kit."""
+"""Tests that an exception inside the broker or client fails the claims it affects, and is no error of the kit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay_steps.plugin.suite import SuiteOptions, run_suite
     ],
 )
 def test_it_fails_the_rule(rule: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(function, None)  # its call is a TypeError
+    monkeypatch.setattr(function, None)  # a call of None raises a TypeError
     run_suite(SuiteOptions(out=tmp_path, rules=(rule,), probes=False))
     verdicts = load_verdicts(tmp_path / "verdicts.json")
     assert [one.verdict for one in verdicts.rules] == [Verdict.FAIL]

@@ -1,4 +1,4 @@
-"""A team's own Then-steps check by themselves: the journal holds what they found, and a failure fails the scenario."""
+"""Tests of a team's own Then-steps with assertions: the journal has their results, and a failure fails the scenario."""
 
 from __future__ import annotations
 

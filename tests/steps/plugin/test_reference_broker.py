@@ -1,4 +1,4 @@
-"""The fixture ``reference_broker``, in pytest runs of its own."""
+"""Tests of the fixture ``reference_broker``, in pytest runs of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 import assay_broker.server.wiring
-import assay_sdk.drivers.amqp  # proton's modules bear only one import, and pytester takes back what a run imports
+import assay_sdk.drivers.amqp  # proton's modules can be imported only once, and pytester removes a run's imports
 import assay_steps
 from assay_sdk import drivers
 from assay_sdk.drivers import GROUP

@@ -1,4 +1,4 @@
-"""The suite as a call means the same in whatever folder it is started."""
+"""Tests that a call of the suite has the same meaning in every working folder."""
 
 from __future__ import annotations
 

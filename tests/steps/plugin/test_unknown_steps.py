@@ -1,4 +1,4 @@
-"""A step that the vocabulary does not have: what is wrong with it, and what was meant."""
+"""Tests of the errors for unknown steps: the mistake, and the closest known step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is interrupted at many instants: collected once, then forked for each, and told what came of it.
+"""Interrupted runs: one collection, and a fork for each of many instants at which the run is interrupted.
 
 Called as ``python -m tests.steps.processes.instants FOLDER COUNT``; prints a line of JSON for each instant.  An instant
 is a number of calls and returns since the collection, in the kit's own functions and in those that carry its scenarios.
@@ -29,15 +29,15 @@ NEVER = -1
 
 
 class Told(Struct, frozen=True):
-    """What came of a run.
+    """The result of an interrupted run.
 
     Args:
-        instant: When it was interrupted.
-        passed: How many instants there were until its end.
-        where: What went on at the instant.
-        code: How it ended.
-        verdicts: How often each verdict was given to a scenario.
-        damage: What is wrong with its journals.
+        instant: The number of the instant of the interrupt.
+        passed: The number of instants until the run's end.
+        where: The function at the instant.
+        code: The exit code.
+        verdicts: The number of scenarios with each verdict.
+        damage: The damage of the run's journals.
     """
 
     instant: int
@@ -55,7 +55,7 @@ class Instants:
         self.instant = NEVER
         self.passed = 0
         self.where = ""
-        self.tells = os.dup(1)  # pytest captures what goes to 1 itself
+        self.tells = os.dup(1)  # pytest captures descriptor 1 itself
         self._out = out
         self._count = count
 
@@ -94,7 +94,7 @@ class Instants:
 
 
 def main(out: Path, count: int) -> NoReturn:
-    """Run, and tell."""
+    """Run pytest with the plugin, print the results, and exit."""
     instants = Instants(out, count)
     code = run_suite(SuiteOptions(out=out, backend="reference", rules=RULES), plugins=[instants])
     sys.setprofile(None)

@@ -1,4 +1,4 @@
-"""Scenarios are tried in forked processes."""
+"""Tests of scenarios in forked processes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ HURTING = ("PD-20",)
 
 
 class Meddler:
-    """A pytest plugin that does something in a forked process when it comes to its first scenario, or its second.
+    """A pytest plugin that acts in a forked process at a chosen scenario of the process.
 
     Args:
-        act: What it does.
-        when: In which process, and at which of its scenarios.
+        act: The action.
+        when: The process, and the number of the process's scenario.
     """
 
     def __init__(self, act: Callable[[], object], when: tuple[str, int] = ("gw0", 1)) -> None:
@@ -42,7 +42,7 @@ class Meddler:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self) -> None:
-        """Act, when it is time."""
+        """Do the action at the chosen scenario."""
         self._begun += 1
         if (multiprocessing.current_process().name, self._begun) == self._when:
             self._act()
@@ -57,7 +57,7 @@ def evidence(out: Path) -> tuple[Journals, Verdicts]:
 
 
 def writers(journals: Journals) -> dict[str, list[str]]:
-    """Which scenarios each process began, by name."""
+    """Return the scenarios that each process began, by the process's name."""
     found: dict[str, list[str]] = {event.writer: [] for event in journals.events}
     for event in journals.events:
         if isinstance(event, ScenarioBegin) and event.scenario is not None:
@@ -99,7 +99,7 @@ def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: 
 
 @pytest.fixture
 def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the broker kept its instances that were hurt: those who hurt it are portions."""
+    """Make the backend keep instances with faults, so that their scenarios form portions."""
     monkeypatch.setattr(ReferenceBackend, "reuses_faulted", True)
 
 
@@ -136,7 +136,7 @@ def test_a_server_is_tried_by_each_of_them_with_a_backend_of_its_own(tmp_path: P
     assert journals.damage == ()
     assert writers(journals).keys() == {"main", "gw0", "gw1", "gw2"}
     found = {scenario.verdict for scenario in verdicts.scenarios}
-    assert found - {Verdict.UNSUPPORTED} == {Verdict.PASS}  # some of their scenarios need a virtual clock
+    assert found - {Verdict.UNSUPPORTED} == {Verdict.PASS}  # some of the scenarios need virtual time
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:

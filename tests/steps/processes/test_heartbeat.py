@@ -1,4 +1,4 @@
-"""How late the harness itself comes."""
+"""Tests of the measurement of the harness's own lateness."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_whom_the_machine_has_held_up_has_come_late_by_that() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGSTOP)
-    time.sleep(0.5)  # real time is what the process has too little of
+    time.sleep(0.5)  # real time in which the process does not run
     process.send_signal(signal.SIGCONT)
     out, _ = process.communicate("\n", timeout=30)
     assert int(out) > 300_000_000
@@ -54,10 +54,10 @@ def test_what_is_late_on_any_machine_is_not_counted_and_the_rest_is_whole(monkey
 
 
 class Clock:
-    """A clock, and an event on it that is waited for: each wait takes so much too long, and the last one is the end.
+    """A clock with an event: each wait for the event takes too long, and the last wait ends the heartbeat.
 
     Args:
-        late_ns: How much, in nanoseconds.
+        late_ns: The lateness of each wait in nanoseconds.
     """
 
     def __init__(self, late_ns: tuple[int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C at whatever instant: the run is interrupted, no scenario fails by it, and its journals are whole."""
+"""Tests of Ctrl-C at any instant: the run is interrupted, no scenario fails by it, and the journals are complete."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_at_whatever_instant_it_comes_nothing_fails_and_the_run_is_interrupted(t
 
 
 class Dropped:
-    """Python drops what its finalizer raises."""
+    """An object whose finalizer's exceptions Python drops."""
 
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -58,7 +58,7 @@ def turned() -> None:
 
 
 class Strikes:
-    """A pytest plugin that does something before each step of the run, or at its end."""
+    """A pytest plugin that acts before each step of the run, or at its end."""
 
     def __init__(self, strike: Callable[[], None], when: str) -> None:
         self._strike = strike

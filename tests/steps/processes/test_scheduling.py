@@ -1,4 +1,4 @@
-"""In which order scenarios are tried where many are at once."""
+"""Tests of the order of scenarios when several processes run them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every step of the vocabulary is executed on the reference broker: by a feature of the kit, or by the sample ones.
+"""Tests that a feature of the kit or a sample executes every step of the vocabulary on the reference broker.
 
-Which steps a feature executes is found from its text; that the samples' scenarios run, and how they end, is tried.
+The steps of the kit's features are found from their texts; the samples' scenarios are run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PLUGINS = ("-p", "pytest_bdd.plugin", "-p", "assay_steps.entry", "-p", "no:cache
 
 
 def executed(root: Path) -> Iterator[tuple[str, str]]:
-    """Keyword and text of each step in a scenario, each row of an outline, that the reference pair is able to run."""
+    """Return keyword and text of each step in the scenarios, and rows of outlines, that the reference pair can run."""
     able = open_backend("reference", BackendOptions()).capabilities
     for feature in get_features([str(root)]):
         for template in feature.scenarios.values():
@@ -38,13 +38,13 @@ def executed(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def rows(template: ScenarioTemplate) -> list[dict[str, str]]:
-    """The rows of an outline; one empty row of a plain scenario."""
+    """Return the rows of an outline; for a plain scenario one empty row."""
     found = [dict(row) for examples in template.examples for row in examples.as_contexts()]
     return found or [{}]
 
 
 def fits(step: StepFunctionContext, keyword: str, text: str) -> bool:
-    """Whether this definition is the step's."""
+    """Check whether a step definition matches a step."""
     begins = step.parser.name.partition("{")[0].casefold()
     return step.type == keyword and text.casefold().startswith(begins) and step.parser.is_matching(text)
 

@@ -1,4 +1,4 @@
-"""docs/vocabulary.md shows every step, and each of its examples is just one step."""
+"""Tests that docs/vocabulary.md shows every step, and that each of its examples matches exactly one step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEP = re.compile(r"(Given|When|Then) `([^`]+)`")
 
 
 def contexts(module: ModuleType) -> Iterator[StepFunctionContext]:
-    """The steps that a module of the vocabulary defines."""
+    """Return the steps that a module of the vocabulary defines."""
     for name, marker in vars(module).items():
         if name.startswith("pytestbdd_stepdef_"):
             yield step_function_context_registry[marker._get_wrapped_function()]
@@ -83,7 +83,7 @@ def test_a_row_says_what_its_steps_do_and_its_example_is_one_of_them(row: list[s
     matching = [step for step in STEPS if step.parser.is_matching(text)]
     own = {(keyword.lower(), shown) for keyword, shown in STEP.findall(steps)}
     assert matching
-    for keyword in {step.type for step in matching}:  # When may wait for what Then claims
+    for keyword in {step.type for step in matching}:  # a When-step may wait for the condition of a Then-step
         functions = {step.step_func for step in matching if step.type == keyword}
         assert len(functions) == 1, [step.parser.name for step in matching]
     assert {(str(step.type), step.parser.name) for step in matching} <= own

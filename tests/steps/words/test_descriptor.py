@@ -1,4 +1,4 @@
-"""Report options and feedback by IBM MQ's names."""
+"""Tests of report options and feedback codes by IBM MQ's names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_steps_and_broker_mean_the_same_number(option: reports.Mqro) -> None:
 def test_what_the_properties_ask_for_is_the_report_field(names: list[str]) -> None:
     asked = report_properties(names)
     kinds = {name.partition("_WITH")[0] for name in names}
-    if len(kinds) == len(set(names)):  # two of one kind are for the broker to refuse
+    if len(kinds) == len(set(names)):  # two options of one kind are refused by the broker
         total = 0
         for value in asked.values():
             total |= value

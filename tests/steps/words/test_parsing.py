@@ -1,4 +1,4 @@
-"""The words of the step vocabulary."""
+"""Tests of the words of the step vocabulary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABELS = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs",
 
 
 def read(kind: str, text: str) -> Any:
-    """What a step hands on for this word."""
+    """Return the value to which a step converts a word."""
     step = phrase(f"<{{value:{kind}}}>")
     assert step.is_matching(f"<{text}>")
     return step.parse_arguments(f"<{text}>")["value"]

@@ -1,4 +1,4 @@
-"""A sample of mutants, as `make test` tries it, and the table of triage beside the code."""
+"""Tests of a sample of mutants, and of the triage's entries against the code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_scenarios_convict_a_sample_of_mistakes(tmp_path: Path) -> None:
     call = [sys.executable, "-m", "tools.mutation", *packages, *options, "--out", str(out)]
     told = subprocess.run(call, capture_output=True, text=True, check=False)  # noqa: S603 - this Python, own arguments
     assert told.returncode == 0, told.stdout[-8000:] + told.stderr[-2000:]
-    assert len(read_results(out)) > SAMPLE * 0.8  # the others are the same program as without the change
+    assert len(read_results(out)) > SAMPLE * 0.8  # the other changes compile to the same code
 
 
 def test_each_entry_of_the_triage_fits_a_mutant() -> None:

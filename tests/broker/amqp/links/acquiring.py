@@ -62,7 +62,7 @@ class Acquiring:
         return self.client.wait(TRANSFER)
 
     def sync(self) -> None:
-        """Wait until the server has handled all earlier frames of the session, which it answers in order."""
+        """Wait until the server has handled all earlier frames: it answers those of a session in order."""
         self.working.discharge(self.working.declare())
 
     def over(self) -> None:
@@ -72,18 +72,18 @@ class Acquiring:
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
-    "sqlite": lambda folder: SqliteStore(folder, "ASSAY"),  # answers a commit later, after its flush
+    "sqlite": lambda folder: SqliteStore(folder, "ASSAY"),  # it answers a commit after its thread has stored the commit
 }
 
 
 def put(server: Serving, queue: str, *texts: str) -> None:
-    """Put persistent messages on a queue."""
+    """Send persistent messages to a queue."""
     with raw(server, container="puts") as client:
         serving_put(client, queue, *texts)
 
 
 def unit_of(seen: Seen) -> bytes | None:
-    """Return the id of the unit of work in a transfer's state."""
+    """Return the unit of work that a transfer names."""
     state = seen.at(STATE)
     if state is None:
         return None

@@ -39,7 +39,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @contextmanager
 def narrow(server: Serving, queue: str, *, settled: bool) -> Iterator[tuple[Narrow, Acquiring]]:
-    """Yield a receiver on handle 0, whose session has a window of one small frame, and a link to the coordinator."""
+    """Provide a receiver on a session with a window of one small frame, and a coordinator on the next session."""
     with Raw(server.port) as client:
         client.open("narrow", b"", types.uint(4_096))
         narrow = Narrow(client, 1)
@@ -101,7 +101,7 @@ def test_what_waits_for_the_window_at_the_discharge_comes_in_no_unit(
 @EITHER
 @pytest.mark.parametrize(
     ("store", "unsent"),
-    [(store, unsent) for store in STORES for unsent in (1 << 20, 1)],  # waits in the engine, or at the link
+    [(store, unsent) for store in STORES for unsent in (1 << 20, 1)],  # the engine or the link holds the delivery
 )
 @pytest.mark.parametrize("at_once", [True, False], ids=["with-the-discharge", "after-it"])
 def test_every_message_is_outside_a_unit_once_though_the_window_held_it_up(  # noqa: PLR0917  four tables
@@ -141,7 +141,7 @@ def test_every_message_is_outside_a_unit_once_though_the_window_held_it_up(  # n
 
 
 def browse_long(server: Serving, queue: str) -> str:
-    """Return the fillings of the long messages that a browser sees."""
+    """Return the repeated letters of the long messages that other clients see."""
     found = ""
     with raw(server, container="browser") as other:
         other.attach("b", RECEIVER, source=source(queue, *LOOKED_AT))

@@ -37,7 +37,7 @@ CANCEL_HANDLE, SEND_HANDLE = 1, 2
 
 @pytest.fixture
 def server() -> Iterator[Serving]:
-    """Yield a server with an empty staging queue."""
+    """Provide a server whose staging queue is empty."""
     with serving() as found:
         yield found
 

@@ -1,4 +1,4 @@
-"""Tests of credit, drains and echoes."""
+"""Tests of credit, drain and echo on links."""
 
 from __future__ import annotations
 

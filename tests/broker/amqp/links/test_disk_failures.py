@@ -1,4 +1,4 @@
-"""Tests of the error that a receiver gets when the store cannot record an outcome."""
+"""Tests of a receiver's error when the disk refuses the outcome of a delivery."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ FAILED = performative(MODIFIED, types.boolean(value=True))
 
 
 def count(seen: Seen) -> int:
-    """Return the delivery-count in the header of a transfer's message."""
+    """Return the delivery-count of a transfer."""
     reader = types.Reader(seen.payload)
     header = reader.value()
     assert isinstance(header, Described)
@@ -60,7 +60,7 @@ def test_a_message_is_delivered_within_the_credit(client: Raw) -> None:
     client.credit(0, 2)
     assert b"one" in client.wait(TRANSFER).payload
     assert b"two" in client.wait(TRANSFER).payload
-    client.attach("another", RECEIVER, 1, source=source("CREDIT"))  # no message arrives before the server's attach
+    client.attach("another", RECEIVER, 1, source=source("CREDIT"))  # no transfer comes before the answering Attach
     client.credit(0, 1, count=2)
     assert b"three" in client.wait(TRANSFER).payload
 
@@ -118,7 +118,7 @@ def test_an_outcome_decides_whether_the_message_comes_again(
 
 
 def annotated(seen: Seen) -> dict[str, object]:
-    """Return the message annotations of a transfer's message."""
+    """Return the message annotations of a transfer."""
     reader = types.Reader(seen.payload)
     while reader.more:
         section = reader.value()

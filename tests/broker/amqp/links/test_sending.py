@@ -37,7 +37,7 @@ def outcome(client: Raw) -> int:
 
 
 def take(client: Raw, address: str, handle: int = 9) -> bytes:
-    """Receive the next message of a queue."""
+    """Return the next message of a queue."""
     client.attach(f"take-{address}-{handle}", RECEIVER, handle, source=source(address))
     client.credit(handle, 1)
     seen = client.wait(TRANSFER)
@@ -108,7 +108,7 @@ def test_more_than_the_credit_closes_the_link() -> None:
         client.attach("s", SENDER, target=target("OVER"))
         assert client.wait(FLOW).at(6) == 2
         free = server.do(lambda: server.queue_manager.block_writes("OVER"))
-        for number in range(3):  # without answers, because the store does not write
+        for number in range(3):  # the server answers none of them, because the store does not write
             client.transfer(number, message("x"))
         assert client.wait(DETACH).error(2)[0] == "amqp:link:transfer-limit-exceeded"
         server.do(free)

@@ -1,4 +1,4 @@
-"""Tests of subscriptions that a link's name names, as Qpid JMS writes it."""
+"""Tests of subscriptions by link names in the form of Qpid JMS."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def detach(client: Raw, handle: int = 0, *, closed: bool) -> Seen:
 
 
 def drained(client: Raw, handle: int = 0) -> list[bytes]:
-    """Return the waiting messages without accepting them."""
+    """Drain a receiver, and return the bodies of the messages, unsettled."""
     client.credit(handle, 100, drain=True)
     found: list[bytes] = []
     while (seen := client.read()) is not None:
@@ -98,7 +98,7 @@ def drained(client: Raw, handle: int = 0) -> list[bytes]:
 
 
 def remove(client: Raw, name: str, handle: int = 30, desired: bytes = b"") -> Seen | None:
-    """Look a subscription up with a link without a source, and close the link; return None if it does not exist."""
+    """Attach to a subscription without a source, and close the link; return None if the subscription is missing."""
     seen = client.attach(name, RECEIVER, handle, desired=desired)
     if seen.at(5) is None:
         gone = client.wait(DETACH)
@@ -110,7 +110,7 @@ def remove(client: Raw, name: str, handle: int = 30, desired: bytes = b"") -> Se
 
 
 def lasting(server: Serving, name: str) -> bool:
-    """Tell, without a link, whether a subscription of this name exists."""
+    """Check by administration, without a link, whether a subscription of a name exists."""
     return any(one.terms.name == name for one in server.queue_manager._life.core._state.subscriptions)
 
 
@@ -259,7 +259,7 @@ def test_a_subscription_ends_its_timeout_after_its_last_receiver_has_left(server
     began = time.monotonic()
     detach(client, closed=False)
     until(lambda: not server.do(lambda: lasting(server, "timed")), "the subscription is over")
-    assert time.monotonic() - began >= 0.999  # 0.999 s, because the broker counts whole milliseconds
+    assert time.monotonic() - began >= 0.999  # the broker rounds to whole milliseconds
     client.attach("timed", RECEIVER, source=where)
     assert drained(client) == []
     detach(client, closed=True)

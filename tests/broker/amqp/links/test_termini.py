@@ -1,4 +1,4 @@
-"""Tests of the meaning of sources and targets, without a link."""
+"""Tests of the meaning of sources and targets, without links."""
 
 from __future__ import annotations
 

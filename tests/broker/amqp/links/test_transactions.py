@@ -80,7 +80,7 @@ class Working:
         return None if settled else self.client.wait(DISPOSITION)
 
     def receive(self, queue: str) -> int:
-        """Receive a queue's message on handle 1, unsettled; return the delivery's number."""
+        """Receive a message of a queue on handle 1, unsettled, and return its delivery id."""
         self.sender(queue, 0)
         self.client.transfer(self.number(), message("one"), 0)
         self.client.wait(DISPOSITION)
@@ -132,7 +132,7 @@ def test_a_receiver_gets_nothing_that_its_own_session_has_not_committed(server: 
     with raw(server, container="other") as other:
         put(other, "NOT.OWN", "committed")
     seen = client.wait(TRANSFER)
-    assert seen.at(1) == 0  # the first delivery of the connection
+    assert seen.at(1) == 0  # the first delivery of the session
     assert b"committed" in seen.payload
 
 
@@ -308,7 +308,7 @@ def test_a_delivery_accepted_in_a_unit_is_gone_at_its_commit(
     else:
         assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
     if fail and not settled:
-        client.settle(number)  # after the rollback the client may settle the delivery
+        client.settle(number)  # the client must still settle it
     client.say(DETACH, types.uint(1), types.boolean(value=True))
     client.wait(DETACH)
     assert browse(server, queue) == int(fail and settled)
@@ -375,7 +375,7 @@ def test_an_outcome_in_a_unit_holds_from_its_discharge_on_though_the_receiver_ha
         code, *fields = LEAVING[leaving]
         client.say(code, *fields)
         client.wait(code)
-        assert browse(server, queue) == 0  # the message is in the unit of work, so no other client sees it
+        assert browse(server, queue) == 0  # only the unit's session can get the message
         assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
         assert browse(server, queue) == (1 if fail else left)
 

@@ -1,4 +1,4 @@
-"""Tests of long messages that the server sends in portions, as the client reads them."""
+"""Tests of long outgoing messages, which the server sends in portions, as the peer takes them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def put_long(server: Serving, queue: str, *fills: str) -> None:
 
 
 class Narrow:
-    """A receiver whose session has a window of a few frames."""
+    """A receiver whose session window has room for a few frames."""
 
     def __init__(self, client: Raw, window: int) -> None:
         self.client = client
@@ -62,7 +62,7 @@ class Narrow:
         client.wait(BEGIN)
 
     def take(self) -> Seen:
-        """Return the next frame of a message, and open the window for another frame."""
+        """Return the next frame of a message, and open the window for another one."""
         return self.wait(TRANSFER)
 
     def hold(self) -> Seen:
@@ -71,7 +71,7 @@ class Narrow:
         return self.client.wait(TRANSFER)
 
     def wait(self, code: int) -> Seen:
-        """Return the next frame with this performative, and drop other frames."""
+        """Return the next frame of a kind; others are dropped."""
         while (seen := self.client.read()) is not None:
             if seen.code == TRANSFER:
                 self.count()
@@ -80,7 +80,7 @@ class Narrow:
         raise AssertionError("the server hung up")
 
     def count(self) -> None:
-        """Count a frame of a message, and open the window for another frame."""
+        """Count a frame of a message, and open the window for another one."""
         self._frames += 1
         if not self._frames % self._window:
             self.open()
@@ -89,7 +89,7 @@ class Narrow:
         self.client.say(FLOW, types.uint(self._frames), types.uint(self._window), types.uint(0), types.uint(1000))
 
     def message(self) -> tuple[bytes, Seen]:
-        """Return the rest of a message without its header, and its last frame."""
+        """Return the rest of a message, without its header, and its last frame."""
         octets = b""
         while True:
             seen = self.take()
@@ -111,7 +111,7 @@ def narrow(server: Serving, *, window: int = 1, frame: int = 4_096) -> Iterator[
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Record, for each call that passes octets to the engine, the octets already unsent and the octets passed."""
+    """Record the bytes that the engine holds for a session at each write, and the size of the write."""
     found: list[tuple[int, int]] = []
     real = _links._send
 
@@ -222,7 +222,7 @@ def test_a_link_that_is_stolen_in_the_middle_of_a_message_hears_no_more_of_it(
             client.settle(begun.at(1))
         while client.wait(DETACH).channel:
             pass
-        client.begin(2)  # answered even though the message waits
+        client.begin(2)  # the session begins all the same
 
 
 def test_credit_that_is_taken_back_in_the_middle_of_a_message_is_not_used(server: Serving) -> None:

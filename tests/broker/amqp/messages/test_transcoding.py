@@ -1,4 +1,4 @@
-"""Tests that the server decodes the parts of messages that rules use, and sends the rest unchanged."""
+"""Tests of messages on their way through the server: it decodes the fields of rules and keeps all other bytes."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ def test_an_altered_message_is_a_message_or_refused(octets: bytes, data: st.Data
 
 
 def tried(octets: bytes) -> None:
-    """Check that decoding raises only `DecodeError`, and that an accepted message can be encoded and browsed."""
+    """Check that decoding raises only `DecodeError`, and that an accepted message can be encoded and read."""
     try:
         message = came(octets)
     except DecodeError:
@@ -322,7 +322,7 @@ def tried(octets: bytes) -> None:
 
 
 def body_or_error(octets: bytes) -> Body | type[DecodeError]:
-    """Return a message's body, or the error; a body that is not valid is only found when it is decoded."""
+    """Return a body, or the error of its decoding, which happens only on access, so invalid text passes through."""
     try:
         return bodies.body(octets)
     except DecodeError:
@@ -333,7 +333,7 @@ def body_or_error(octets: bytes) -> Body | type[DecodeError]:
 
 
 def bare(octets: bytes) -> bytes:
-    """Return the part of a message that must not change: the properties and all later sections."""
+    """Return the bare message: the part from the properties on, which must not change."""
     return next((octets[span.begin :] for span in sections.split(octets) if span.code >= sections.PROPERTIES), b"")
 
 

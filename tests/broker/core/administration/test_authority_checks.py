@@ -16,7 +16,7 @@ STAGED = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def granted(bench: Bench, name: str, *authorities: str, user: str | None = None, kind: str = "QUEUE") -> None:
-    """Everybody, or one user, has these authorities on an object from now on, and no others."""
+    """Set the authorities of all users, or of one user, on an object."""
     entity: dict[str, tuple[str, ...]] = {"groups": ("nobody",)} if user is None else {"principals": (user,)}
     answer = bench.administer(
         SetAuthority(profile=name, object_type=kind, add=authorities or ("NONE",), remove=(), **entity)

@@ -1,4 +1,4 @@
-"""The queue manager's own interface: put, browse, take (DD-20, DD-38)."""
+"""Tests of the queue manager's own interface: put, browse and get (DD-20, DD-38)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client ids of several connections, credit taken back, temporary destinations, and look-ups: what AMQP asks for."""
+"""Tests of features for AMQP: client ids of several connections, drained credit, temporary destinations, look-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscriptions with a time to live, and what at-most-once receivers do to persistence."""
+"""Tests of subscriptions with a time to live, and of persistence with at-most-once receivers."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_a_coming_that_the_store_refuses_has_not_happened() -> None:
     )
     assert token not in bench.answers
     bench.fail()
-    bench.fail()  # nor can it take that the one who came has left
+    bench.fail()  # the store also refuses the record of the receiver's leaving
     refused = bench.answers[token].refused
     assert refused is not None
     assert refused.mqrc == Mqrc.STORAGE_MEDIUM_FULL
@@ -316,7 +316,7 @@ def test_its_record_says_how_long_and_since_when(bench: Bench) -> None:
 
 
 def subscriptions(bench: Bench) -> list[Definition]:
-    """What DISPLAY SUB shows of those on the topic."""
+    """Return the rows of DISPLAY SUB for the topic."""
     where = Condition("TOPICSTR", "EQ", TOPIC.name)
     value = bench.administer(DisplayObjects(kinds=(Kind.SUB,), name="*", where=where)).value or ()
     return [one for one in value if isinstance(one, Definition)]

@@ -1,4 +1,4 @@
-"""The delay processor's life (DD-60 to DD-65), by what becomes of a message whose delay is over."""
+"""Tests of the delay processor's states (DD-60 to DD-65), by a message whose delay is over."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Happening = Callable[[Bench], None]
 
 
 def settings(platform: Platform, level: str = "8.0", **staging: Value) -> Settings:
-    """On z/OS the staging queue is the administrator's to define; here one has."""
+    """Return settings of a queue manager with a staging queue, which on z/OS an administrator has defined."""
     found = default_settings(platform=platform, level=level)
     objects = tuple(one for one in found.objects if one.name != STAGING_QUEUE)
     return replace(found, objects=(*objects, queue(STAGING_QUEUE, MSGDLVSQ="FIFO", **staging)))
@@ -49,7 +49,7 @@ def worker_dies(bench: Bench) -> None:
 
 
 def store_fails(bench: Bench) -> None:
-    """A message falls due at this moment, and the store cannot say that it has left the staging queue."""
+    """Let a message become due while the store cannot record its removal from the staging queue."""
     bench.put(1, 1, message("unlucky", delivery_time_ms=bench.now + 1))
     bench.auto = False
     bench.tick(bench.now + 1)
@@ -76,7 +76,7 @@ get_off = alteration(GET="DISABLED")
 get_on = alteration(GET="ENABLED")
 
 LIVES: list[tuple[str, Platform, dict[str, Value], list[tuple[Happening, bool]]]] = [
-    # what the test shows, where, the staging queue at the start; then what happens, and whether due messages move
+    # title, platform, the staging queue at the start, and then events, each with whether due messages move after it
     ("it starts with the queue manager", "distributed", {}, []),
     ("it starts although puts are disabled", "distributed", {"PUT": "DISABLED"}, [(put_on, True)]),
     (
@@ -155,7 +155,7 @@ LIVES: list[tuple[str, Platform, dict[str, Value], list[tuple[Happening, bool]]]
 
 
 def live(bench: Bench, happenings: list[tuple[Happening, bool]]) -> None:
-    """A message whose delay is over waits or moves, after each happening; each comes once, and none early."""
+    """Check after each event whether a due message waits or moves; each message comes once, and none early."""
     came: list[str] = []
     for number, (happen, moves) in enumerate([(lambda _: None, bench.core._state.processor.watching), *happenings]):
         text = f"m{number}"

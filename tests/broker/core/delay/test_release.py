@@ -1,7 +1,7 @@
-"""What becomes of a message whose delay is over (DD-56, DD-57, DD-70 to DD-77, DD-83, DD-85).
+"""Tests of the release of messages whose delay is over (DD-56, DD-57, DD-70 to DD-77, DD-83, DD-85).
 
-Every combination of what is in the way is tried against `expected`, which says the document's lines 64, 74 and 76 once
-more, without the core's table.
+Every combination of obstacles is compared with `expected`, a second form of the document's lines 64, 74 and 76 without
+the core's table.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """How many copies stand where; None of a reason for no dead-letter header."""
+    """The number of copies in each place; the reason is None without a dead-letter header."""
 
     target: int = 0
     dead: int = 0
@@ -85,10 +85,10 @@ class Expected(Struct, frozen=True, kw_only=True):
 
 
 def expected(case: Case) -> Expected:
-    """The document's lines 64, 74 and 76."""
+    """Return the result that the document's lines 64, 74 and 76 demand."""
     if case.target == "free":
         return Expected(target=1)
-    # A report brings nothing, 100 bytes or all 200 of the body: a dead-letter queue of 110 takes a plain one only.
+    # A report has 0, 100 or all 200 bytes of the body; a dead-letter queue with MAXMSGL(110) takes only the first kind.
     places = {"free": 9, "one place": 1, "too small": 9}.get(case.dead, 0)
     dead, given_up = 0, False
     gone = case.target == "expired" or (case.target == "gone" and case.kind == "publication")
@@ -96,9 +96,9 @@ def expected(case: Case) -> Expected:
         if places and case.dead != "too small":
             places, dead = places - 1, 1
         elif case.kind == "queue":
-            return Expected(kept=True)  # line 74: an attempt is made later
+            return Expected(kept=True)  # line 74: the processor tries again later
         else:
-            given_up = True  # line 76: a publication is discarded then, and no report brings it back
+            given_up = True  # line 76: the publication is discarded, even if its report cannot be put
     if case.report == "none":
         return Expected(dead=dead)
     if case.reply == "free":
@@ -109,10 +109,10 @@ def expected(case: Case) -> Expected:
 
 
 def bench_for(case: Case, tables: Tables | None = None) -> Bench:
-    """A queue manager with the message staged, and then everything as the case says."""
+    """Return a queue manager with a staged message and the obstacles of a case."""
     bench = Bench(limited(), tables=tables or Tables())
     bench.define(queue("ASIDE"), queue(TARGET.name), queue(REPLY.name))
-    bench.alter("ASSAY", CUSTOM="")  # queues are not created on use: what is gone is gone
+    bench.alter("ASSAY", CUSTOM="")  # a deleted queue is not created again on use
     bench.connect(1, "client")
     to = TARGET if case.kind == "queue" else TOPIC
     if case.kind == "publication":
@@ -142,7 +142,7 @@ def sent(case: Case) -> Message:
 
 def obstruct(bench: Bench, case: Case) -> None:
     if case.target == "expired":
-        bench.alter(STAGING_QUEUE, GET="DISABLED")  # so that nothing moves before the expiry
+        bench.alter(STAGING_QUEUE, GET="DISABLED")  # keeps messages from moving before the expiry
     elif case.kind == "publication":
         _obstruct_subscription(bench, case.target)
     elif case.target == "gone":
@@ -164,7 +164,7 @@ def obstruct(bench: Bench, case: Case) -> None:
 
 
 def _obstruct_subscription(bench: Bench, target: str) -> None:
-    """No administrator reaches the queue of a subscription here: the model's attributes are given to it."""
+    """Set the attributes of a subscription's queue, which no administrator's command reaches."""
     if target == "gone":
         bench.handle(commands.Unsubscribe(1, None, "d"))
         return
@@ -187,7 +187,7 @@ def mend(bench: Bench) -> None:
 
 
 def seen(bench: Bench, case: Case) -> Expected:
-    """What stands where."""
+    """Return the number of copies in each place."""
     if case.kind == "queue":
         at_target = len(standing(bench, TARGET.name))
     else:
@@ -217,7 +217,7 @@ def happen(bench: Bench, case: Case) -> None:
 
 
 def settled_later(case: Case, wanted: Expected) -> Expected:
-    """What a kept message comes to once nothing is in the way any more."""
+    """Return the expected result of a kept message after the obstacles are removed."""
     if not wanted.kept:
         return wanted
     if case.target == "expired" or (case.kind == "publication" and case.target == "gone"):
@@ -271,7 +271,7 @@ def test_a_kill_between_any_two_steps_neither_loses_nor_doubles_a_persistent_mes
     for one in every(case):
         bench = bench_for(one)
         if one.kind == "publication" and one.target not in ("free", "gone", "expired"):
-            continue  # what is in a subscription's way here would not outlive the kill
+            continue  # a subscription's obstacle would not survive the kill
         wanted = expected(one) if one.durable else Expected()
         restart(bench)
         assert seen(bench, one) == Expected(kept=one.durable)
@@ -319,7 +319,7 @@ def test_a_release_that_the_store_refuses_is_tried_again_and_happens_once(case: 
 
 
 def check_contents(bench: Bench, case: Case) -> None:
-    """The message as it was sent, with a header on the dead-letter queue; the report as the message asks."""
+    """Check the contents: the message, with a header on the dead-letter queue, and the report by its options."""
     manager = bench.core._state.settings.name
     feedback = 258 if case.target == "expired" else int(TARGETS[case.target] or 0)
     if case.kind == "publication" and case.target == "gone":

@@ -1,4 +1,4 @@
-"""Messages that came as octets: their bodies, and what the queue manager changes of them."""
+"""Tests of encoded messages: their bodies, and the queue manager's changes to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def came(message: Message) -> Message:
 
 
 def sent(message: Message) -> Message:
-    """As its receiver has it."""
+    """Return a message as the receiver gets it."""
     return codec.decode(codec.encode(message)).message
 
 

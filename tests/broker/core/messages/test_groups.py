@@ -167,7 +167,7 @@ def test_a_group_without_an_end_stays_with_its_consumer(bench: Bench) -> None:
 
 
 def test_members_can_be_got_one_by_one_with_selectors(bench: Bench) -> None:
-    """As IBM's JMS client has it: the last first, which says that the group is complete, then each by its place."""
+    """IBM's JMS client gets the last message first, which shows that the group is complete, and then the others."""
     for number in (1, 2, 3):
         bench.put(1, 1, member(f"g{number}", number, last=number == 3))
     bench.receiver(1, 2, selector=f"{LAST} = TRUE")
@@ -243,7 +243,7 @@ def test_a_queue_remembers_a_limited_number_of_open_groups(bench: Bench, monkeyp
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Groups under random use, against what the module's text says, said once more in a few lines."""
+    """Groups under random use, compared with a second form of the module's description in a few lines."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Report options and the reports themselves (DD-57, DD-72, DD-85, DD-86)."""
+"""Tests of report options and reports (DD-57, DD-72, DD-85, DD-86)."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_message_is_refused_for_its_report_options_before_anything_happens(
     refused = bench.answers[bench.put(1, 1, asking(0x400000, delivery_time_ms=due))].refused
     assert refused is not None
     assert refused.mqrc == Mqrc.REPORT_OPTIONS_ERROR
-    assert bench.disk == bench.disk[:2]  # the two objects
+    assert bench.disk == bench.disk[:2]  # the records of the two objects
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -197,7 +197,7 @@ def test_an_expiry_on_the_target_is_reported_too(bench: Bench) -> None:
 
 
 def test_a_report_on_a_staged_message_is_on_the_original_whatever_the_processor_does(bench: Bench) -> None:
-    """The processor is down, and the message expires all the same (DD-57)."""
+    """The message also expires while the processor is down (DD-57)."""
     bench.alter("SYSTEM.DDELAY.LOCAL.QUEUE", GET="DISABLED")
     asked = int(Mqro.EXPIRATION_WITH_FULL_DATA | Mqro.PASS_DISCARD_AND_EXPIRY)
     bench.put(1, 1, asking(asked, delivery_time_ms=T0 + 10, ttl_ms=50))

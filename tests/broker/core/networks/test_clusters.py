@@ -1,4 +1,4 @@
-"""Clusters: what a destination in one says of itself, and what it refuses."""
+"""Tests of clustered destinations: the properties that a sender gets, and refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRONT = Address(AddressKind.QUEUE, "FRONT")
 
 
 def bench(cluster: str, defbind: str, *, alias: str | None = None, keyword: str = "CLUSTER") -> Bench:
-    """A queue manager with a queue Q, and an alias FRONT of it when that one's DEFBIND is given."""
+    """Return a queue manager with a queue Q, and its alias FRONT if the alias's DEFBIND is given."""
     queue = defaults(Kind.QLOCAL) | {keyword: cluster, "DEFBIND": defbind}
     settings = default_settings()
     objects = [*settings.objects, Definition(Kind.QLOCAL, QUEUE.name, queue)]
@@ -31,14 +31,14 @@ def bench(cluster: str, defbind: str, *, alias: str | None = None, keyword: str 
 
 
 def sent(made: Bench, delay_ms: int, to: Address = QUEUE) -> Refused | None:
-    """The refusal of a send with a delay, or None."""
+    """Return the refusal of a send with a delay, or None."""
     assert made.sender(1, 1, to) is None
     token = made.put(1, 1, message(delivery_time_ms=T0 + delay_ms if delay_ms else None))
     return made.answers[token].refused
 
 
 def told(made: Bench, to: Address) -> PeerProperties:
-    """What comes with a sender."""
+    """Open a sender, and return the properties that the queue manager sends with it."""
     token = made.token()
     made.handle(AttachSender(1, token, 9, to))
     return made.answers[token].properties

@@ -1,4 +1,4 @@
-"""What receivers add to messages that they give back (OASIS AMQP 1.0, 3.4.5, message-annotations)."""
+"""Tests of the annotations that receivers add to returned messages (OASIS AMQP 1.0, 3.4.5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ready() -> Bench:
 
 
 def told(delivery: Deliver) -> dict[object, object]:
-    """The annotations of a message that was delivered."""
+    """Return the annotations of a message that was delivered."""
     octets = delivery.message.encoded or b""
     found = [simple_entries(octets, span, 9) for span in split(octets) if span.code == MESSAGE_ANNOTATIONS]
     return {**found[0]} if found else {}
@@ -37,7 +37,7 @@ def annotations(**values: int | str) -> bytes:
 
 
 def sent(text: str, *, durable: bool = True) -> Message:
-    """A message as it comes over AMQP."""
+    """Return a message in the form of an AMQP client's."""
     return message(text, durable=durable, encoded=types.described(VALUE, types.string(text)))
 
 
@@ -80,7 +80,7 @@ def test_what_receivers_add_to_a_message_has_an_end() -> None:
             1, 2, number, outcome=Outcome.RELEASED, annotations=annotations(**{f"k{number}": "x" * 100, "last": number})
         )
         found = told(bench.delivered[-1])
-    assert f"k{found['last']}" in found  # all of an outcome's, or none
+    assert f"k{found['last']}" in found  # all annotations of an outcome, or none
     assert 30 < len(found) < 40
 
 

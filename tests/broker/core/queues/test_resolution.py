@@ -1,4 +1,4 @@
-"""A queue's name means what it means at each of its two resolutions (DD-50, DD-52, DD-78)."""
+"""Tests of the two resolutions of a queue's name (DD-50, DD-52, DD-78)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DUE = T0 + 10
 
 @pytest.fixture
 def bench() -> Bench:
-    """A queue manager without queues made on use; the alias A stands for X."""
+    """Provide a queue manager without queues created on use; the alias A has the target X."""
     made = Bench(limited())
     made.define(queue("X"), queue("Y"), alias("A", "X"))
     made.alter("ASSAY", CUSTOM="")
@@ -138,7 +138,7 @@ def test_an_alias_of_a_topic_object_without_a_topic_string_is_refused(bench: Ben
 
 
 def test_a_topic_object_that_goes_during_the_delay_leads_to_the_dead_letter_queue(bench: Bench) -> None:
-    """A message that was staged for a queue is resolved again when its delay is over (DD-50)."""
+    """The target of a message that was staged for a queue is resolved again when its delay is over (DD-50)."""
     bench.put(1, 1, message("later", delivery_time_ms=DUE))
     bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
     bench.tick(DUE)
@@ -216,10 +216,10 @@ def test_a_dead_letter_queue_may_be_named_by_an_alias_of_a_queue(bench: Bench) -
 @pytest.mark.parametrize(
     "dead",
     [
-        {"DEADQ": "DLQ"},  # an alias of a topic: who publishes keeps nothing
+        {"DEADQ": "DLQ"},  # an alias of a topic: a publication does not keep the message
         {"DEADQ": "CHAIN"},
         {"DEADQ": "SYSTEM.DEFAULT.MODEL.QUEUE"},
-        {"DEADQ": "A"},  # an alias of the very queue that is full
+        {"DEADQ": "A"},  # an alias of the full queue itself
         {"DEADQ": "NOWHERE"},
     ],
 )
@@ -240,7 +240,7 @@ def test_a_dead_letter_queue_that_is_none_keeps_the_message_staged(bench: Bench,
 def test_reply_queue_target_and_dead_letter_queue_in_one_with_a_single_free_place(
     bench: Bench, *, durable: bool
 ) -> None:
-    """The message takes the place, and the report has none: everything is backed out, or the report is dropped."""
+    """The message takes the place and leaves none for the report: all is backed out, or the report is dropped."""
     asked = {"JMS_IBM_Report_Exception": 0x1000000}
     bench.put(1, 1, message("a" * 50, durable=durable, delivery_time_ms=DUE, reply_to=ALIAS, properties=asked))
     bench.alter("ASSAY", DEADQ="X")

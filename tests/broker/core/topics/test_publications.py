@@ -24,7 +24,7 @@ def node(name: str, string: str, **given: Value) -> Definition:
 
 
 def ready(*topics: Definition, depth: int = 5_000) -> Bench:
-    """A bench with the factory settings of topics and these topic objects; connection 1 sends to T by link 1."""
+    """Return a bench with the default topics and these topic objects; connection 1 sends to T on link 1."""
     settings = limited(MAXDEPTH=depth, dead_letters=False)
     bench = Bench(replace(settings, objects=(*settings.objects, BASE, *topics)))
     bench.connect(1, "publisher")

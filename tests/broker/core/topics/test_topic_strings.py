@@ -61,7 +61,7 @@ def test_anything_else_is_literal(topic: str) -> None:
 
 
 def as_regex(pattern: str) -> re.Pattern[str]:
-    """The same meaning, said otherwise: each level of a topic is written with a separator behind it."""
+    """Return the regular expression with the meaning of a pattern, for topics with a separator after each level."""
     parts = {"+": "[^/]*/", "#": "(?:[^/]*/)*"}
     return re.compile("".join(parts.get(level, re.escape(level) + "/") for level in levels(pattern)))
 

@@ -301,7 +301,7 @@ def test_another_queue_manager_or_version_is_not_found(served: Served) -> None:
 
 
 def in_background(ask: Callable[[], Reply]) -> Callable[[], Reply]:
-    """Start a request in a thread; return a function that waits for its answer."""
+    """Start a request, and return a function that waits for its response."""
     got: list[Reply] = []
     thread = threading.Thread(target=lambda: got.append(ask()))
     thread.start()
@@ -314,7 +314,7 @@ def in_background(ask: Callable[[], Reply]) -> Callable[[], Reply]:
 
 
 def waiters(served: Served, count: int) -> None:
-    """Wait until this many requests wait for a message."""
+    """Wait until a number of requests are waiting."""
     until(lambda: len(served.queue_manager.after_turn) == count, f"{count} requests wait")
 
 
@@ -342,7 +342,7 @@ def test_no_message_is_got_for_a_caller_that_has_gone(served: Served) -> None:
     assert bodies(served) == ["m"]
 
 
-# delays, seen from outside -------------------------------------------------------------------------------------------
+# delays of an AMQP client's messages ---------------------------------------------------------------------------------
 
 
 def test_a_staged_message_is_shown_with_its_header_and_can_be_taken_by_its_id(served: Served) -> None:
@@ -357,7 +357,7 @@ def test_a_staged_message_is_shown_with_its_header_and_can_be_taken_by_its_id(se
 
 
 def send_later(served: Served, queue: str, body: str, delay_ms: int) -> None:
-    """Send a delayed message as a JMS client would, on the server's loop."""
+    """Send a delayed message like a JMS client, on the server's loop."""
     to, number = Address(AddressKind.QUEUE, queue), 9_000
 
     def put() -> None:

@@ -1,4 +1,4 @@
-"""Tests of ``/metrics``, read by Prometheus' own parser, and of the status page's reload."""
+"""Tests of ``/metrics``, with Prometheus' own parser, and of the status page's reload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 def scraped(served: Served, headers: dict[str, str] | None = None) -> dict[tuple[str, Labels], float]:
-    """Return the value of every sample, by its name and labels."""
+    """Return all samples of ``/metrics``, by name and labels."""
     reply = served.ask("GET", "/metrics", headers=headers or {})
     assert (reply.status, reply.headers["content-type"].split(";")[0]) == (200, "text/plain")
     assert SECRET not in reply.text

@@ -31,7 +31,7 @@ class View(Struct, frozen=True):
 
 
 class Page(HTMLParser):
-    """A parser that collects a page's text and tags, and checks that the tags balance."""
+    """The text and tags of a page, with a check that the tags balance."""
 
     VOID = frozenset({"meta", "link"})
 
@@ -205,7 +205,7 @@ def test_it_works_in_chromium(served: Served, tmp_path: Path, look: str) -> None
     served.views.append(View("billing", "alice", "127.0.0.1:5000", 3, 1_700_000_000_000))
     folder = Path(os.environ.get("ASSAY_PICTURES", tmp_path))
     picture = folder / f"status-{look}.png"
-    url = f"http://127.0.0.1:{served.port}/?refresh=0"  # no reload, which would never end in virtual time
+    url = f"http://127.0.0.1:{served.port}/?refresh=0"  # the browser's clock runs ahead and would reload for ever
     flags = (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *LOOKS[look])
 
     def run(*what: str) -> str:

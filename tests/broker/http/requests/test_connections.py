@@ -1,4 +1,4 @@
-"""Tests of a queue manager that answers late or not at all, and of messages that came over AMQP."""
+"""Tests with a queue manager that answers late or not at all, and with messages from AMQP clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS = Address(AddressKind.QUEUE, "ORDERS")
 
 
 def put_as(served: Served, message: Message) -> None:
-    """Put a message as a client of another protocol would."""
+    """Put a message like a client of another protocol."""
 
     def put() -> None:
         for command in (Connect(9_000, None, None, "mqm"), AttachSender(9_000, None, 1, ADDRESS)):
@@ -32,7 +32,7 @@ def put_as(served: Served, message: Message) -> None:
 
 
 def arrived(served: Served) -> bool:
-    """Tell whether the queue has a message, visible to others or not yet."""
+    """Check whether a message is on the queue, visible or not."""
 
     def there() -> bool:
         found = served.queue_manager._life.core._state.queues.named("ORDERS")

@@ -1,4 +1,4 @@
-"""Fixtures: an AMQP connection of the driver to a scripted peer."""
+"""Fixture: a connection to a scripted peer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers of the tests of one AMQP connection: open a receiver, and let the scripted peer send messages."""
+"""Exchanges that the tests of one connection share."""
 
 from __future__ import annotations
 
@@ -16,14 +16,7 @@ HELLO = Message(body="hello", durable=True)
 
 
 def deliver(made: Bench, count: int = 1, *, drained: bool = False, settled: bool = False) -> None:
-    """Let the peer send messages on the receiver's link.
-
-    Args:
-        made: The bench.
-        count: Number of messages.
-        drained: Whether the peer gives the rest of the credit back afterwards.
-        settled: Whether the messages are settled.
-    """
+    """Let the peer send messages, as many as credit allows."""
     link = made.peer.sent_to
     octets = codec.encode(HELLO)
 
@@ -42,7 +35,7 @@ def deliver(made: Bench, count: int = 1, *, drained: bool = False, settled: bool
 
 
 def receiver(made: Bench, *, credit: int = 10, **options: Any) -> None:
-    """Open a receiver with the link number 2, and grant credit."""
+    """Open a receiver with number 2."""
 
     def accept(link: Any) -> None:
         made.peer.accept_link(link)

@@ -1,6 +1,6 @@
-"""A scripted AMQP peer, with Qpid Proton: it does only what a test tells it.
+"""A scripted AMQP peer on proton's engine, which does only what a test tells it.
 
-It listens on the loopback address, and runs on the runner of the driver under test.
+The peer listens on the loopback address and runs on the same runner as the driver under test.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Handler = Callable[[Any], None]
 
 
 class Peer:
-    """A peer with one listener, which serves one connection at a time.
+    """A listener that accepts one connection at a time.
 
     Args:
-        runner: Runner of the driver under test.
-        sasl_outcome: Code of the SASL outcome that the peer sends.
-        mechanisms: SASL mechanisms that the peer offers.
-        offered: Capabilities that the peer offers in its open.
+        runner: The loop.
+        sasl_outcome: The code of the SASL outcome.
+        mechanisms: The offered SASL mechanisms.
+        offered: The offered capabilities in the Open.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Peer:
         self.do(job)
 
     def drop(self) -> None:
-        """Close the socket without an AMQP close."""
+        """Drop the connection."""
         if self._line is not None:
             self.runner.unregister(self._line)
             self._line.close()
@@ -119,7 +119,7 @@ class Peer:
         return refuse
 
     def answer(self, outcome: Callable[[Any], None]) -> Handler:
-        """Return a handler that reads each message of the client and gives it an outcome."""
+        """Return a handler that reads transfers and settles them with an outcome."""
 
         def handle(delivery: Any) -> None:
             if delivery.readable and not delivery.partial:
@@ -205,7 +205,7 @@ class Peer:
 
 
 class Bench:
-    """A peer, and one connection of the driver under test with its events."""
+    """A peer, and one wire of the driver under test with the wire's events."""
 
     def __init__(self, runner: RealRunner, peer: Peer) -> None:
         self.runner = runner
@@ -223,7 +223,7 @@ class Bench:
         url: str | None = None,
         open_timeout_ms: int = LIMIT_MS,
     ) -> DriverEvent:
-        """Connect, and return the first event that is not a traced frame."""
+        """Connect, and return the first event that is not a frame."""
         target = Target(
             url=url or self.peer.url, client_id=client_id, login=login, trace=trace, open_timeout_ms=open_timeout_ms
         )
@@ -231,12 +231,7 @@ class Bench:
         return self.expect(Opened | Closed)
 
     def expect(self, kind: Any, number: int = 1) -> Any:
-        """Wait for an event of a kind, and return it.
-
-        Args:
-            kind: Class of the event.
-            number: Position of the event among the events of this kind, from 1.
-        """
+        """Return the event of a kind with a number, as soon as it has come; the first has number 1."""
 
         def found() -> list[DriverEvent]:
             return [event for event in self.said if isinstance(event, kind)]
@@ -266,7 +261,7 @@ class Bench:
         return answers[0]
 
     def ask(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> Done | Failed:
-        """Submit a command, and return its answer."""
+        """Submit a command, wait for its answer, and return it."""
         return self.answer(self.submit(make, *args, **kwargs))
 
     def refused(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> Refused:
@@ -276,7 +271,7 @@ class Bench:
         return answer.refused
 
     def done(self, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> Done:
-        """Submit a command that must succeed, and return its answer."""
+        """Submit a command that must succeed, and return the answer."""
         answer = self.ask(make, *args, **kwargs)
         assert isinstance(answer, Done), answer
         return answer
@@ -284,7 +279,7 @@ class Bench:
 
 @contextmanager
 def bench(**peer: Any) -> Iterator[Bench]:
-    """Make a bench with a runner of its own; at the end, abort the driver's connection and close the peer."""
+    """Provide a bench on a loop of its own; the driver's connection is closed at the end."""
     runner = RealRunner()
     made = Bench(runner, Peer(runner, **peer))
     try:
@@ -301,7 +296,7 @@ ACTIVE = Endpoint.LOCAL_ACTIVE | Endpoint.REMOTE_ACTIVE
 
 
 def settle(state: int) -> Callable[[Any], None]:
-    """Return a function for `Peer.answer` that settles a delivery with this state."""
+    """Return an outcome for `Peer.answer`."""
 
     def outcome(delivery: Delivery) -> None:
         delivery.update(state)

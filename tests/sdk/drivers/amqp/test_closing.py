@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: the end of sessions and connections."""
+"""Tests of one connection to a scripted peer: the ends of sessions and connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: the driver answers every command once, also when the connection ends."""
+"""Tests of one connection to a scripted peer: every command gets an answer."""
 
 from __future__ import annotations
 

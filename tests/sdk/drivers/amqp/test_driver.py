@@ -1,4 +1,4 @@
-"""The AMQP driver's checks of URLs and runners, and its import without Proton."""
+"""Tests of the driver's URLs and runners, and of missing requirements."""
 
 from __future__ import annotations
 

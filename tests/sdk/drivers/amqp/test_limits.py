@@ -1,4 +1,4 @@
-"""Commands that the broker never answers: each fails at its timeout, and leaves no state in the driver."""
+"""Tests of requests that the broker never answers: each fails at its time limit and leaves no state behind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def hasty() -> Iterator[Bench]:
 
 @contextmanager
 def in_haste(made: Bench) -> Iterator[None]:
-    """Give the commands within the block a timeout of `SHORT_MS`; commands after it have the usual timeout."""
+    """Shorten the time limit of requests in the block; requests that are answered belong outside of it."""
     assert made.wire is not None
     answers = made.wire.answers
 
@@ -67,7 +67,7 @@ def in_haste(made: Bench) -> Iterator[None]:
 
 
 def nothing(_: object) -> None:
-    """Handle a frame without an answer."""
+    """Do nothing, like a peer that does not answer."""
 
 
 def attach_without_credit(links: list[Any]) -> Callable[[Any], None]:
@@ -81,7 +81,7 @@ def attach_without_credit(links: list[Any]) -> Callable[[Any], None]:
 
 
 def late(made: Bench, make: Callable[..., DriverCommand], *args: object, **kwargs: object) -> str:
-    """Submit a command that must fail at its timeout, and return the error's text."""
+    """Return the reason for which a request fails at its time limit."""
     with in_haste(made):
         refused = made.refused(make, *args, **kwargs)
     assert refused.kind is JmsErrorKind.MESSAGING

@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: opening, and refused connections."""
+"""Tests of one connection to a scripted peer: opening, and failures to open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qualities of service over AMQP: settled transfers, and subscriptions that outlive their link for a time."""
+"""Tests of qualities of service over AMQP: settled transfers, and subscriptions with a time to live."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def traced() -> Iterator[Bench]:
 
 
 def links(made: Bench) -> list[Any]:
-    """Let the peer accept links, and return the list to which it adds each of them."""
+    """Return the links that the peer has accepted."""
     accepted: list[Any] = []
 
     def accept(link: Any) -> None:
@@ -107,7 +107,7 @@ def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -
 
 
 class Receiving:
-    """A receiver that has got one message from a broker with this ``rcv-settle-mode``.
+    """A receiver with one message from a broker that settles as its Attach says.
 
     Args:
         made: The bench.
@@ -142,7 +142,7 @@ class Receiving:
         return any(isinstance(event, Done | Failed) and event.token == token for event in self.made.said)
 
     def confirm(self) -> int:
-        """Accept the message, wait until the broker has the outcome, and return the command's token."""
+        """Accept the message, wait until the broker has the outcome, and return the token."""
         token = self.made.submit(Settle, 1, (self.number,), Outcome.ACCEPTED)
         self.made.until(lambda: bool(self.changes))
         return token

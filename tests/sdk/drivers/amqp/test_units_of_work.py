@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: local units of work."""
+"""Tests of one connection to a scripted peer: transactions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,7 @@ from assay_sdk.model.reasons import JmsErrorKind
 
 
 def coordinator(made: Bench, *, discharge: int = Delivery.ACCEPTED) -> list[Any]:
-    """Let the peer act as a transaction coordinator, and give messages a transactional outcome.
-
-    Args:
-        made: The bench.
-        discharge: Outcome of a discharge.
-
-    Returns:
-        A list to which the peer adds each declaration, discharge and disposition.
-    """
+    """Let the peer answer as a coordinator, and other senders with a transactional state; return its requests."""
     told: list[Any] = []
 
     def handle(delivery: Any) -> None:

@@ -1,4 +1,4 @@
-"""Batch listeners, BT-01 to BT-08 and BT-14 on the client's side."""
+"""Tests of batch listeners in the client (BT-01 to BT-08, BT-14)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ from assay_sdk.observer import CallbackEnded, Seen
 
 
 class Batches:
-    """A batch listener that records the batches and the times of its calls.
-
-    Args:
-        bench: The bench.
-        fails: Number of first calls that raise an error.
-        takes_ms: Duration of each call, in virtual milliseconds.
-    """
+    """A batch listener that notes batches with their times; a test can make it raise or take time."""
 
     def __init__(self, bench: Bench, *, fails: int = 0, takes_ms: int = 0) -> None:
         self.bench = bench

@@ -23,11 +23,7 @@ def consumer_of(bench: Bench, address: Address = QUEUE) -> EngineConsumer:
 
 
 class Listener:
-    """A message listener that records the messages.
-
-    Args:
-        fails: Number of first calls that raise an error.
-    """
+    """A listener that notes its messages; a test can make it raise."""
 
     def __init__(self, *, fails: int = 0) -> None:
         self.bodies: list[object] = []

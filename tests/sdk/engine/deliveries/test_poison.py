@@ -1,4 +1,4 @@
-"""The delivery limit and the targets of poison messages: the table in `assay_sdk.engine.deliveries.poison`."""
+"""Tests of the policy for poison messages: the table of `assay_sdk.engine.deliveries.poison`."""
 
 from __future__ import annotations
 

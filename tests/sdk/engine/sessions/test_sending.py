@@ -168,9 +168,7 @@ def test_without_checks_the_broker_is_asked() -> None:
     [
         *((level, False) for level in ("7", "7.1", "7.5", "7.10", "7.5.0.9", "0.0")),
         *((level, True) for level in ("8", "8.0", "8.0.0", "8.0.0.15", "9.4", "10.0")),
-        *(
-            (level, True) for level in ("", "unknown", "8.x", "-7.5", "7.", 750, True)
-        ),  # the client cannot read it, so the broker decides
+        *((level, True) for level in ("", "unknown", "8.x", "-7.5", "7.", 750, True)),  # unreadable: ask the broker
     ],
 )
 def test_dd10_an_old_queue_manager_has_no_delay(level: str | int, accepted: bool) -> None:
@@ -188,7 +186,7 @@ def test_dd10_an_old_queue_manager_has_no_delay(level: str | int, accepted: bool
 
 
 def options_error(bench: Bench, producer: EngineProducer, message: Message, to: Address | None = None) -> Refused:
-    """Make a send that breaks DD-11, DD-16 or DD-17, check that the client has sent nothing, and return the refusal."""
+    """Return the refusal of a send that breaks DD-11, DD-16 or DD-17, and check that no message was sent."""
     with pytest.raises(RefusedError) as caught:
         bench.do(producer.send(message, to=to))
     assert caught.value.refused.mqrc == Mqrc.OPTIONS_ERROR

@@ -1,4 +1,4 @@
-"""Fixtures: an in-process broker for each test of the MQ Light face."""
+"""Fixture: a broker for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MQ Light clients: connecting, states and stopping."""
+"""Tests of starting and stopping MQ Light clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MQ Light clients and their messages after a lost connection."""
+"""Tests of an MQ Light client and its messages after a lost connection."""
 
 from __future__ import annotations
 

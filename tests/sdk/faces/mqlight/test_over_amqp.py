@@ -1,4 +1,4 @@
-"""The MQ Light face over AMQP and in real time, against a scripted peer that drops the connection."""
+"""Tests of the MQ Light face over AMQP and in real time, with a scripted peer that drops its connection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MS = 1_000_000
 
 
 class World:
-    """A scripted peer, and clients of it that reconnect after a few milliseconds."""
+    """A peer, and a client that reconnects after a short wait."""
 
     def __init__(self) -> None:
         self.runner = RealRunner()

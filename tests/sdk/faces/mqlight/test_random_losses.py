@@ -1,7 +1,4 @@
-"""Random losses of connections.
-
-At least once, each message arrives; at most once, no message arrives twice; a confirmed message does not come again.
-"""
+"""Random tests of lost connections: at-least-once messages arrive, at-most-once and confirmed ones never twice."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ number of rounds of jobs."""
 
 
 class World:
-    """A sender and a subscriber, whose connections the test cuts."""
+    """A sender and a subscriber, whose connections the test drops."""
 
     def __init__(self, broker: InProcessBroker, seed: int, confirms: float) -> None:
         self.broker = broker
@@ -69,7 +66,7 @@ class World:
         self.broker.runner.run_until(lambda: False, self.now_ns + span_ms * MS)
 
     def cut_after(self, rounds: int) -> None:
-        """Cut all connections after a number of rounds of jobs."""
+        """Drop every connection after a number of rounds of jobs."""
         if rounds:
             self.broker.runner.call_soon(partial(self.cut_after, rounds - 1))
         else:
@@ -110,8 +107,7 @@ def test_at_least_once_arrives_and_at_most_once_never_twice(
             else:
                 assert world.transferred[message_id] <= 1, "at most once is never sent twice"
         for _, body, message_id in sent:
-            # A message that was sent twice is not checked, because one of its copies may be unconfirmed.
-            if body in world.confirmed and world.transferred[message_id] == 1:
+            if body in world.confirmed and world.transferred[message_id] == 1:  # one of two copies may be unconfirmed
                 assert world.got.count(body) == world.confirmed[body], "what was confirmed stays away"
         assert world.sender.state == world.subscriber.state == "started"
         world.sender.close()

@@ -1,4 +1,4 @@
-"""Subscriptions of the MQ Light face: callbacks, receive calls, confirmations and credit."""
+"""Tests of the delivery, reception and confirmation of messages within the credit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_without_auto_confirm_only_the_application_confirms(world: World) -> Non
 
 
 async def later(_given: object) -> None:
-    """Do nothing: a coroutine function, as an asyncio program may pass it as a callback."""
+    """Do nothing until awaited: a callback that an asyncio program passes by mistake."""
 
 
 @pytest.mark.parametrize(

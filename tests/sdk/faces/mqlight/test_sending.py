@@ -1,4 +1,4 @@
-"""Sends of the MQ Light face: arguments, bodies and quality of service."""
+"""Tests of sent messages, and of their form on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscriptions of the MQ Light face: shares, times to live and unsubscribing."""
+"""Tests of the begin, sharing, time to live and end of subscriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world for tests of the MQ Light face: the in-process reference broker in virtual time, and clients."""
+"""A test world: the MQ Light face with the reference broker in the same process, in virtual time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECOND = 1_000
 
 
 class World:
-    """An in-process broker, and the events and states of its clients."""
+    """A broker and its clients."""
 
     def __init__(self, broker: InProcessBroker) -> None:
         self.broker = broker
@@ -43,7 +43,7 @@ class World:
         self.broker.queue_manager.cut()
 
     def transfers(self) -> list[tuple[str | None, bool]]:
-        """Return the message id of each message that a client has sent, and whether it was sent settled."""
+        """Return the bodies of the transfers, each with whether it was settled."""
         seen = [event.frame for event in self.events if isinstance(event, FrameSeen)]
         frames = [frame for frame in seen if frame.direction == "out"]
         return [(frame.transfer.message.message_id, frame.transfer.settled) for frame in frames if frame.transfer]

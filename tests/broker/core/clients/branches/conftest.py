@@ -1,4 +1,4 @@
-"""A connection, and the transaction manager that comes over it."""
+"""Fixtures: a connection, and a transaction manager on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def manager(bench: Bench) -> Manager:
 
 @pytest.fixture(params=["at once", "after a kill", "after a restart", "from another connection"])
 def later(request: pytest.FixtureRequest, bench: Bench) -> GoOn:
-    """When, and over which connection, the transaction manager goes on."""
+    """Provide a continuation: the time at which the transaction manager goes on, and its connection."""
 
     def go_on(manager: Manager) -> Manager:
         if request.param == "at once":

@@ -1,4 +1,4 @@
-"""Branches over a store that fails."""
+"""Tests of branches with a failing store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay_sdk.model.xa import XaCode
 
 
 def got_and_put(bench: Bench, manager: Manager, *, durable: bool = True) -> None:
-    """A branch that has got "in", put "out", "later" with a delay and a publication, and has ended."""
+    """Let a branch get "in", and put "out", "later" with a delay, and a publication; end its work."""
     bench.sender(1, 7, TOPIC)
     bench.receiver(1, 8, TOPIC, durable="sub", credit=0)
     bench.put(1, 1, message("in"))
@@ -30,7 +30,7 @@ def got_and_put(bench: Bench, manager: Manager, *, durable: bool = True) -> None
 
 
 def whole(bench: Bench) -> tuple[list[str], list[str], int]:
-    """What waits on the queue, what is staged, and what a subscriber would get."""
+    """Return the waiting messages, the staged messages and the number for a subscriber."""
     (sub,) = (one for one in bench.core._state.queues if one.home.startswith("subscription://"))
     staged = bench.browse(Address(AddressKind.QUEUE, STAGING_QUEUE))
     waiting = sorted(bench.browse(connection=1))

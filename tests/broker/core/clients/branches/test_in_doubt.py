@@ -1,4 +1,4 @@
-"""A branch in doubt, and what becomes of it after a kill, a restart, over another connection."""
+"""Tests of branches in doubt after a kill, after a restart and over another connection."""
 
 from __future__ import annotations
 

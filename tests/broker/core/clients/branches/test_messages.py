@@ -1,4 +1,4 @@
-"""What a branch has put and got."""
+"""Tests of the messages that a branch has put and got."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.model.xa import XaVote
 
 
 def full(refused: Refused | None) -> bool:
-    """Whether a put was refused since its queue is full."""
+    """Check whether a put was refused because its queue is full."""
     return refused is not None and refused.mqrc == Mqrc.Q_FULL
 
 

@@ -1,4 +1,4 @@
-"""Branches in the hands of an operator."""
+"""Tests of an operator's display and resolution of branches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = XID.hex().upper()
 
 
 def threads(bench: Bench, *, indoubt: bool | None = True) -> list[ThreadStatus]:
-    """What DISPLAY THREAD shows."""
+    """Return the rows of DISPLAY THREAD."""
     value = bench.administer(DisplayThreads("*", indoubt)).value or ()
     return [one for one in value if isinstance(one, ThreadStatus)]
 

@@ -1,4 +1,4 @@
-"""Whose a branch is: its connection, its session, those who join it."""
+"""Tests of a branch's owner: its connection, its session, and sessions that join it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_branch_is_not_ended_as_a_local_unit(
         assert refused is not None
         assert refused.kind is JmsErrorKind.ILLEGAL_STATE
         assert manager.end() is None
-    else:  # the session that works in it goes
+    else:  # the session that works in the branch ends
         assert refused is None
         assert code(manager.end()) is XaCode.XAER_NOTA
 

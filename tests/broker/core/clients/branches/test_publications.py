@@ -1,4 +1,4 @@
-"""What a branch has published, and what subscribers would get of it."""
+"""Tests of the publications of branches."""
 
 from __future__ import annotations
 

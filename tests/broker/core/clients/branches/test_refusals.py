@@ -1,4 +1,4 @@
-"""What is asked of a branch and cannot be."""
+"""Tests of refused commands on branches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several modules of tests do with branches."""
+"""Helpers for tests of branches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GoOn = Callable[[Manager], Manager]
 
 
 def worked(bench: Bench, manager: Manager, *bodies: str) -> int:
-    """A branch that has put these; the unit's number."""
+    """Return the unit number of a branch that has put messages."""
     unit = manager.start()
     for body in bodies:
         bench.put(1, 1, message(body), unit=unit)
@@ -21,7 +21,7 @@ def worked(bench: Bench, manager: Manager, *bodies: str) -> int:
 
 
 def failing(bench: Bench, command: commands.Command, token: int) -> object:
-    """Ask for something that the store refuses."""
+    """Give a command to the core whose records the store refuses, and return the answer's refusal."""
     bench.auto = False
     bench.handle(command)
     assert token not in bench.answers, bench.answers[token]

@@ -1,4 +1,4 @@
-"""The table of link states."""
+"""Tests of the table of link states, and of its completeness."""
 
 from __future__ import annotations
 

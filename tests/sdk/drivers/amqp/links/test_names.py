@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: names and attach fields of links and subscriptions."""
+"""Tests of one connection to a scripted peer: links and their subscriptions."""
 
 from __future__ import annotations
 

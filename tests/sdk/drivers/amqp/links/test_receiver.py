@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: receiving and browsing."""
+"""Tests of one connection to a scripted peer: receiving and browsing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One connection against a scripted peer: sending."""
+"""Tests of one connection to a scripted peer: sending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of an attach that Proton cannot set."""
+"""Tests of fields of Attach that proton's engine cannot set."""
 
 from __future__ import annotations
 

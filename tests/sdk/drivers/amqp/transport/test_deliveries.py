@@ -1,4 +1,4 @@
-"""Tracing of deliveries and dispositions, with frames that the tests encode."""
+"""Tests of deliveries and dispositions in frames made by hand."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def disposition(
 
 @pytest.fixture
 def seen() -> Deliveries:
-    """The traced deliveries of a connection with one session and one link, for which both ends use handle 0."""
+    """Provide a connection with one session, and links in both directions, each with handle 0."""
     deliveries = Deliveries()
     for direction, octets in (
         ("out", PROTOCOL_HEADER),

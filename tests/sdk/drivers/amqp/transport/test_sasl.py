@@ -1,4 +1,4 @@
-"""SASL logins of the client, without a socket."""
+"""Tests of the client's SASL layer, byte by byte."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def proven(code: int, proof: str | None) -> bytes:
 
 
 def said(sent: bytes, descriptor: int) -> str:
-    """Return the text in a SASL frame of the client; its performative must have this descriptor."""
+    """Return the text in a client's SASL frame."""
     value = types.decode(sent[8:])
     assert isinstance(value, types.Described)
     assert value.descriptor == descriptor
@@ -150,7 +150,7 @@ def said(sent: bytes, descriptor: int) -> str:
 
 
 class Broker:
-    """The broker's side of a SCRAM login, which has received the client's proof."""
+    """The broker's side of SCRAM, up to the check of the client's proof."""
 
     def __init__(self, client: SaslClient, *offered: str, keys: tuple[bytes, bytes, bytes, int] = KEYS) -> None:
         salt, stored_key, server_key, iterations = keys
@@ -184,7 +184,7 @@ def test_a_broker_may_ask_for_as_many_iterations_as_owasp_recommends() -> None:
 
 
 def proving() -> SaslClient:
-    """Return a client that must compute a proof that takes long."""
+    """Return a client that has been asked for a slow proof."""
     client = SaslClient(LOGIN, private=False)
     client.start()
     nonce = said(client.receive(SASL_HEADER + offer("SCRAM-SHA-256")), 0x41).partition("r=")[2]

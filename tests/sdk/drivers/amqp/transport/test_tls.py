@@ -1,6 +1,6 @@
-"""TLS of the client, against a server of the standard library, without and with a socket.
+"""Tests of TLS connections: byte by byte with the standard library as the other end, and over a socket.
 
-The certificate is for localhost and 127.0.0.1, and signed by itself.  Only these tests use it.
+The certificate is self-signed, for localhost and 127.0.0.1, and used only in tests.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def server_context() -> ssl.SSLContext:
 
 
 class Server:
-    """A TLS server without a socket."""
+    """The server's end of TLS, without a socket."""
 
     def __init__(self) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.end = server_context().wrap_bio(self._incoming, self._outgoing, server_side=True)
 
     def take(self, octets: bytes) -> bytes:
-        """Read octets of the handshake, and return the octets to answer."""
+        """Take bytes of the handshake, and return the answer."""
         self._incoming.write(octets)
         with suppress(ssl.SSLWantReadError):
             self.end.do_handshake()
@@ -122,11 +122,7 @@ def test_a_url_says_whether_the_line_is_encrypted() -> None:
 
 @contextmanager
 def door(to: str) -> Iterator[str]:
-    """Serve TLS on a port, and forward the decrypted octets to another address.
-
-    Args:
-        to: URL of the other address.
-    """
+    """Provide a port that removes TLS and forwards the bytes."""
     place = place_of(to)
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -167,7 +163,7 @@ def runner() -> Iterator[RealRunner]:
 
 
 def opened(runner: RealRunner, target: Target) -> DriverEvent:
-    """Connect, return the first event, and drop the connection."""
+    """Return the first event of a connection attempt, and drop the connection."""
     events: list[DriverEvent] = []
     wire = AmqpDriver().connect(target, events.append, runner)
     limit = runner.clock.monotonic_ns() + LIMIT_MS * 1_000_000
