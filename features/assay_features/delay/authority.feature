@@ -31,7 +31,7 @@ Feature: Whose authority a delayed message needs, and when
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
-    Scenario: Somebody else's authority does not count
+    Scenario: Another user's authority does not count
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "bob" may put to the queue
@@ -273,7 +273,7 @@ Feature: Whose authority a delayed message needs, and when
       Then "reader" sees "news" exactly once
 
     @evidence
-    Scenario Outline: Nor is a sender asked again after a restart (it <event>)
+    Scenario Outline: A sender who has lost the authority is not asked again after a restart (the broker <event>)
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -327,7 +327,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue does not show "m1"
 
-    Scenario: The same user's delayed send works
+    Scenario: An ordinary user's delayed send works without access to the staging queue
       Given an empty queue
       And the staging queue is withheld from ordinary users
       When user "mallory" sends message "m1" to the queue with a delivery delay of 1 s

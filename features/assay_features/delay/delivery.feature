@@ -36,7 +36,7 @@ Feature: A delayed message is delivered once its delay is over
         | non-persistent | lost   |
 
     @needs-topic @needs-non-persistent
-    Scenario Outline: Nor does a <mode> publication
+    Scenario Outline: A <mode> publication does not go with the connection of its sender
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode <mode>
@@ -313,7 +313,7 @@ Feature: A delayed message is delivered once its delay is over
         | 3 s    |
 
     @needs-kill
-    Scenario: Neither does a message that was delivered and acknowledged come again after a kill
+    Scenario: A message that was delivered and acknowledged does not come again after a kill
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -373,7 +373,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription @needs-shared-subscription
-    Scenario Outline: Nor does one come twice for a shared durable subscription (the broker <event>)
+    Scenario Outline: A publication does not come twice for a shared durable subscription (the broker <event>)
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And a non-durable subscriber "live" on the topic
@@ -445,7 +445,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
 
     @needs-topic @needs-durable-subscription @needs-restart
-    Scenario: Nor does a restart make the delay of a publication any longer
+    Scenario: A restart does not make the delay of a publication any longer
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -796,7 +796,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 20 s after its send
 
     @evidence @needs-xa
-    Scenario: In a branch that is committed in one phase too
+    Scenario: In a branch that is committed in one phase too, it counts from the send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -808,7 +808,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
 
     @evidence @needs-xa @needs-kill
-    Scenario: In a prepared branch that is committed after a kill too
+    Scenario: In a prepared branch that is committed after a kill too, it counts from the send
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"

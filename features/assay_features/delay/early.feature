@@ -29,7 +29,7 @@ Feature: A delayed message cannot be had before its delay is over
         | 2 s     |
 
     @evidence @needs-temporary-destination @needs-session
-    Scenario: The receiver of a temporary queue sees it no earlier either
+    Scenario: The receiver of a temporary queue sees it no earlier than its delay
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -104,7 +104,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then sending "slow" is accepted
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario Outline: The second send of a producer with a delay of <delay> is no earlier either
+    Scenario Outline: The second send of a producer is no earlier than its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -163,7 +163,7 @@ Feature: A delayed message cannot be had before its delay is over
       And the producer sends message "slow" with no properties
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
-    Scenario: Nor is it earlier because its sender's connection is closed
+    Scenario: A message is no earlier than its delay when its sender's connection is closed
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms

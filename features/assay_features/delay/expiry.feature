@@ -55,7 +55,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale too"
 
     @kit @needs-queue
-    Scenario: So does one without a delay that the same producer sends
+    Scenario: A message without properties and without a delay expires as well
       Given an empty queue
       And a producer on the queue
       When the producer sends message "first" with no properties
@@ -120,7 +120,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @needs-delivery-delay @needs-topic @needs-durable-subscription @needs-kill
-    Scenario: Nor does a kill renew that of a publication
+    Scenario: A kill does not renew the time to live of a publication
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -182,7 +182,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-non-persistent
-    Scenario: A non-persistent message expires likewise
+    Scenario: A non-persistent message expires too
       Given an empty queue
       When message "stale" is sent to the queue with delivery mode non-persistent and a time to live of 1 s
       And 1500 ms have passed since "stale" was sent
@@ -202,7 +202,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: A time to live of the send alone ends likewise
+    Scenario: A time to live of the send alone ends too
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only
       And 1500 ms have passed since "stale" was sent

@@ -70,7 +70,7 @@ Feature: A delay uses up the expiry interval
       And the queue is altered to PUT(ENABLED)
       Then "m1" on the queue has an Expiry of the rest of 1 m, in tenths of a second
 
-    Scenario: Nor does the dead-letter queue
+    Scenario: The dead-letter queue gives nothing back
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
       And the queue has been altered to PUT(DISABLED)
@@ -175,7 +175,7 @@ Feature: A delay uses up the expiry interval
         | persistent     |
         | non-persistent |
 
-    Scenario: Who asks for no expiration report gets none
+    Scenario: A message that asks for no expiration report gets none
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And message "control" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
@@ -210,7 +210,7 @@ Feature: A delay uses up the expiry interval
       And queue "replies" holds 1 report
 
     @needs-topic @needs-durable-subscription
-    Scenario: So is a publication
+    Scenario: A publication that expired on the staging queue while the queue manager was down is reported after the start
       Given a topic
       And a durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA

@@ -382,7 +382,7 @@ Feature: A delayed message that its target cannot take
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
 
-    Scenario: Nor does it hold up one that is due later
+    Scenario: A message that was tried in vain does not hold up one that is due later
       Given a queue "open" with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 2 s
       And message "later" is sent to queue "open" with a delivery delay of 20 s

@@ -117,7 +117,7 @@ Feature: A delayed publication that its subscriber cannot take
         | is killed and comes back |
 
     @needs-durable-subscription @needs-shared-subscription @needs-non-persistent
-    Scenario Outline: So does a shared durable subscription whose only consumer is away, for a <mode> publication
+    Scenario Outline: A shared durable subscription whose only consumer is away gets a <mode> publication
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And subscriber "member" shares durable subscription "club" on the topic

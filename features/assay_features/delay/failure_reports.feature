@@ -56,7 +56,7 @@ Feature: Exception reports on delayed messages that could not be put
         | 100  |
         | 101  |
 
-    Scenario: Who asks for no exception report gets none
+    Scenario: A message that asks for no exception report gets none
       Given message "m1" is sent to the queue with a delivery delay of 2 s and reply-to queue "replies"
       And the queue has been altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1"

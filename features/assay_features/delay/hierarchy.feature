@@ -20,7 +20,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
         | B    | A   |
 
     @needs-non-persistent
-    Scenario: A non-persistent publication too
+    Scenario: A non-persistent publication comes to the other queue manager too
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -213,7 +213,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "before" sees "slow" exactly once
       And "during" sees "slow" at most once
 
-    Scenario: If it comes, then no earlier than the delay says
+    Scenario: It comes to a subscriber from during the delay no earlier than the delay says, or not at all
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 3 s
@@ -223,7 +223,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And no receiver sees "slow" earlier than 3 s after its send
 
     @needs-durable-subscription
-    Scenario: A durable subscriber likewise
+    Scenario: A durable subscriber that comes to the other queue manager during the delay gets it at most once
       Given a topic
       And a durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s

@@ -29,7 +29,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @control
-    Scenario: A retained publication without a delay reaches who is there
+    Scenario: A retained publication without a delay reaches a subscriber who is there
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option
@@ -37,7 +37,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "news" exactly once
 
     @control @needs-retained-publication
-    Scenario: A retained publication without a delay reaches who comes later
+    Scenario: A retained publication without a delay reaches a subscriber who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option
       And a non-durable subscriber "late" comes to the topic
@@ -45,7 +45,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" sees "news" exactly once
 
     @control @needs-retained-publication
-    Scenario: A retained publication with a delay of 0 reaches who comes later
+    Scenario: A retained publication with a delay of 0 reaches a subscriber who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
       And a non-durable subscriber "late" comes to the topic
@@ -76,7 +76,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" never sees the refused "news"
 
     @evidence
-    Scenario: What was refused is not retained for who comes later
+    Scenario: What was refused is not retained for a subscriber who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
       And 3 s have passed since "news" was sent
@@ -114,14 +114,14 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-non-persistent
-    Scenario: The broker refuses a non-persistent one too
+    Scenario: The broker refuses a non-persistent retained publication with a delay too
       Given the client's own checks are switched off
       And a topic
       When a message is sent to the topic with the retain option, a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses it in a unit of work too
+    Scenario: The broker refuses a retained publication with a delay in a unit of work too
       Given the client's own checks are switched off
       And a topic
       And session "work" in transacted mode
@@ -141,7 +141,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | simplified |
 
     @evidence @needs-xa
-    Scenario: In a branch of a global unit of work it is refused too
+    Scenario: In a branch of a global unit of work a retained publication with a delay is refused too
       Given a topic
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -254,7 +254,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses it in a unit of work too, from a client that does not check
+    Scenario: The broker refuses a delayed message in a group in a unit of work too, from a client that does not check
       Given the client's own checks are switched off
       And an empty queue
       And session "work" in transacted mode

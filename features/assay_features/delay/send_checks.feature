@@ -161,7 +161,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "next" is accepted
 
     @evidence @needs-local-transaction
-    Scenario Outline: Nor does one in a unit of work that is then <ended>
+    Scenario Outline: A send that failed in a unit of work that is then <ended> takes no place on the staging queue
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -216,7 +216,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees the refused "slow"
 
     @evidence @needs-store-error @needs-topic @needs-durable-subscription
-    Scenario: Nor does a publication that failed because the store refused it
+    Scenario: A publication that failed because the store refused it leaves nothing behind
       Given a topic
       And a durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic
@@ -230,7 +230,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And "two" never sees the refused "slow"
 
     @evidence @needs-store-error @needs-local-transaction
-    Scenario: Nor does a unit of work whose commit the store refuses
+    Scenario: A unit of work whose commit the store refuses leaves nothing behind
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

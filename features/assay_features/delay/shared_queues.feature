@@ -19,7 +19,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
         | persistent     |
         | non-persistent |
 
-    Scenario: And to a receiver at A itself
+    Scenario: A delayed message that A took is delivered to a receiver at A itself
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue
@@ -136,7 +136,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" in time after queue manager "A" was started again
       And the receiver sees "slow" exactly once
 
-    Scenario: Back before the delay is over, it delivers no earlier than that
+    Scenario: A queue manager that is back before the delay is over delivers no earlier than that
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"

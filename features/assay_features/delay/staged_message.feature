@@ -21,7 +21,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
     @needs-topic
-    Scenario: A publication is staged likewise
+    Scenario: A publication is staged under a new id
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 h
@@ -44,7 +44,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | is killed and comes back |
 
     @needs-local-transaction
-    Scenario: A message of a unit of work is staged likewise
+    Scenario: A message of a unit of work is staged under a new id
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h and correlation id "order 7"
@@ -65,7 +65,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the 2 copies of "news" on the staging queue have different message ids
 
     @needs-xa
-    Scenario: A message of a global unit of work is staged likewise
+    Scenario: A message of a global unit of work is staged under a new id
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -227,7 +227,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver sees "m1" and "m2" exactly once
 
     @kit @needs-store-error
-    Scenario: Nor are messages cleared off the staging queue that the store does not let go
+    Scenario: A clear of the staging queue that the store refuses removes no messages
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
@@ -411,14 +411,14 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then "reader" sees "answer" exactly once
 
     @kit
-    Scenario: That it was staged does not count as a delivery
+    Scenario: The staging of a message does not count as a delivery
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
 
     @kit @own-instance
-    Scenario: Nor does a put that was tried again
+    Scenario: A put that was tried again does not count as a delivery
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
@@ -439,7 +439,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "high", "low" in that order
 
     @kit @needs-local-transaction
-    Scenario: Rolled back by who has received it, it comes again and is marked
+    Scenario: A message that its receiver has rolled back comes again and is marked
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue

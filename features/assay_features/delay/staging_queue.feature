@@ -202,7 +202,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-local-transaction
-    Scenario: Rolled back by who has received it, the message is on its queue and does not wait again
+    Scenario: A message that its receiver has rolled back is on its queue and does not wait again
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -364,7 +364,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 2 messages
 
     @needs-local-transaction
-    Scenario: Nor do a unit of work and a message that was sent before its commit
+    Scenario: A unit of work and a message that was sent before its commit do not stage more than MAXDEPTH
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode

@@ -29,7 +29,7 @@ Feature: What is put in a unit of work and not committed
       Then "own" sees "m1" and "m2" exactly once
       And "own" sees "m1" and "m2" in that order
 
-    Scenario: Nobody else gets it before the commit
+    Scenario: No other receiver gets it before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -169,7 +169,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
-    Scenario: Nobody else gets what a producer without a destination has put before the commit
+    Scenario: No other receiver gets what a producer without a destination has put before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -187,7 +187,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then the receiver sees "m1" exactly once
 
-    Scenario: Nobody else gets before the commit what a producer has put that is closed
+    Scenario: No other receiver gets before the commit what a closed producer has put
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -309,7 +309,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then "own" sees "slow" exactly once
 
-    Scenario: Nobody else sees it before the commit
+    Scenario: No other receiver sees it before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -317,7 +317,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "slow" for 3 s
 
     @needs-non-persistent
-    Scenario: Nobody else sees a non-persistent one before the commit
+    Scenario: No other receiver sees a non-persistent one before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

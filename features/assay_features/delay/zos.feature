@@ -6,7 +6,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
     Lines 31 and 43: on z/OS SYSTEM.DDELAY.LOCAL.QUEUE must be created.  With which reason a send fails that finds none
     is undocumented, so any refusal will do.
 
-    Scenario: Nobody has defined the staging queue, so there is none
+    Scenario: Without a definition there is no staging queue
       Then the staging queue does not exist
 
     @needs-non-persistent
@@ -61,7 +61,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And the receiver never sees the refused "after"
 
     @needs-restart
-    Scenario: Nor does a restart make one
+    Scenario: A restart does not make a staging queue
       Given the broker has been restarted
       Then the staging queue does not exist
 
@@ -101,7 +101,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And the command's answer names "MSGDLVSQ"
       And the staging queue does not exist
 
-    Scenario Outline: Nor can the staging queue be altered to <attribute>(<value>)
+    Scenario Outline: The staging queue cannot be altered to <attribute>(<value>)
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       When the staging queue is altered to <attribute>(<value>)
       Then the command is refused

@@ -282,7 +282,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "full" sees "m1" exactly once
 
     @evidence @own-instance @needs-admin @needs-shared-subscription
-    Scenario: So is one of which a shared durable subscription can take no copy
+    Scenario: A publication of which a shared durable subscription can take no copy is refused
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue
       And the queues of durable subscriptions are made with MAXDEPTH(1)

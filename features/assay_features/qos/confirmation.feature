@@ -341,7 +341,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "m1" to "m3" again, marked as redelivered
 
     @needs-cut @needs-reconnect
-    Scenario: Nor when the connection is cut
+    Scenario: What is not acknowledged when the connection is cut comes again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once

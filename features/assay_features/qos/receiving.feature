@@ -425,7 +425,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | an empty body    |
         | a body of 300 KB |
 
-    Scenario: Messages without properties too
+    Scenario: A message without properties that comes again is marked, too
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true and no properties
