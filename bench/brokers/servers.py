@@ -91,7 +91,7 @@ class Assay(Struct, frozen=True):
     Args:
         key: The broker's name on the command line.
         title: The broker's name in tables.
-        disk: See `Server`.
+        disk: When a durable message is on the disk, and which part flushes it.
         root: The checkout whose code it runs.
     """
 
@@ -103,11 +103,11 @@ class Assay(Struct, frozen=True):
     root: Path = ROOT
 
     def missing(self) -> str | None:
-        """See `Server`."""
+        """The requirement that this machine lacks; None if the broker can be started."""
         return None
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
-        """See `Server`."""
+        """Start the broker, as described in `Server.start`."""
         script = folder / "queues.mqsc"
         lines = [f"DEFINE QLOCAL('{queue(number)}') MAXDEPTH(999999999)" for number in range(QUEUES)]
         script.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -121,11 +121,11 @@ class Assay(Struct, frozen=True):
         return Launched(self.title, command, {"PYTHONPATH": source_path(self.root)}, folder)
 
     def place(self, port: int) -> Place:
-        """See `Server`."""
+        """Return the broker's address, with the login of clients."""
         return Place(port)
 
     def address(self, number: int) -> str:
-        """See `Server`."""
+        """Return the address of a queue."""
         return queue(number)
 
 
@@ -137,20 +137,20 @@ class Plain(Struct, frozen=True):
     disk: str = "nothing is written: a durable message is one in memory"
 
     def missing(self) -> str | None:
-        """See `Server`."""
+        """The requirement that this machine lacks; None if the broker can be started."""
         return None
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
-        """See `Server`."""
+        """Start the broker, as described in `Server.start`."""
         del options  # this broker has no limits
         return Launched(self.title, [sys.executable, str(HERE / "plain.py"), str(port)], {}, folder)
 
     def place(self, port: int) -> Place:
-        """See `Server`."""
+        """Return the broker's address, with the login of clients."""
         return Place(port)
 
     def address(self, number: int) -> str:
-        """See `Server`."""
+        """Return the address of a queue."""
         return queue(number)
 
 
@@ -175,13 +175,13 @@ class Artemis(Struct, frozen=True):
         return os.environ.get("ARTEMIS_HOME")
 
     def missing(self) -> str | None:
-        """See `Server`."""
+        """The requirement that this machine lacks; None if the broker can be started."""
         if self.image is None or image_there(self.image):
             return None
         return f"the image {self.image} is not here: images/build artemis, or a distribution's folder in ARTEMIS_HOME"
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
-        """See `Server`."""
+        """Start the broker, as described in `Server.start`."""
         limit = f"--global-max-size {options.memory}" if options.memory is not None else ""
         create = (
             f"create --silent --force --user {LOGIN} --password {LOGIN} --require-login --host 127.0.0.1 --no-web "
@@ -193,11 +193,11 @@ class Artemis(Struct, frozen=True):
         return Launched(self.title, ["/bin/sh", "-c", script], {"HOME": str(folder)}, folder, self.image)
 
     def place(self, port: int) -> Place:
-        """See `Server`."""
+        """Return the broker's address, with the login of clients."""
         return Place(port, LOGIN, LOGIN)
 
     def address(self, number: int) -> str:
-        """See `Server`."""
+        """Return the address of a queue."""
         return queue(number)
 
 
@@ -219,7 +219,7 @@ class Rabbit(Struct, frozen=True):
     image: str | None = None
 
     def missing(self) -> str | None:
-        """See `Server`."""
+        """The requirement that this machine lacks; None if the broker can be started."""
         if self.image is not None:
             return None if image_there(self.image) else f"the image {self.image} is not here"
         if shutil.which("rabbitmq-server", path=os.pathsep.join(RABBIT_FOLDERS)) is None:
@@ -227,7 +227,7 @@ class Rabbit(Struct, frozen=True):
         return None
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
-        """See `Server`."""
+        """Start the broker, as described in `Server.start`."""
         definitions = folder / "definitions.json"
         definitions.write_bytes(msgspec.json.encode(_definitions()))
         settings = [
@@ -262,11 +262,11 @@ class Rabbit(Struct, frozen=True):
         return Launched(self.title, ["/bin/sh", "-c", script], environment, folder, self.image)
 
     def place(self, port: int) -> Place:
-        """See `Server`."""
+        """Return the broker's address, with the login of clients."""
         return Place(port, LOGIN, LOGIN)
 
     def address(self, number: int) -> str:
-        """See `Server`."""
+        """Return the address of a queue."""
         return self.prefix + queue(number)
 
 

@@ -94,7 +94,7 @@ def prepared(bench: Bench, manager: Manager) -> None:
 
 
 def back_with(bench: Bench, *, kill: bool) -> Manager:
-    """Return the transaction manager on connection 9, after a restart of the queue manager."""
+    """Restart the queue manager, and return a transaction manager on connection 9."""
     bench.restart(kill=kill)
     bench.connect(9)
     return Manager(bench, 9)

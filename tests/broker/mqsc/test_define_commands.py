@@ -75,7 +75,7 @@ def _everything(dry_run: DryRun) -> list[Definition]:
     return sorted(found, key=lambda one: (one.namespace, one.name))
 
 
-@settings(deadline=None)  # a busy machine must not fail the test
+@settings(deadline=None)  # a busy machine causes no failure
 @given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
 def test_what_display_shows_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
     original = DryRun(factory("QM1", zos=host.zos), host)
@@ -137,7 +137,7 @@ def _quoted_where_needed(value: str) -> str:
     return "'{}'".format(value.replace("'", "''"))
 
 
-@settings(deadline=None)  # a busy machine must not fail the test
+@settings(deadline=None)  # a busy machine causes no failure
 @given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
 def test_what_runmqsc_prints_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
     original = DryRun(factory("QM1", zos=host.zos), host)

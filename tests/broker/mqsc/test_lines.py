@@ -85,7 +85,7 @@ def test_a_character_is_found_again_in_the_script() -> None:
     assert command.position(command.text.index("two")) == Position(5, 2)
 
 
-@settings(deadline=None)  # a busy machine must not fail the test
+@settings(deadline=None)  # a busy machine causes no failure
 @given(st.text("AB '();+-*\n\r\t", max_size=300))
 def test_every_line_is_in_exactly_one_item(script: str) -> None:
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Tests of adding users to a users' file."""
+"""Tests of writing into a users' file."""
 
 from __future__ import annotations
 

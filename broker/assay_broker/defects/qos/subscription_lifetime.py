@@ -1,5 +1,7 @@
 """Defects of a subscription's time to live, which begins when its last receiver leaves.
 
+A lasting subscription is one of an MQ Light client that outlives its receivers.
+
 Most of these defects open the subscription once more for a moment, on a connection of their own with the same client
 id, and so change its time to live.
 """

@@ -52,7 +52,7 @@ def test_the_most_specific_profile_comes_first() -> None:
     assert sorted(mixed, key=specificity) == in_order
 
 
-@settings(deadline=None)  # a busy machine is no bug
+@settings(deadline=None)  # a busy machine causes no failure
 @given(st.text("AB.?*", max_size=20), st.text("AB.", max_size=20))
 def test_every_profile_is_a_pattern(profile: str, name: str) -> None:
     assert covers(profile, name) in {True, False}

@@ -51,7 +51,7 @@ def instance(**options: str) -> ReferenceInstance:
 
 
 class Actor:
-    """A connection with a session and a producer."""
+    """A client's connection with a session and a producer."""
 
     def __init__(self, of: ReferenceInstance, face: str = "simplified", member: str | None = None) -> None:
         connection = value(of.clients()[face].connect(of.endpoint("amqp", member)))
