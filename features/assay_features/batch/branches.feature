@@ -249,7 +249,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "m1" to "m3" exactly once
       And "after" never sees "m4" to "m6"
 
-    Scenario: What a prepared branch has taken is nobody else's, and comes back with its rollback
+    Scenario: What a prepared branch has taken comes to no other consumer, and comes back with its rollback
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -270,7 +270,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: What a prepared branch has sent is nobody's before its commit
+    Scenario: What a prepared branch has sent comes to no consumer before its commit
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"

@@ -279,7 +279,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
       And the staging queue does not hold "news"
 
-    Scenario: What was refused reaches nobody
+    Scenario: What was refused reaches no subscriber
       Given a topic with PMSGDLV(ALLDUR)
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s

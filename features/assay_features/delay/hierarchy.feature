@@ -71,7 +71,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "near" sees "slow" exactly once
       And "far" sees "slow" exactly once
 
-    Scenario: With nobody subscribed at the send, nobody gets it
+    Scenario: Without a subscription at the send, no subscriber gets it
       Given a topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       And a non-durable subscriber "late" comes to the topic at queue manager "B"
@@ -205,7 +205,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
     is sent after it was made.  Received or not is recorded; it comes neither early nor twice, and whoever was there at
     the send gets it as ever.  At the publisher's own queue manager subscriptions are matched at the send (line 56).
 
-    Scenario: It comes at most once, and nobody else loses it
+    Scenario: It comes at most once, and no other subscriber loses it
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s

@@ -65,7 +65,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "news" exactly once
 
     @evidence
-    Scenario: What was refused reaches nobody who is there
+    Scenario: What was refused reaches no subscriber who is there
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s

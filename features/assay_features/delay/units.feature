@@ -230,7 +230,7 @@ Feature: What is put in a unit of work and not committed
       And "own" never sees "blue"
 
     @evidence @needs-kill
-    Scenario: When the broker is killed before the commit, nobody gets it
+    Scenario: When the broker is killed before the commit, no receiver gets it
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue
@@ -335,7 +335,7 @@ Feature: What is put in a unit of work and not committed
       Then "live" sees "now" exactly once
       And "live" never sees "slow"
 
-    Scenario: Nobody sees what either of two producers sent in a unit of work that is rolled back
+    Scenario: No receiver sees what either of two producers sent in a unit of work that is rolled back
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -347,7 +347,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "one" for 3 s
       And the receiver sees nothing of "two" for 3 s
 
-    Scenario: Nobody sees what a producer without a destination sent in a unit of work that is rolled back
+    Scenario: No receiver sees what a producer without a destination sent in a unit of work that is rolled back
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

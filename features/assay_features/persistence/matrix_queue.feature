@@ -31,7 +31,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @kit
-    Scenario Outline: What nobody had received is not marked as redelivered after the broker <event>
+    Scenario Outline: A message that no consumer had received is not marked as redelivered after the broker <event>
       Given an empty queue
       When message "m1" is sent to the queue
       And message "m2" is sent to the queue with a delivery delay of 2 s
@@ -268,7 +268,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "m1" to "m6" exactly once
 
     @needs-restart
-    Scenario: Messages that nobody takes are there after three restarts
+    Scenario: Messages that no consumer takes are there after three restarts
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue
       And the broker is restarted
@@ -691,7 +691,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the receiver sees "m3" at most once
 
     @needs-local-transaction
-    Scenario: What a unit of work sent and rolled back comes to nobody
+    Scenario: What a unit of work sent and rolled back comes to no consumer
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

@@ -1280,7 +1280,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | non-durable |
 
     @evidence @needs-local-transaction
-    Scenario: What a unit of work sent to nobody and committed is kept for nobody
+    Scenario: What a unit of work sent to a topic without a subscription and committed is kept for no subscriber
       Given a topic
       And session "work" in transacted mode
       When message "unheard" is sent in session "work" to the topic

@@ -81,7 +81,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "passer" sees "after" exactly once
       And "passer" never sees "missed"
 
-    Scenario: What a removed durable subscription held comes to nobody
+    Scenario: What a removed durable subscription held comes to no subscriber
       Given a topic
       And a durable subscriber "leaver" on the topic that does not receive yet
       When message "held" is sent to the topic
@@ -334,7 +334,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | consumer   | closed |
         | connection | closed |
 
-    Scenario Outline: What it held and nobody took is gone when its <part> is <ended>
+    Scenario Outline: What it held and no receiver took is gone when its <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       When message "untaken" is sent to the topic
@@ -446,7 +446,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription goes on while somebody shares it
+    Scenario: A shared non-durable subscription goes on while a sharer is left
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -455,7 +455,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "right" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription ends with the last who shared it
+    Scenario: A shared non-durable subscription ends with its last sharer
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -504,7 +504,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-shared-subscription @needs-selector
-    Scenario: A shared non-durable subscription that selects ends with the last who shared it
+    Scenario: A shared non-durable subscription that selects ends with its last sharer
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic for messages with "colour = 'red'"
       When message "blue" is sent to the topic with property colour = "blue"
@@ -567,7 +567,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario Outline: What it held and nobody took stays when its <part> is <ended>
+    Scenario Outline: What it held and no receiver took stays when its <part> is <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic
@@ -1445,7 +1445,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: What one consumer has taken is gone for those who come later
+    Scenario: What one consumer has taken is gone for later consumers
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue

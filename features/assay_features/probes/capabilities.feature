@@ -30,7 +30,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And the receiver sees "m1" exactly once
 
   @probe-time-to-live @needs-queue
-  Scenario: A message that nobody got in time does not come
+  Scenario: A message whose time to live is over does not come
     Given an empty queue
     When message "short" is sent to the queue with a time to live of 500 ms
     And message "long" is sent to the queue

@@ -222,7 +222,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | at-most-once  |
 
     @needs-shared-subscription
-    Scenario Outline: It is there for those who share a subscription after the broker <event>
+    Scenario Outline: It is there for the sharers of a subscription after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service <quality> and a durable subscription
       And subscriber "left" is inactive

@@ -152,7 +152,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | option                 |
         | a time to live of 60 s |
 
-    Scenario: A message that nobody has subscribed to is settled, too
+    Scenario: A message without a subscription is settled, too
       Given a topic
       When message "m1" is sent to the topic with quality of service at-most-once
       Then sending "m1" is accepted

@@ -95,7 +95,7 @@ Feature: What a sender knows of its message, by quality of service
       Then "alone" sees "m1" exactly once
 
     @judges-broker @needs-kill @needs-kill-at-answer @needs-reconnect @needs-shared-subscription
-    Scenario: Killed at the answer, the broker has the message for those who are there, too, and for those who share
+    Scenario: Killed at the answer, the broker has the message for connected subscribers, too, and for sharers
       Given a topic
       And subscriber "there" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a durable subscription

@@ -109,7 +109,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
 
     @needs-shared-subscription
-    Scenario Outline: Of those who share a subscription for <ttl> the last one to leave starts its time
+    Scenario Outline: The last sharer to leave a subscription for <ttl> starts its time
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
@@ -364,7 +364,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | 6 s | 3 s    | 2 s   |
 
     @needs-shared-subscription
-    Scenario Outline: Where it is shared somebody else may resume it within <ttl>
+    Scenario Outline: Where it is shared another client may resume it within <ttl>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "left" is lost
@@ -653,7 +653,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    |
         | is killed and comes back |
 
-    Scenario: Its end leaves the subscription of somebody else alone
+    Scenario: Its end leaves another client's subscription alone
       Given a topic
       And subscriber "short" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "long" on the topic with quality of service at-least-once and a subscription that lives for 1 h
