@@ -189,6 +189,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And subscriber "left" goes away
       Then "right" sees "news" exactly once
 
+    @evidence @needs-topic-wildcard
     Scenario: A subscriber who comes during the delay with a pattern gets nothing
       Given a non-durable subscriber "early" on topic "sport/football"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
