@@ -1,4 +1,4 @@
-"""The members that an object of another package must have to be a backend or an instance."""
+"""A check that an object of another package has all members of a backend or an instance."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _MISSING = object()
 
 
 def lacking(whole: object, port: type) -> str:
-    """Write what an object lacks to be of a port; empty if it lacks nothing.
+    """Return a sentence that names the members that an object lacks, or an empty text if it has all.
 
-    Properties are not called, because some of them start a broker.
+    The check calls no properties, because some of them start a broker.
 
     Args:
         whole: An object of any package.
-        port: `Backend` or `Instance`: a protocol, whose public members the object must have.
+        port: The protocol whose public members the object must have: `Backend` or `Instance`.
     """
     absent = [f"`{name}`" for name in sorted(vars(port)) if not name.startswith("_") and not _has(whole, name)]
     if not absent:
@@ -25,4 +25,4 @@ def lacking(whole: object, port: type) -> str:
 def _has(whole: object, name: str) -> bool:
     if inspect.getattr_static(whole, name, _MISSING) is not _MISSING:
         return True
-    return hasattr(type(whole), "__getattr__") and hasattr(whole, name)  # a wrapper, which passes members on
+    return hasattr(type(whole), "__getattr__") and hasattr(whole, name)  # a wrapper that passes members on

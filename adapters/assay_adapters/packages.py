@@ -1,4 +1,4 @@
-"""Checks for installed packages."""
+"""A check that packages are installed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def missing_packages(names: Iterable[str], *, extra: str) -> Unavailable | None:
     """Find packages that are not installed.
 
     Args:
-        names: Import names.
-        extra: The extras of this distribution that install them.
+        names: The packages' import names.
+        extra: The extras of `assay-mq` that install the packages, with commas.
 
     Returns:
-        The missing packages and how to install them; None if none is missing.
+        The missing packages, and the command that installs them; None if all are installed.
     """
     absent = [name for name in names if find_spec(name) is None]
     if not absent:

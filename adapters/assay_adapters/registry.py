@@ -1,6 +1,7 @@
-"""Backends by name: ``broker[+protocol]``; a bare name means ``+amqp``.
+"""The installed backends, by name.
 
-Every backend, ours too, has an entry point (`assay_adapters.ports.entry`), so another package can add a broker.
+A name has the form ``broker[+protocol]``; without a protocol it means ``+amqp``. Each backend, ours too, has an entry
+point (`assay_adapters.ports.entry`), so another package can add a broker.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from assay_adapters.suggestions import unknown
 
 
 class UnknownBackendError(LookupError):
-    """No backend has that name; the error names the closest known one."""
+    """No installed backend has the name; the error names the closest known name, or all names."""
 
     def __init__(self, name: str) -> None:
         known = backend_names()
@@ -24,11 +25,11 @@ class UnknownBackendError(LookupError):
 
 
 class UnusableBackendError(LookupError):
-    """A backend's entry point fails to load, its backend lacks a member, or two packages bring the same name."""
+    """A backend cannot be loaded, its object lacks a member, or two packages have backends of the same name."""
 
 
 class NotOursError(LookupError):
-    """A defect, a store or a variant was asked for, and the backend has none."""
+    """The options name a defect, a store or a variant, and the backend has no such choice."""
 
 
 def backend_names() -> tuple[str, ...]:
@@ -37,33 +38,33 @@ def backend_names() -> tuple[str, ...]:
 
 
 def names_with_defects() -> tuple[str, ...]:
-    """Return the names of the installed backends with named defects, in alphabetical order.
+    """Return the names of the installed backends that have defects, in alphabetical order.
 
-    A backend of another package that cannot be loaded is left out.
+    Backends of other packages that cannot be loaded are left out.
     """
     return tuple(name for name in backend_names() if (entry := _loadable(name)) is not None and entry.has_defects)
 
 
 def names_with_variants() -> tuple[str, ...]:
-    """Return the names of the installed backends that can be a tolerated variant, in alphabetical order.
+    """Return the names of the installed backends that have tolerated variants, in alphabetical order.
 
-    A backend of another package that cannot be loaded is left out.
+    Backends of other packages that cannot be loaded are left out.
     """
     return tuple(name for name in backend_names() if (entry := _loadable(name)) is not None and entry.has_variants)
 
 
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
-    """Open a backend by its name; starts nothing.
+    """Return the backend with a name, without starting a broker.
 
     Args:
-        name: ``broker`` or ``broker+protocol``.
+        name: The backend's name: ``broker`` or ``broker+protocol``.
         options: The run's options; None for the defaults.
 
     Raises:
-        UnknownBackendError: No backend has that name.
-        UnusableBackendError: Its package cannot be used.
-        NotOursError: The options name a store, a defect or a variant, and the backend has none.
-        LookupError: The backend has no such store, defect or variant.
+        UnknownBackendError: No installed backend has the name.
+        UnusableBackendError: The backend cannot be loaded or lacks a member, or two packages have the name.
+        NotOursError: The options name a store, a defect or a variant, and the backend has no such choice.
+        LookupError: The backend has no store, defect or variant of the name in the options.
     """
     asked = options or BackendOptions()
     entry = _load(name)
@@ -92,7 +93,7 @@ def _load(name: str) -> BackendEntry:
     (point,) = points
     try:
         entry = point.load()
-    except Exception as error:  # the other package's module may raise anything
+    except Exception as error:  # the module of another package may raise any exception
         raise UnusableBackendError(
             f"Backend {name!r} of {_package(point)} cannot be loaded ({error}); install what it needs, or remove it."
         ) from error

@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Iterable
 
 SHOWN = 12
-"""The highest number of names in a sentence."""
+"""The largest number of names that one sentence lists."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return one sentence that says that a name is unknown, with the closest known name, or all of them.
+    """Return a sentence which says that a name is unknown, with the closest known name, or else the known names.
 
     Args:
         what: The kind of name, such as ``backend``.

@@ -68,12 +68,12 @@ def test_a_backend_without_a_file_has_no_known_outcomes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("[[outcome]]\nscenario = \n", 2, "this is no TOML"),
-        ("[[outcome]]\nscenario = 'a", 2, "this is no TOML"),
+        ("[[outcome]]\nscenario = \n", 2, "this is no valid TOML"),
+        ("[[outcome]]\nscenario = 'a", 2, "this is no valid TOML"),
         (b"# caf\xe9\n", 1, "not UTF-8"),
         (b"# fine\n# caf\xe9\n", 2, "not UTF-8"),
-        ("\n[[outcomes]]\n", 2, r"'outcomes' is no table here; write \[\[outcome\]\]"),
-        ("\nowner = 'me'\n", 2, "'owner' is no table here"),
+        ("\n[[outcomes]]\n", 2, r"'outcomes' is not known here; write \[\[outcome\]\]"),
+        ("\nowner = 'me'\n", 2, "'owner' is not known here"),
         ("\noutcome = 3\n", 2, "must be an array of tables"),
         ("\n[outcome]\nscenario = 'a'\n", 2, "must be an array of tables"),
         ("outcome = [1]\n", 1, "Expected `object`"),

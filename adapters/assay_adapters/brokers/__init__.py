@@ -1,1 +1,1 @@
-"""Brokers under test, one package for each product with its `Backend` (`assay_adapters.ports.backend`)."""
+"""Brokers under test: one package for each product, with its `Backend` (`assay_adapters.ports.backend`)."""

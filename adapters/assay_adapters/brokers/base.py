@@ -1,4 +1,4 @@
-"""Base classes of backends and instances whose clients are our SDK's."""
+"""Base classes of backends and instances whose clients use our SDK."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ALL_FACES: Faces = (*JMS_FACES, "mqlight")
 
 
 class SightFaults(Protocol):
-    """Faults that can wait for the first sight of a message."""
+    """Faults that the kit can cause when a client first receives a certain message."""
 
     def seen(self, key: str) -> None:
-        """Note that a client received this message; every client of the instance calls it."""
+        """Note that a client of the instance received the message with this key."""
         ...
 
 
@@ -34,14 +34,14 @@ FaultsT = TypeVar("FaultsT", bound=SightFaults | None)
 
 
 class SdkInstance(Generic[RunnerT, FaultsT]):
-    """An instance whose clients are our SDK's.
+    """A running broker whose clients use our SDK.
 
     Args:
-        faces: The faces of its clients; the first is the default.
-        runner: Runs the jobs, and has the clock.
-        driver: The driver of its clients, with the run's filter.
+        faces: The faces of the SDK that the clients use; the first is the default.
+        runner: The runner that runs the clients' jobs and has the clock.
+        driver: The driver of the clients, with the run's filter.
         environment: The tested product.
-        faults: Its faults; None if it is shared.
+        faults: The faults that scenarios can cause; None for a shared instance.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
         return self.runner.clock
 
     def clients(self) -> Mapping[str, Client]:
-        """New clients, by face."""
+        """Return new clients, by face."""
         return self._clients(None)
 
     def _clients(self, id_prefix: str | None) -> Mapping[str, Client]:
@@ -78,17 +78,17 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
 
 
 class SdkBackend:
-    """A backend whose clients are our SDK's."""
+    """A backend whose clients use our SDK."""
 
     faces = ALL_FACES
     profiles: tuple[Profile, ...] = ()
-    """The profiles that it claims."""
+    """The profiles that the backend claims for the product."""
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Return the identity of the client.
+        """Return the identity of the client with a face; None for the default face.
 
         Raises:
-            LookupError: There is no such face.
+            LookupError: The backend's clients have no such face.
         """
         return identity_in(face, self.faces)
 
@@ -97,9 +97,9 @@ class AmqpBackend(SdkBackend):
     """A backend that starts brokers on this machine, and whose clients connect over AMQP.
 
     Args:
-        shared: The endpoint of a shared instance that another process has started; None to start one.
-        wire: A filter between the SDK's engine and its driver; None for none.
-        runner: The I/O loop; None for the one that this process's connections share.
+        shared: The endpoint of a shared instance that another process has started; None to start a new one.
+        wire: A filter between the SDK's engine and its driver; None for no filter.
+        runner: The I/O loop; None for the loop that this process's connections share.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Implementations of the `Client` port: our SDK in each face, later vendors' clients."""
+"""Implementations of the `Client` port: our SDK in each of its faces."""

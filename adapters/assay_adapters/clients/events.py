@@ -1,4 +1,4 @@
-"""Translation of the SDK's events to the port's: actors' names, and JMS names for headers."""
+"""Translation of the SDK's events into events of the `Client` port, with actors' names and JMS names of headers."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def _unit_name(unit: int | bytes | None) -> str | None:
 
 
 class EventMaker:
-    """Events in the port's form for one connection of the SDK, with the names of its consumers in the scenario.
+    """A maker of the port's events for one connection of the SDK, which knows the consumers' names in the scenario.
 
     Args:
-        tell: Takes the port's events.
-        connection: The connection's name, because each connection numbers its consumers anew.
+        tell: Called with each event of the port.
+        connection: The connection's name. It tells links apart, because each connection numbers its consumers from 1.
     """
 
     def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
@@ -95,7 +95,7 @@ class EventMaker:
         self._actors: dict[int, str] = {}
 
     def name(self, consumer: int, actor: str) -> None:
-        """Note a consumer's name in the scenario."""
+        """Note the name that a consumer has in the scenario."""
         self._actors[consumer] = actor
 
     def _link(self, consumer: int) -> str:
@@ -129,18 +129,23 @@ class EventMaker:
 
 
 class Teller(EventMaker):
-    """The observer of one connection of the SDK, which passes its events on in the port's form."""
+    """An observer of one connection of the SDK that passes the SDK's events on in the port's form.
+
+    Args:
+        tell: Called with each event of the port.
+        connection: The connection's name.
+    """
 
     def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
         super().__init__(tell, connection)
         self._seen: dict[tuple[int, int], Seen] = {}
-        """Messages handed to the application and not settled, by consumer and delivery."""
+        """The messages that the application received and has not settled, by consumer and delivery."""
         self._unmatched: dict[int, deque[Seen]] = {}
         """Sightings by consumer whose message the SDK has not returned yet, which takes a moment."""
         self._messages: dict[int, KitMessage | None] = {}
         """The SDK's unsettled messages by handle."""
         self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
-        """Keys of `_seen` that belong to a unit of work, by its number or xid."""
+        """By a unit of work's number or xid, the keys in `_seen` of the messages that the unit settles."""
         self._handles = 0
 
     def match(self, consumer: int, message: KitMessage) -> Seen:
@@ -155,7 +160,7 @@ class Teller(EventMaker):
         return self._messages.get(handle)
 
     def __call__(self, event: SdkEvent) -> None:
-        """Pass on one event."""
+        """Pass one event of the SDK on."""
         match event:
             case SdkSeen(handed=handed):
                 self._tell_seen(handed)
@@ -171,7 +176,7 @@ class Teller(EventMaker):
                 for key in self._enlisted.pop(unit, ()):
                     self._forget(key)
             case UnitTurned() | FrameSeen() | Reconnected():
-                pass  # callers record units; frames are not traced; these faces do not reconnect
+                pass  # the steps record units of work; the JMS faces do not trace frames and do not reconnect
 
     def _tell_seen(self, handed: Handed) -> None:
         self._handles += 1
@@ -185,7 +190,7 @@ class Teller(EventMaker):
         key = handed.consumer, handed.delivery
         seen = self._seen.get(key)
         if seen is None:
-            return  # given back or expired before the application got it
+            return  # the SDK released the message or it expired, before the application received it
         self._tell_message("settle", handed, seen, outcome=event.outcome.value, unit=_unit_name(event.unit))
         if event.unit is None:
             self._forget(key)

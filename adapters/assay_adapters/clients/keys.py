@@ -1,4 +1,4 @@
-"""The kit's ids (keys) in messages: a property, or the beginning of the body of a message without properties."""
+"""The kit's ids (keys) in messages: in a property, or for a message without properties at the beginning of its body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KID = "assay_kid"
 
 
 def marked(draft: Draft) -> dict[str, Property]:
-    """Return the properties of a message to send: the kit's id and the draft's own, or none at all."""
+    """Return the properties of a message to send: the kit's id and the draft's properties; none for a bare draft."""
     return {} if draft.bare else {KID: draft.key, **draft.properties}
 
 
@@ -24,14 +24,14 @@ def key_in(body: Body) -> str:
 
 
 def key_among(properties: Mapping[str, Property], body: Body) -> str:
-    """Return the kit's id of a message; empty if it has none.
+    """Return the kit's id of a message; an empty text if the kit did not send the message.
 
-    A report has properties, and its body may begin with the id of the message that it is about, so the body counts
-    only without properties.
+    The body of a message with properties is not searched: the body of a report message may begin with the id of the
+    message that the report is about.
     """
     return str(properties.get(KID, "")) if properties else key_in(body)
 
 
 def key_of(message: Message) -> str | None:
-    """Return the kit's id of a message; None if it has none."""
+    """Return the kit's id of a message; None if the kit did not send the message."""
     return key_among(message.properties, message.body) or None

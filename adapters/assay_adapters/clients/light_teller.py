@@ -1,4 +1,4 @@
-"""The observer of an MQ Light client, which passes the SDK's events on in the port's form, and what its frames say."""
+"""The observer of an MQ Light client: it passes events and frames of the SDK on as events of the `Client` port."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from assay_sdk.observer import Seen as SdkSeen
 
 
 class LightTeller(EventMaker):
-    """The observer of one client, which passes the SDK's events on in the port's form.
+    """An observer of one MQ Light client that passes the SDK's events on in the port's form.
 
-    A delivery's handle is its number in the client.
+    The handle of a message is the number of its delivery in the client.
     """
 
     def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
         super().__init__(tell, connection)
         self._attempt = 1
         self._subscribers: dict[str, str] = {}
-        """Names of consumers in the scenario, by the names of their links."""
+        """The consumers' names in the scenario, by the name of their subscription's link."""
 
     def name_link(self, subscription: Subscription, actor: str) -> None:
-        """Note the name in the scenario of a subscription's consumer, by which frames of its link are told."""
+        """Note the name that a subscription's consumer has in the scenario, for events about frames of its link."""
         share = subscription.share
         stem = PRIVATE if share is None else f"{SHARE}:{share}"
         self._subscribers[f"{stem}:{subscription.pattern}"] = actor
 
     def forget(self, subscription: int) -> None:
-        """Note that a subscription was ended in order."""
+        """Forget a subscription that the client has ended, so that no later event names it."""
         self._actors.pop(subscription, None)
 
     def __call__(self, event: SdkEvent) -> None:
-        """Pass on one event."""
+        """Pass one event of the SDK on."""
         match event:
             case SdkSeen(handed=handed):
                 self._tell_message("seen", handed, seen_of(handed, handed.delivery))
@@ -59,9 +59,9 @@ class LightTeller(EventMaker):
                 pass  # MQ Light has no units of work
 
     def _tell_frame(self, frame: Frame) -> None:
-        """Tell what a frame carries, and what it says of messages that came before."""
-        told = (*((frame.transfer,) if frame.transfer else ()), *frame.dispositions)
-        for one in told:
+        """Pass on the message that a frame transfers, and its dispositions of earlier messages."""
+        carried = (*((frame.transfer,) if frame.transfer else ()), *frame.dispositions)
+        for one in carried:
             key = key_of(one.message)
             if key is None:
                 continue
@@ -78,7 +78,10 @@ class LightTeller(EventMaker):
             self._tell(event)
 
     def _subscriber(self, link: str) -> str:
-        """The consumer of a link, whose name may go on after the subscription's; else the connection."""
+        """Return the name of a link's consumer in the scenario; for other links, the connection's name.
+
+        The link's name is its subscription's, or begins with it and a ``|``.
+        """
         found = (actor for name, actor in self._subscribers.items() if link == name or link.startswith(f"{name}|"))
         return next(found, self._connection)
 

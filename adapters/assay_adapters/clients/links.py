@@ -24,13 +24,13 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 
 
 def attempt(action: Callable[[], T]) -> Outcome[T]:
-    """Call the SDK and return its result, or its exception as a value.
+    """Call the SDK, and return its result, or its exception as a `Refused` or `Raised`.
 
-    An exception that is no `JmsError` is a value, too, if code of the SDK raised it: the application did not get what
-    it asked for. An exception of the adapter, of a job on the runner or of a defect is raised.
+    A `JmsError` becomes `Refused`. Any other exception becomes `Raised` if code of the SDK raised it. Exceptions of the
+    adapter, of a job on the runner or of a defect are raised on, because they are no answers of the SDK.
 
     Raises:
-        DestinationError: A name cannot be one; the caller knows how its face refuses it.
+        DestinationError: A name is no valid name of a destination; the caller makes the refusal of its face.
     """
     try:
         return Ok(action())
@@ -58,7 +58,7 @@ def acknowledge_message(message: KitMessage) -> None:
 
 
 class SdkProducer:
-    """A producer of either face."""
+    """A producer of the classic or simplified face."""
 
     def __init__(
         self, port: classic.MessageProducer[str | bytes] | simplified.Producer[str | bytes], teller: Teller
@@ -68,7 +68,7 @@ class SdkProducer:
         self._before: KitMessage | None = None
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set delay, time to live (milliseconds or a `timedelta`), mode (JMS's number) or priority."""
+        """Set the delay or time to live (milliseconds or a `timedelta`), the mode (JMS's number) or the priority."""
         return attempt(lambda: self._set(setting, value))
 
     def send(
@@ -80,7 +80,17 @@ class SdkProducer:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send; the arguments apply to this send only (PD-03)."""
+        """Send a message.
+
+        The arguments apply to this send only (PD-03).
+
+        Args:
+            message: The message.
+            mode: The delivery mode; None for the producer's.
+            priority: The priority; None for the producer's.
+            ttl_ms: The time to live in milliseconds; None for the producer's.
+            to: The destination; None for the producer's.
+        """
         return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))
 
     def close(self) -> Outcome[None]:
@@ -150,7 +160,7 @@ def _set_by_method(port: simplified.Producer[str | bytes], setting: Setting, val
         case Setting.TTL, _:
             port.set_time_to_live(value)
         case Setting.MODE, int() as mode:
-            port.set_delivery_mode(cast("DeliveryMode", mode))  # also a number that is no mode
+            port.set_delivery_mode(cast("DeliveryMode", mode))  # scenarios also set numbers that are no mode
         case Setting.PRIORITY, int() as priority:
             port.set_priority(priority)
         case _:
@@ -158,11 +168,11 @@ def _set_by_method(port: simplified.Producer[str | bytes], setting: Setting, val
 
 
 def _no_span(setting: Setting, value: int | timedelta) -> TypeError:
-    return TypeError(f"The {setting.value} is a number, not the span {value!r}.")
+    return TypeError(f"The {setting.value} must be a number, not {value!r}.")
 
 
 class SdkConsumer:
-    """A consumer of either face."""
+    """A consumer of the classic or simplified face."""
 
     def __init__(
         self,
@@ -177,11 +187,18 @@ class SdkConsumer:
         self._runner = runner
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None if none comes in time. With 0 it does not wait."""
+        """Receive one message.
+
+        Args:
+            timeout_ms: The longest wait in milliseconds; 0 not to wait.
+
+        Returns:
+            The message; None if no message came in time.
+        """
         return attempt(lambda: self._receive(timeout_ms))
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener that follows a script; None removes it."""
+        """Set a message listener that follows a script; with None remove the listener."""
         if script is None:
             return attempt(lambda: self._port.set_message_listener(None))
 
@@ -192,7 +209,13 @@ class SdkConsumer:
         return attempt(set_it)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener (BATCH:26-34); None removes it."""
+        """Set a batch listener that follows a script, or with None remove the listener (BATCH:26-34).
+
+        Args:
+            script: The script.
+            size: The batch size, in messages.
+            timeout_ms: The batch timeout in milliseconds.
+        """
 
         def set_it() -> None:
             self._port.set_batch_listener(listener, batch_size=size, batch_timeout=timeout_ms)

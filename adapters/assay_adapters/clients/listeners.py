@@ -1,4 +1,4 @@
-"""A listener that follows a script, which is data, so that it has the same meaning for every client."""
+"""A message listener that follows a script: scripts are data, so each has one meaning for all clients."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ _NS_PER_MS = 1_000_000
 
 
 class ScriptedFailureError(RuntimeError):
-    """The exception of a scripted callback."""
+    """The exception that a callback raises because its script says so."""
 
 
 class ScriptedListener(Generic[T]):
-    """Carries out a script in each callback.
+    """A listener that carries out a script in each callback.
 
-    It waits, raises, acknowledges, commits, rolls back, sets the listener again and closes the consumer, in this order.
+    As far as the script says so, the listener waits, raises an exception, acknowledges, commits, rolls back, sets
+    itself on its consumer again, and closes the consumer, in this order.
 
     Args:
         script: The script.
-        runner: Waits.
-        acknowledge: Acknowledges; called on one message.
+        runner: The runner that waits.
+        acknowledge: Acknowledges the message that it is given.
         commit: Commits the session.
         rollback: Rolls the session back.
         again: Sets the listener on its consumer again.
-        close: Closes its consumer.
+        close: Closes the consumer.
     """
 
     def __init__(
@@ -54,10 +55,13 @@ class ScriptedListener(Generic[T]):
         self._came: list[T] = []
 
     def __call__(self, messages: Sequence[T]) -> None:
-        """Carry out one callback.
+        """Carry out the script for one callback.
+
+        Args:
+            messages: The messages of the callback: one, or a batch.
 
         Raises:
-            ScriptedFailureError: The script says so.
+            ScriptedFailureError: The script says that this callback fails.
         """
         script = self._script
         self._callbacks += 1
@@ -83,5 +87,5 @@ class ScriptedListener(Generic[T]):
             self._close()
 
     def _reached(self, after: int | None, before: int) -> bool:
-        """Return whether this callback completes this number of messages."""
+        """Return whether this callback brings the number of received messages from `before` to `after` or more."""
         return after is not None and before < after <= len(self._came)

@@ -1,7 +1,7 @@
-"""Our SDK in its MQ Light face behind the `Client` port: one client is connection and session in one.
+"""Our SDK in its MQ Light face behind the `Client` port: an MQ Light client is the port's connection and session.
 
-Features that MQ Light lacks (selectors, browsing, delivery modes, delivery delay, units of work) are refused as
-unsupported, and absent from `CAPABILITIES`.
+MQ Light has no selectors, browsing, delivery modes, delivery delay or units of work. `CAPABILITIES` does not contain
+them, and the classes here refuse them as unsupported.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.time import Runner
 
 _BACKOFF = Backoff(give_up_ms=180_000)
-"""Three times a slow restart. A broker that never accepts a client again is a finding and must not stop the run."""
-_SOURCE = Source("The MQ Light face of our SDK has it.", "sdk/assay_sdk/faces/mqlight/client.py")
+"""The client gives up to reconnect after three times the duration of a slow restart, so that the run goes on."""
+_SOURCE = Source("The MQ Light face of our SDK has this capability.", "sdk/assay_sdk/faces/mqlight/client.py")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     (
@@ -58,12 +58,12 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""The capabilities of the face; a connection's capabilities depend on driver and broker, too."""
+"""The capabilities of the face; driver and broker decide which of them a connection has."""
 
 _NUMBERS: Mapping[Qos, int] = {Qos.AT_MOST_ONCE: 0, Qos.AT_LEAST_ONCE: 1}
 
 _CONFIRMS: Mapping[AckMode, bool] = {AckMode.AUTO: True, AckMode.CLIENT: False}
-"""The session modes that MQ Light supports, with its ``auto_confirm``."""
+"""The session modes that MQ Light supports, each with the value of ``auto_confirm``."""
 
 
 def _unsupported(what: str) -> Refused:
@@ -75,7 +75,7 @@ def _is_topic(address: Address) -> bool:
 
 
 class LightProducer:
-    """A producer with one quality of service, for one topic or for those that the sends name."""
+    """A producer with one quality of service, for one topic or for the topic that each send names."""
 
     def __init__(self, port: LightClient, to: Address | None, qos: Qos) -> None:
         self._port = port
@@ -84,7 +84,7 @@ class LightProducer:
         self._ttl_ms: int | timedelta = 0
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set the time to live (milliseconds or a `timedelta`), the only setting."""
+        """Set the time to live (milliseconds or a `timedelta`), and refuse every other setting."""
         if setting is not Setting.TTL:
             return _unsupported(setting.value)
         self._ttl_ms = value
@@ -99,7 +99,15 @@ class LightProducer:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send; mode and priority cannot be chosen (QS-35)."""
+        """Send a message to a topic, or refuse settings that MQ Light lacks, such as mode and priority (QS-35).
+
+        Args:
+            message: The message.
+            mode: Refused unless None.
+            priority: Refused unless None.
+            ttl_ms: The time to live in milliseconds; None for the producer's.
+            to: The topic; None for the producer's.
+        """
         where = to or self._to
         if where is None or not _is_topic(where):
             return Refused(JmsErrorKind.INVALID_DESTINATION, f"MQ Light sends to topics, not to {where}", checked=True)
@@ -118,7 +126,7 @@ class LightProducer:
         return attempt(lambda: self._send(message, where.name, ttl or None))
 
     def close(self) -> Outcome[None]:
-        """Do nothing: the client manages its own links."""
+        """Do nothing: an MQ Light client has no producers that could be closed."""
         return Ok(None)
 
     def _send(self, draft: Draft, topic: str, ttl: int | timedelta | None) -> Sent:
@@ -128,7 +136,7 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A subscription; messages flow only after a receive or with a listener."""
+    """A subscription, which takes messages only for a receive call or a listener."""
 
     def __init__(self, port: Subscription, session: LightSession, teller: LightTeller, runner: Runner) -> None:
         self._port = port
@@ -137,11 +145,18 @@ class LightConsumer:
         self._runner = runner
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None if none comes in time. With 0 it does not wait."""
+        """Receive one message.
+
+        Args:
+            timeout_ms: The longest wait in milliseconds; 0 not to wait.
+
+        Returns:
+            The message; None if no message came in time.
+        """
         return attempt(lambda: self._receive(timeout_ms))
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a listener that follows a script; None removes it."""
+        """Set a listener that follows a script; with None remove the listener."""
         return attempt(lambda: self._listen(script))
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
@@ -150,7 +165,7 @@ class LightConsumer:
         return _unsupported("batch listeners")
 
     def close(self) -> Outcome[None]:
-        """Detach; a subscription with a time to live continues until that is over."""
+        """Detach from the subscription, which continues at the broker for its time to live."""
         return attempt(self._close)
 
     def _receive(self, timeout_ms: int) -> Seen | None:
@@ -185,11 +200,11 @@ class LightConsumer:
 
 
 def _no_unit() -> None:
-    raise RuntimeError("a listener's script ends a unit of work, and MQ Light has none")
+    raise RuntimeError("a listener's script ends a unit of work, but MQ Light has no units of work")
 
 
 class LightSession:
-    """A session for the port; all sessions of a client are one."""
+    """A session in the port's sense: one client with a default for confirmation."""
 
     def __init__(self, port: LightClient, teller: LightTeller, runner: Runner, *, auto_confirm: bool) -> None:
         self._port = port
@@ -200,7 +215,12 @@ class LightSession:
         self._subscriptions: dict[str, Subscription] = {}
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[LightProducer]:
-        """Make a producer; its quality of service is at most once by default."""
+        """Make a producer, or refuse a queue.
+
+        Args:
+            to: The topic; None if each send names its topic.
+            qos: The quality of service; None for at most once.
+        """
         if to is not None and not _is_topic(to):
             return Refused(JmsErrorKind.INVALID_DESTINATION, f"MQ Light sends to topics, not to {to}", checked=True)
         return Ok(LightProducer(self._port, to, qos or Qos.AT_MOST_ONCE))
@@ -208,16 +228,23 @@ class LightSession:
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
     ) -> Outcome[LightConsumer]:
-        """Subscribe; `actor` is the consumer's name in events."""
+        """Subscribe to a topic or pattern, or refuse what MQ Light lacks.
+
+        Args:
+            of: The subscription.
+            actor: The consumer's name in events.
+            qos: The quality of service; None for at most once.
+            auto_confirm: Whether the client confirms messages by itself; None for the session's default.
+        """
         if not _is_topic(of.address):
             text = (
-                f"MQ Light subscribes to topics, not to {of.address}; with the tag @needs-queue a scenario runs in a"
-                " face that has queues"
+                f"MQ Light subscribes to topics, not to {of.address}; the tag @needs-queue lets a scenario run in"
+                " another face"
             )
             return Refused(JmsErrorKind.INVALID_DESTINATION, text, checked=True)
         missing = {
             "selectors": bool(of.selector),
-            "subscriptions without what was sent locally": of.no_local,
+            "subscriptions without local messages": of.no_local,
         }
         for what, asked in missing.items():
             if asked:
@@ -241,7 +268,7 @@ class LightSession:
         return attempt(subscribe)
 
     def handed(self, delivery: Delivery) -> Seen:
-        """Note a message that was handed to the application and can be acknowledged."""
+        """Note a delivery that the application can acknowledge from now on, and return its message."""
         self._deliveries[delivery.number] = delivery
         return seen_of(delivery.handed(), delivery.number)
 
@@ -251,7 +278,7 @@ class LightSession:
         return _unsupported("browsing")
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Confirm only this message (QS-14)."""
+        """Confirm this message alone, not earlier ones (QS-14)."""
         return attempt(self._deliveries[seen.handle].confirm)
 
     def commit(self) -> Outcome[None]:
@@ -271,10 +298,15 @@ class LightSession:
         return _unsupported("temporary queues")
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
-        """End a subscription at once, whatever its time to live."""
+        """End a subscription at once, whatever its time to live.
+
+        Args:
+            name: The name of a subscription of this session.
+            shared: Whether the subscription is shared.
+        """
         subscription = self._subscriptions.get(name)
         if subscription is None or (subscription.share is not None) != shared:
-            text = f"this client has made no subscription {name!r}: subscribe before"
+            text = f"this client has no subscription {name!r}: subscribe first"
             return Refused(JmsErrorKind.INVALID_DESTINATION, text, checked=True, objects=(name,))
         return attempt(lambda: self._end(subscription))
 
@@ -283,20 +315,20 @@ class LightSession:
         return _unsupported("global units of work")
 
     def close(self) -> Outcome[None]:
-        """Do nothing: only the client can be closed."""
+        """Do nothing: an application can close only the whole client."""
         return Ok(None)
 
     def _end(self, subscription: Subscription) -> None:
         if not subscription.ended:
             subscription.unsubscribe(ttl=0)
             return
-        # A closed subscription continues: only a new subscribe gives an object that can end it.
+        # A closed subscription continues at the broker. To end it, the client must subscribe again and unsubscribe.
         self._port.subscribe(subscription.pattern, share=subscription.share, ttl=subscription.ttl, credit=0)
         self._port.unsubscribe(subscription.pattern, subscription.share, ttl=0)
 
 
 class LightConnection:
-    """A client."""
+    """An MQ Light client, as the port's connection."""
 
     def __init__(self, port: LightClient, teller: LightTeller, runner: Runner) -> None:
         self._port = port
@@ -304,31 +336,38 @@ class LightConnection:
         self._runner = runner
 
     def session(self, ack: AckMode) -> Outcome[LightSession]:
-        """Make a session; its mode is the default for confirmation by its subscriptions."""
+        """Make a session, whose mode is the default for confirmation by its subscriptions."""
         auto_confirm = _CONFIRMS.get(ack)
         if auto_confirm is None:
             return _unsupported(f"sessions in {ack.value} mode")
         return Ok(LightSession(self._port, self._teller, self._runner, auto_confirm=auto_confirm))
 
     def start(self) -> Outcome[None]:
-        """Refuse: the clients of MQ Light are always started."""
+        """Refuse: an MQ Light client is always started."""
         return _unsupported("start of a connection")
 
     def stop(self) -> Outcome[None]:
-        """Refuse: the clients of MQ Light cannot be stopped for a while."""
+        """Refuse: an application cannot pause an MQ Light client."""
         return _unsupported("stop of a connection")
 
     def close(self) -> Outcome[None]:
-        """Close in order."""
+        """Stop the client in order, and close its connection."""
         return attempt(self._port.close)
 
     def abort(self) -> None:
-        """End as if the process had ended: the connection is cut, and the client does not reconnect."""
+        """Cut the connection as if the application's process had ended, so that the client does not reconnect."""
         self._port.abandon()
 
 
 class MqlightClient(FaceClient):
-    """Our SDK in its MQ Light face; `id_prefix` is the seed of random choices, too."""
+    """Our SDK in its MQ Light face.
+
+    Args:
+        driver: The driver; None for the driver that serves the endpoint's URL.
+        runner: The runner of all jobs; None for the SDK's own.
+        id_prefix: The prefix of message ids and the seed of random choices, for repeatable runs; None for globally
+            unique ids and real chance.
+    """
 
     capabilities = CAPABILITIES
 
@@ -345,9 +384,13 @@ class MqlightClient(FaceClient):
         login: Login | None = None,
         checks: bool = True,
     ) -> Outcome[LightConnection]:
-        """Connect; `checks` has no effect, because this face has no checks of rules.
+        """Connect a client.
 
-        Hyphens in a client id become underscores, because MQ Light does not allow hyphens.
+        Args:
+            to: The broker's endpoint.
+            client_id: The client id, whose hyphens become underscores because MQ Light does not allow them.
+            login: The user and password; None for the endpoint's.
+            checks: No effect, because the MQ Light face has no checks that could be switched off.
         """
         del checks
         name, prefix = self._next_connection()

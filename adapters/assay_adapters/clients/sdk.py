@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 SdkFace = Literal["classic", "simplified"]
 
-_SOURCE = Source("Our SDK has it.", "sdk/assay_sdk/faces")
+_SOURCE = Source("Our SDK has this capability.", "sdk/assay_sdk/faces")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     (
@@ -66,16 +66,16 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""The capabilities of both faces; a connection's capabilities depend on driver and broker, too."""
+"""The capabilities of both faces; driver and broker decide which of them a connection has."""
 
 NAMED_BY_CONTAINER = Source(
-    "Over AMQP 1.0 no connection is without a client id: each has that of its container.", "OASIS AMQP 1.0, 2.7.1"
+    "Over AMQP 1.0 each connection has a client id: the id of its container.", "OASIS AMQP 1.0, 2.7.1"
 )
-"""Why a connection has a client id although none was given."""
+"""The reason why no AMQP connection lacks a client id."""
 
 
 class SdkSession:
-    """A session, or a context of the simplified face."""
+    """A session of the classic face, or a context of the simplified face."""
 
     def __init__(
         self, port: classic.Session | simplified.Context, teller: Teller, runner: Runner, *, checked: bool
@@ -86,19 +86,26 @@ class SdkSession:
         self._checked = checked
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[SdkProducer]:
-        """Make a producer; without a destination each send names its own."""
+        """Make a producer; with None for `to`, each send names its destination."""
         if qos is not None:
-            return self._unsupported("quality of service: it belongs to the MQ Light face")
+            return self._unsupported("quality of service: only the MQ Light face has it")
         return self._named(lambda: SdkProducer(self._make_producer(to), self._teller))
 
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
     ) -> Outcome[SdkConsumer]:
-        """Make a consumer; `actor` is its name in events."""
+        """Make a consumer, or refuse settings of MQ Light.
+
+        Args:
+            of: The destination or subscription.
+            actor: The consumer's name in events.
+            qos: Refused unless None.
+            auto_confirm: Refused unless None.
+        """
         if qos is not None or auto_confirm is not None:
-            return self._unsupported("quality of service and automatic confirmation: they belong to the MQ Light face")
+            return self._unsupported("quality of service and automatic confirmation: only the MQ Light face has them")
         if of.ttl_ms is not None:
-            return self._unsupported("time to live of a subscription: it belongs to the MQ Light face")
+            return self._unsupported("time to live of a subscription: only the MQ Light face has it")
 
         def make() -> SdkConsumer:
             port = self._make_consumer(of)
@@ -108,11 +115,11 @@ class SdkSession:
         return self._named(make)
 
     def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
-        """Browse a queue."""
+        """Return the messages on a queue, without removing them."""
         return self._named(lambda: self._browse(queue, selector))
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge, by the session's mode."""
+        """Acknowledge a message, and with it others as the session's mode says."""
         return attempt(lambda: self._acknowledge(seen))
 
     def commit(self) -> Outcome[None]:
@@ -124,7 +131,7 @@ class SdkSession:
         return attempt(self._port.rollback)
 
     def recover(self) -> Outcome[None]:
-        """Restart delivery with the first message that is not acknowledged."""
+        """Recover the session: deliver its unacknowledged messages again."""
         return attempt(self._port.recover)
 
     def temporary_queue(self) -> Outcome[Address]:
@@ -132,11 +139,11 @@ class SdkSession:
         return attempt(lambda: self._port.create_temporary_queue().address)
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
-        """Remove a durable subscription."""
+        """Remove the durable subscription with this name."""
         return attempt(lambda: self._port.unsubscribe(name, shared=shared))
 
     def xa(self) -> Outcome[XaResource]:
-        """Return the session's XA resource."""
+        """Return the session's XA resource, or refuse for a session that is not in XA mode."""
         if isinstance(self._port, classic.XaSession | simplified.XaContext):
             return Ok(SdkXaResource(self._port.xa_resource))
         why = "the session is not in XA mode, so it has no XA resource"
@@ -155,10 +162,10 @@ class SdkSession:
         if message is not None:
             message.acknowledge()
         else:
-            self._port.acknowledge()  # the message is settled already; the SDK decides whether that is an error
+            self._port.acknowledge()  # the message is settled already: the SDK decides whether this is an error
 
     def _named(self, action: Callable[[], T]) -> Outcome[T]:
-        """Call the SDK with a name that may not be valid."""
+        """Call the SDK with a destination's name, and refuse a name that is not valid."""
         try:
             return attempt(action)
         except DestinationError as error:
@@ -186,7 +193,7 @@ class SdkSession:
 
 
 class SdkConnection:
-    """A connection of the classic face, or the first context of the simplified one."""
+    """A connection of the classic face, or the first context of a connection of the simplified face."""
 
     def __init__(self, port: classic.Connection | simplified.Context, teller: Teller, runner: Runner) -> None:
         self._port = port
@@ -195,26 +202,26 @@ class SdkConnection:
         self._contexts: list[simplified.Context] = []
 
     def session(self, ack: AckMode) -> Outcome[SdkSession]:
-        """Make a session."""
+        """Make a session, or another context, with an acknowledgement mode."""
         checked = isinstance(self._port, classic.Connection)
         return attempt(
             lambda: SdkSession(self._open(SdkAckMode(ack.value)), self._teller, self._runner, checked=checked)
         )
 
     def start(self) -> Outcome[None]:
-        """Deliver messages again."""
+        """Start the connection, so that it delivers messages."""
         return attempt(self._port.start)
 
     def stop(self) -> Outcome[None]:
-        """Deliver no message until the next start."""
+        """Stop the connection, so that it delivers no messages until the next start."""
         return attempt(self._port.stop)
 
     def close(self) -> Outcome[None]:
-        """Close in order."""
+        """Close the connection in order."""
         return attempt(self._close)
 
     def abort(self) -> None:
-        """Lose the connection, as if the network had failed."""
+        """Cut the connection, as if the network had failed."""
         self._port.abort()
 
     def _open(self, mode: SdkAckMode) -> classic.Session | simplified.Context:
@@ -225,20 +232,20 @@ class SdkConnection:
         return context
 
     def _close(self) -> None:
-        # A connection of the simplified face is closed with its last context (JMS 5.2.3).
+        # The simplified face closes its connection when the application closes the last context (JMS 5.2.3).
         for context in self._contexts:
             context.close()
         self._port.close()
 
 
 class FaceClient:
-    """Our SDK in one of its faces.
+    """Our SDK in one of its faces: the base of `SdkClient` and `MqlightClient`.
 
     Args:
         face: The face.
-        driver: The protocol; None for the one that serves the endpoint's URL.
-        runner: Runs the jobs; None for the SDK's own runner.
-        id_prefix: The prefix of message ids, followed by the connection's name, for repeatable runs; None for
+        driver: The driver; None for the driver that serves the endpoint's URL.
+        runner: The runner of all jobs; None for the SDK's own.
+        id_prefix: The prefix of message ids, which the connection's name follows, for repeatable runs; None for
             globally unique ids.
     """
 
@@ -252,11 +259,11 @@ class FaceClient:
 
     @property
     def identity(self) -> ClientIdentity:
-        """Its identity."""
+        """The client's name, version and face."""
         return identity(self._face)
 
     def observe(self, observer: ClientObserver) -> None:
-        """Add an observer of all later events."""
+        """Add an observer, which is called with every later event."""
         self._observers.append(observer)
 
     def _next_connection(self) -> tuple[str, str | None]:
@@ -270,7 +277,14 @@ class FaceClient:
 
 
 class SdkClient(FaceClient):
-    """Our SDK in one of its JMS faces."""
+    """Our SDK in one of its JMS faces.
+
+    Args:
+        face: The face: classic or simplified.
+        driver: The driver; None for the driver that serves the endpoint's URL.
+        runner: The runner of all jobs; None for the SDK's own.
+        id_prefix: The prefix of message ids, for repeatable runs; None for globally unique ids.
+    """
 
     capabilities = CAPABILITIES
 
@@ -287,7 +301,14 @@ class SdkClient(FaceClient):
         login: Login | None = None,
         checks: bool = True,
     ) -> Outcome[SdkConnection]:
-        """Connect; without `checks` the client skips its own checks, so that the broker's answer is visible."""
+        """Connect, and start the connection.
+
+        Args:
+            to: The broker's endpoint.
+            client_id: The client id; None for no client id.
+            login: The user and password; None for the endpoint's.
+            checks: Whether the SDK checks arguments itself. Without its checks, the broker's answer is visible.
+        """
         name, prefix = self._next_connection()
         teller = Teller(self._tell, name)
         dial = classic_connection if self._face == "classic" else simplified.connect
@@ -319,10 +340,10 @@ def classic_connection(
     observer: Observer,
     id_prefix: str | None,
 ) -> classic.Connection:
-    """Connect in the classic face and start, because the port has no stopped connections.
+    """Connect in the classic face and start the connection, because the port returns started connections only.
 
     Raises:
-        MessagingError: The connection is refused.
+        MessagingError: The broker or the SDK refuses the connection.
     """
     connection = classic.ConnectionFactory(
         url,
@@ -340,14 +361,14 @@ def classic_connection(
 
 @cache
 def identity_in(face: str | None, faces: Sequence[Face]) -> ClientIdentity:
-    """Return the SDK's identity in one of a backend's faces.
+    """Return the SDK's name, version and face.
 
     Args:
-        face: A face by name; None for the first.
+        face: A face's name; None for the backend's first face.
         faces: The backend's faces.
 
     Raises:
-        LookupError: The backend has no such face; the error names those that it has.
+        LookupError: The backend has no such face; the error names the faces that it has.
     """
     for known in faces:
         if face in {None, known}:
@@ -356,13 +377,13 @@ def identity_in(face: str | None, faces: Sequence[Face]) -> ClientIdentity:
 
 
 def identity(face: Face) -> ClientIdentity:
-    """Return the SDK's identity in a face."""
+    """Return the SDK's name and version, with a face."""
     return ClientIdentity(name="Assay SDK", version=_installed_version(), face=face, ours=True)
 
 
 @cache
 def _installed_version() -> str:
-    """The installed version; "source" if the SDK runs from its source tree.  Cached: each scenario asks."""
+    """Return the installed version, or "source" if the SDK runs from its source tree; cached for all scenarios."""
     try:
         return version("assay-mq")
     except PackageNotFoundError:

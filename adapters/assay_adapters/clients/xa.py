@@ -1,4 +1,4 @@
-"""Our SDK's XA resource behind the `Client` port, whose names of branches become xids."""
+"""Our SDK's XA resource behind the `Client` port: it makes xids of the port's names of branches."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class SdkXaResource:
-    """The XA resource of one session, in either face.
+    """The XA resource of one session, in the classic or simplified face.
 
     Args:
-        port: The SDK's.
+        port: The SDK's XA resource.
     """
 
     def __init__(self, port: XaResource) -> None:
         self._port = port
 
     def start(self, xid: bytes, *, how: XaStart = XaStart.NEW) -> Outcome[None]:
-        """Start work for a new branch, join one in which another session has worked, or resume one."""
+        """Start work for a new branch, join a branch of another session, or resume a suspended branch."""
         return attempt(lambda: self._port.start(named(xid), how))
 
     def end(self, xid: bytes, *, how: XaEnd = XaEnd.SUCCESS) -> Outcome[None]:
@@ -28,7 +28,7 @@ class SdkXaResource:
         return attempt(lambda: self._port.end(named(xid), how))
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch; returns False if it was read-only and has ended."""
+        """Prepare a branch, and return whether it is prepared: False if it was read-only and so has ended."""
         return attempt(lambda: self._port.prepare(named(xid)) is XaVote.PREPARED)
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
@@ -40,5 +40,5 @@ class SdkXaResource:
         return attempt(lambda: self._port.rollback(named(xid)))
 
     def recover(self) -> Outcome[tuple[bytes, ...]]:
-        """List the kit's own prepared branches."""
+        """Return the names of the prepared branches that the kit has named."""
         return attempt(lambda: tuple(xid.global_id for xid in self._port.recover() if is_ours(xid)))

@@ -1,4 +1,4 @@
-"""Names of branches: bytes in the port, the global id of an xid in the SDK, text in journals."""
+"""Names of branches of global units of work: bytes in the port, an xid's global id in the SDK, text in journals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def named(xid: bytes) -> Xid:
 
 
 def name_of(encoded: bytes) -> str:
-    """Return the port's name of a branch, for journals."""
+    """Return the name of a branch for journals: the global id of an encoded xid, as text."""
     return Xid.decoded(encoded).global_id.decode(errors="replace")
 
 

@@ -1,1 +1,1 @@
-"""Containers of brokers: their start and removal, files inside them, and faults done to them."""
+"""Brokers in containers: their start and removal, search in their files, and their faults."""

@@ -1,8 +1,8 @@
 """Brokers in containers: start, stop, removal.
 
-A container is published on the loopback address only, at a port that is chosen beforehand and so stays the same over a
-restart. It has the label of the process that started it. Containers of processes that have ended are removed before the
-next one starts.
+A container's port is published on the loopback address only. This module chooses the port itself, so that it stays the
+same over a restart. A label names the process that started the container. Before a process starts its first container,
+it removes the containers of processes that have ended.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 OWNER_LABEL = "org.assay.owner"
-"""``<boot>/<pid>`` of the process to which a container belongs."""
+"""The label of the process to which a container belongs; its value is ``<boot id>/<process id>``."""
 
 LOOPBACK = "127.0.0.1"
 
 _PORTS = range(20_000, 32_000)
-"""Below Linux's ports for outgoing connections, one of which could take ours during a restart."""
+"""Ports below those that Linux uses for outgoing connections, which could take a broker's port during its restart."""
 
 _POLL_NS = 50_000_000
 """The interval between checks of a starting broker, in nanoseconds."""
 
 STOP_LIMIT_S = 30
-"""How long a broker may take to stop in order, in seconds; after that the stop has failed."""
+"""The longest time that a broker may take for an orderly stop, in seconds."""
 
 _ORDERLY = {0, 128 + 15}
-"""Exit codes of an orderly end: by itself, or at SIGTERM after its shutdown hooks (as a JVM reports it)."""
+"""The exit codes after an orderly end: 0, or 143 as a JVM ends at SIGTERM after its shutdown hooks."""
 
 _LAST_LINES = 12
 
@@ -51,11 +51,11 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
     """The description of a broker's container.
 
     Args:
-        image: Name and tag.
-        port: The port inside the container.
-        environment: Environment variables.
+        image: The image's name and tag.
+        port: The port at which the broker listens inside the container.
+        environment: The environment variables.
         title: The broker's name, for messages.
-        start_limit_s: How long it may take to answer, in seconds.
+        start_limit_s: The time within which the broker must answer after its start, in seconds.
     """
 
     image: str
@@ -67,10 +67,10 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def docker_client() -> Generator[Any]:
-    """Return Docker's own client.
+    """Return a client of the Docker daemon (`docker.DockerClient`), and close it at the end.
 
     Raises:
-        docker.errors.DockerException: No daemon answers.
+        docker.errors.DockerException: No Docker daemon answers.
     """
     import docker
 
@@ -79,12 +79,15 @@ def docker_client() -> Generator[Any]:
 
 
 def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[str, Available] | Unavailable:
-    """Find the first image that is on this machine, or else in a reachable registry, without loading it.
+    """Find the first image that is on this machine, or else in a registry, without loading it.
 
     Args:
-        images: Names, in the order of preference.
+        images: The images' names, in the order of preference.
         title: The broker's name.
-        remedy: What to do if there is none.
+        remedy: The advice for the user if no image is found.
+
+    Returns:
+        The image's name, and that a container of it can be started; or the reason why none can be.
     """
     import docker.errors
 
@@ -101,11 +104,11 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
                     return image, Available(f"{title} in a container of {image}, which is loaded first")
     except (docker.errors.DockerException, OSError) as error:
         return Unavailable(f"no Docker daemon answers ({error})", "start one, for example with images/start-docker")
-    return Unavailable(f"there is no image {' or '.join(images)} on this machine or in reach", remedy)
+    return Unavailable(f"neither this machine nor a registry has the image {' or '.join(images)}", remedy)
 
 
 def image_digest(image: str) -> str:
-    """Return the content id of an image on this machine; empty if it is not there.
+    """Return the content id of an image; an empty text if this machine does not have the image.
 
     Raises:
         BackendError: Docker does not answer.
@@ -118,16 +121,16 @@ def image_digest(image: str) -> str:
     except docker.errors.ImageNotFound:
         return ""
     except (docker.errors.DockerException, OSError) as error:
-        raise BackendError(f"Docker cannot be asked for the image {image}: {error}") from error
+        raise BackendError(f"Docker does not answer a request for the image {image}: {error}") from error
 
 
 def owner() -> str:
-    """Return the label of this process for its containers."""
+    """Return the value of `OWNER_LABEL` for containers of this process."""
     return f"{MachineClock().boot}/{os.getpid()}"
 
 
 def _is_abandoned(label: str) -> bool:
-    """Return whether the owner was a process of this machine since its last boot and has ended."""
+    """Return whether a label names a process that ran on this machine since its last boot and has ended."""
     boot, _, pid = label.partition("/")
     if boot != MachineClock().boot or not pid.isdecimal():
         return False
@@ -141,10 +144,10 @@ def _is_abandoned(label: str) -> bool:
 
 
 def sweep(*, mine: bool = False) -> tuple[str, ...]:
-    """Remove containers whose owner has ended.
+    """Remove the containers of processes that have ended.
 
     Args:
-        mine: Remove this process's own, too.
+        mine: Whether to remove the containers of this process, too.
 
     Returns:
         The names of the removed containers.
@@ -163,18 +166,22 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
                 if (_is_abandoned(label) or (mine and label == owner())) and _remove(container):
                     removed.append(str(container.name))
     except (docker.errors.DockerException, OSError) as error:
-        raise BackendError(f"Docker cannot be asked for containers that were left behind: {error}") from error
+        raise BackendError(f"Docker does not answer a request for containers of earlier runs: {error}") from error
     return tuple(removed)
 
 
 def sweep_quietly() -> None:
-    """Call `sweep` at an end, and ignore errors, because the next start sweeps again."""
+    """Remove the containers of processes that have ended; ignore errors, because the next start sweeps again."""
     with suppress(BackendError):
         sweep()
 
 
 def _remove(container: Any) -> bool:
-    """Remove a container; returns False if another process was faster, since all workers of a run sweep."""
+    """Remove a container.
+
+    Returns:
+        False if another process has removed the container, because all workers of a run sweep.
+    """
     import docker.errors
 
     try:
@@ -187,10 +194,12 @@ def _remove(container: Any) -> bool:
 
 
 def _load(image: str) -> None:
-    """Load an image to this machine, where Ctrl-C may interrupt it, because it can take long.
+    """Load an image to this machine, if it is not there.
+
+    Call it outside `ctrl_c_deferred`, because loading can take long and Ctrl-C must be able to interrupt it.
 
     Raises:
-        docker.errors.DockerException: It cannot be loaded.
+        docker.errors.DockerException: The image cannot be loaded.
     """
     import docker.errors
 
@@ -205,7 +214,7 @@ def pick_port() -> int:
     """Return a free port of the loopback address.
 
     Raises:
-        BackendError: There is none.
+        BackendError: 200 ports chosen at random are all in use.
     """
     for port in random.sample(_PORTS, k=200):
         with socket.socket() as attempt:
@@ -214,14 +223,15 @@ def pick_port() -> int:
             except OSError:
                 continue
             return port
-    raise BackendError(f"no port from {_PORTS.start} to {_PORTS.stop - 1} of {LOOPBACK} is free: end what holds them")
+    raise BackendError(f"no port of {LOOPBACK} from {_PORTS.start} to {_PORTS.stop - 1} is free: end programs there")
 
 
 def process_of(container: Any) -> int | None:
-    """Return the process id of a running container's first process on this machine.
+    """Return the id of a running container's first process.
 
     Returns:
-        The id; None if Docker runs the container on another machine, or this process may not signal it.
+        The process id on this machine; None if Docker runs the container on another machine, or if this process may
+        not send signals to it.
     """
     container.reload()
     pid = int(container.attrs["State"]["Pid"])
@@ -235,30 +245,31 @@ def process_of(container: Any) -> int | None:
 
 
 def kill_now(container: Any, pid: int | None) -> None:
-    """End a container's processes (SIGKILL), and wait until Docker knows.
+    """End a container's processes (SIGKILL), and wait until Docker reports their end.
 
-    Docker takes about 80 ms to kill, in which a broker that answered too early writes what it had not written. A signal
-    to the first process takes about 1 ms, and the kernel ends the container's other processes with it.
+    Docker takes about 80 ms for a kill. In this time a broker that answered too early could still write its data, and
+    so hide its defect. A signal to the container's first process takes about 1 ms, and the kernel ends the container's
+    other processes with it.
 
     Args:
-        container: Docker's own object.
-        pid: Its first process (`process_of`); None to ask Docker.
+        container: The container, as the Docker client's object.
+        pid: The id of the container's first process (`process_of`); None to let Docker kill it.
     """
     if pid is None:
         container.kill(signal="KILL")
     else:
         os.kill(pid, signal.SIGKILL)
-    container.wait(timeout=STOP_LIMIT_S)  # while the container still ends, a start would have no effect
+    container.wait(timeout=STOP_LIMIT_S)  # a start before the container's end would have no effect
 
 
 class Container:
     """One broker in a container.
 
     Args:
-        spec: Its description.
-        runner: Waits.
-        answers: Returns whether the broker at this loopback port answers in its own protocol, within a moment. An
-            accepted connection proves nothing, because Docker's proxy accepts before the broker runs.
+        spec: The container's description.
+        runner: The runner that waits.
+        answers: Returns whether the broker at a loopback port answers in its messaging protocol, within a few seconds.
+            An accepted connection proves nothing, because Docker's proxy accepts connections before the broker runs.
     """
 
     def __init__(self, spec: ContainerSpec, runner: Runner, answers: Callable[[int], bool]) -> None:
@@ -267,34 +278,36 @@ class Container:
         self._answers = answers
         self._box: DockerContainer | None = None
         self._pid: int | None = None
-        """Its first process on this machine, since it answered last; None if it cannot be signalled from here."""
+        """The id of the container's first process; None if this process cannot send signals to it."""
         self.port = pick_port()
         """The published port on the loopback address."""
 
     def start(self) -> None:
-        """Create and start the container; returns when the broker answers. After an error nothing is left behind.
+        """Create and start the container; returns when the broker answers. After an error the container is removed.
 
         Raises:
-            BackendError: It cannot be started, or ended while starting; the error shows its last log lines.
+            BackendError: The container cannot be started, or the broker ended before it answered; then the error
+                shows its last log lines.
         """
         import docker.errors
         from testcontainers.core.config import testcontainers_config
         from testcontainers.core.container import DockerContainer
 
-        # Ryuk, which would remove the container, is one more image to load; the label and `sweep` replace it.
+        # testcontainers' Ryuk would remove the container at the end, but needs an image of its own. Instead `sweep`
+        # finds containers by their label.
         testcontainers_config.ryuk_disabled = True
         try:
             _load(self._spec.image)
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
-            ports: dict[str, Any] = box.ports  # declared for bare ports only, which would listen everywhere
+            ports: dict[str, Any] = box.ports  # its type has no room for an address
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
-            with ctrl_c_deferred():  # otherwise a container could be left without a reference to it
+            with ctrl_c_deferred():  # otherwise Ctrl-C could leave a container to which no variable refers
                 self._box = box
                 box.start()
             self._await_answer()
-        except BaseException as error:  # Ctrl-C, too: the container may run already
+        except BaseException as error:  # Ctrl-C, too: the container may be running already
             self.remove()
             if isinstance(error, (docker.errors.DockerException, OSError)):
                 text = f"{self._spec.title} cannot be started from {self._spec.image}: {error}"
@@ -302,18 +315,18 @@ class Container:
             raise
 
     def kill(self) -> None:
-        """End its process at once (SIGKILL).
+        """End the broker's process at once (SIGKILL).
 
         Raises:
-            BackendError: Docker refused.
+            BackendError: The container does not exist, or Docker refused.
         """
         self._do("be killed", lambda box: kill_now(box, self._pid))
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM), and wait until it has ended.
+        """Stop the broker in order (SIGTERM), and wait until its process has ended.
 
         Raises:
-            BackendError: It ended otherwise: killed because it took too long, or with an error of its own.
+            BackendError: The process ended with an error, or Docker killed it after `STOP_LIMIT_S`.
         """
         self._do("be stopped", lambda box: box.stop(timeout=STOP_LIMIT_S))
         code = self.exit_code()
@@ -324,16 +337,16 @@ class Container:
             )
 
     def resume(self) -> None:
-        """Start the stopped container again with the same files and port; returns when it answers.
+        """Start the stopped container again with the same files and port; returns when the broker answers.
 
         Raises:
-            BackendError: It does not answer.
+            BackendError: The container cannot be started, or the broker does not answer.
         """
         self._do("be started again", lambda box: box.start())
         self._await_answer()
 
     def remove(self) -> None:
-        """Remove the container and its files, if there is one."""
+        """Remove the container and its files, if the container exists."""
         import docker.errors
 
         with ctrl_c_deferred():
@@ -343,14 +356,14 @@ class Container:
                     box.stop(force=True, delete_volume=True)
 
     def last_lines(self) -> str:
-        """Return the end of its log, indented."""
+        """Return the last lines of the broker's log, indented, for an error message."""
         if self._box is None:
             return "  (no container)"
         text = self._box.get_wrapped_container().logs(tail=_LAST_LINES).decode(errors="replace")
         return "\n".join(f"  {line}" for line in text.splitlines()) or "  (its log is empty)"
 
     def exit_code(self) -> int | None:
-        """Return the exit code of its process; None while it runs."""
+        """Return the exit code of the broker's process; None while the process runs or before `start`."""
         if self._box is None:
             return None
         container = self._box.get_wrapped_container()
@@ -362,7 +375,7 @@ class Container:
         import docker.errors
 
         if self._box is None:
-            raise BackendError(f"{self._spec.title} cannot {what}: its container is gone")
+            raise BackendError(f"{self._spec.title} cannot {what}: it has no container")
         try:
             action(self._box.get_wrapped_container())
         except (docker.errors.DockerException, OSError) as error:
@@ -384,7 +397,7 @@ class Container:
                     f" its last lines:\n{self.last_lines()}"
                 )
             self._runner.run_until(lambda: False, now_ns + _POLL_NS)
-        self._do("be looked at", self._note_process)
+        self._do("be inspected", self._note_process)
 
     def _note_process(self, box: Any) -> None:
         self._pid = process_of(box)

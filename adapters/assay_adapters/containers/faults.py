@@ -1,4 +1,4 @@
-"""A broker in a container, as the faults of `assay_adapters.faults.proxied` end it and start it again."""
+"""A broker in a container that faults (`assay_adapters.faults.proxied`) can end and start again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from assay_adapters.ports.backend import BackendError
 
 
 class StoppableContainer:
-    """One container; its files and its port stay the same.
+    """A broker in a container, which keeps its files and its port over a fault.
 
     Args:
-        container: The broker.
+        container: The container.
     """
 
     def __init__(self, container: Container) -> None:
@@ -24,19 +24,22 @@ class StoppableContainer:
         return self._container.port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start it again; returns when the broker answers.
+        """Start the broker again; returns when it answers.
+
+        Args:
+            changed: Options that shall change with this start; a container can change none.
 
         Raises:
-            BackendError: It does not answer, or its options were to change.
+            BackendError: The broker does not answer, or `changed` names an option.
         """
         if changed:
-            raise BackendError(f"a container cannot be asked for {', '.join(changed)} once it is made")
+            raise BackendError(f"a container that exists cannot change its {', '.join(changed)}")
         self._container.resume()
 
     def kill(self) -> None:
-        """End it at once (SIGKILL)."""
+        """End the broker's process at once (SIGKILL)."""
         self._container.kill()
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM); returns when it has ended."""
+        """Stop the broker in order (SIGTERM); returns when its process has ended."""
         self._container.stop()

@@ -1,4 +1,4 @@
-"""Search in the files of a broker in a container, whichever process started it."""
+"""Search in the files of a broker in a container, which may belong to another process of the run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 
 
 def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[bool]:
-    """Return whether a container's data folder contains these octets, in its files or their names.
+    """Return whether a container's data folder contains these octets, in its files or in their names.
 
     Args:
-        port: The loopback port at which one of our containers is published.
-        folders: The folder's possible paths, in the order of preference.
-        octets: The octets, as in a file.
+        port: The loopback port at which a container of the kit is published.
+        folders: The data folder's possible paths, in the order of preference.
+        octets: The octets, as a file would contain them.
 
     Returns:
-        Whether the folder contains them; refused if there is no such container or folder.
+        Whether the folder contains the octets; a refusal if no container has the port, or the container no such folder.
     """
     import docker.errors
 
@@ -28,9 +28,9 @@ def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[
                 if _is_at(container, port):
                     return _search(container, folders, octets)
     except (docker.errors.DockerException, OSError) as error:
-        return Refused(JmsErrorKind.UNSUPPORTED, f"Docker cannot be asked for the container's files: {error}")
+        return Refused(JmsErrorKind.UNSUPPORTED, f"Docker does not return the container's files: {error}")
     return Refused(
-        JmsErrorKind.UNSUPPORTED, f"no container of ours is published at port {port}: its files are not in reach"
+        JmsErrorKind.UNSUPPORTED, f"no container of the kit has port {port}, so its files cannot be searched"
     )
 
 
@@ -56,7 +56,7 @@ def _search(container: Any, folders: tuple[str, ...], octets: bytes) -> Outcome[
 
 
 def holds(chunks: Iterable[bytes], octets: bytes) -> bool:
-    """Return whether a stream contains these octets, also across the border of two chunks."""
+    """Return whether a stream contains these octets, which may begin in one chunk and end in the next."""
     tail = b""
     for chunk in chunks:
         window = tail + chunk

@@ -1,1 +1,1 @@
-"""Faults on the connection: the proxy, and injections."""
+"""Faults of a broker's process and connections: the proxy, and injections."""

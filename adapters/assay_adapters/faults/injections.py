@@ -1,7 +1,7 @@
 """An injected fault in two steps: the broker goes down, and comes back.
 
-The first step runs where its trigger happens, and blocks everything else there. The second step has a thread of its
-own, so that its caller need not wait.
+The first step runs on the thread that detects the trigger, and blocks that thread, so that the fault comes before
+anything else there. The second step runs on its own thread, so that the first thread need not wait.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from assay_adapters.ports.client import Source
 from assay_sdk.time import Runner
 
 _TRIGGER_LIMIT_NS = 30 * 10**9
-"""How long to wait for a trigger: longer than a send or a receive of any scenario takes."""
+"""The longest wait for a trigger: longer than a send or a receive of any scenario takes."""
 
 
 class HalvesInjection:
     """A fault that waits for its trigger, or has happened.
 
     Args:
-        runner: Waits, and has the clock.
+        runner: The runner that waits and has the clock.
         down: Takes the broker down.
         heal: Brings the broker back; returns when it answers.
-        lasts: Whether it lasts until `heal` is called, instead of ending by itself.
+        lasts: Whether the fault lasts until `heal` is called; otherwise it ends by itself.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class HalvesInjection:
         self._error: Exception | None = None
 
     def fire(self) -> None:
-        """Cause the fault, once; returns when the broker is down."""
+        """Cause the fault; returns when the broker is down. Further calls have no effect."""
         with self._firing:
             if self._begin_ns is not None:
                 return
@@ -52,28 +52,31 @@ class HalvesInjection:
                 self._error = error
                 return
             finally:
-                self._runner.call_soon(_look)
+                self._runner.call_soon(_wake)
         if not self._lasts:
             threading.Thread(target=self._come_back, name="assay-heal", daemon=True).start()
 
     def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the fault is over; return its begin and end in monotonic nanoseconds.
+        """Wait until the fault is over.
+
+        Returns:
+            Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
 
         Raises:
             BackendError: The broker did not go down, or did not come back.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _TRIGGER_LIMIT_NS
         if not self._runner.run_until(lambda: self._begin_ns is not None, deadline_ns):
-            return Unsupported("fault", Source("What the fault waited for did not happen."))
+            return Unsupported("fault", Source("The fault's trigger did not occur."))
         self._runner.run_until(lambda: self._end_ns is not None or self._error is not None, None)
         if self._error is not None:
             raise self._error
         if self._begin_ns is None or self._end_ns is None:
-            raise RuntimeError("a fault ended without a beginning")
+            raise RuntimeError("a fault has ended, but has no begin")
         return self._begin_ns, self._end_ns
 
     def heal(self) -> None:
-        """End a fault that lasts until this call; other faults end by themselves."""
+        """End the fault, if it lasts until this call."""
         if self._lasts and self._begin_ns is not None and self._end_ns is None:
             self._come_back()
 
@@ -85,8 +88,8 @@ class HalvesInjection:
         else:
             self._end_ns = self._runner.clock.monotonic_ns()
         with suppress(RuntimeError):  # the runner is closed, so `wait` no longer runs
-            self._runner.call_soon(_look)
+            self._runner.call_soon(_wake)
 
 
-def _look() -> None:
-    """Do nothing: after any job, the runner checks the conditions that `run_until` waits for."""
+def _wake() -> None:
+    """Do nothing: after any job the runner checks the condition for which `run_until` waits."""

@@ -27,15 +27,15 @@ from assay_sdk.time import Runner
 
 
 class Stoppable(Protocol):
-    """A broker that can be ended and started again on the same data."""
+    """A broker that the kit can end and start again on the same data."""
 
     @property
     def amqp_port(self) -> int:
-        """Its AMQP port since its last start."""
+        """The broker's AMQP port, which may change with each start."""
         ...
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start it again; returns when it is ready.
+        """Start the broker again; returns when it is ready.
 
         Args:
             changed: Options that replace earlier ones (``level``, ``opmode``).
@@ -43,11 +43,11 @@ class Stoppable(Protocol):
         ...
 
     def kill(self) -> None:
-        """End it at once; returns when it has ended."""
+        """End the broker's process at once; returns when the process has ended."""
         ...
 
     def stop(self) -> None:
-        """Stop it in order; returns when it has ended."""
+        """Stop the broker in order; returns when its process has ended."""
         ...
 
 
@@ -56,8 +56,8 @@ class ProxiedFaults:
 
     Args:
         broker: The broker.
-        proxy: The proxy to which its clients connect.
-        runner: Waits for triggers.
+        proxy: The proxy to which the broker's clients connect.
+        runner: The runner that waits for triggers.
     """
 
     def __init__(self, broker: Stoppable, proxy: Proxy, runner: Runner) -> None:
@@ -68,19 +68,24 @@ class ProxiedFaults:
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The supported faults."""
+        """The types of the supported faults."""
         return frozenset({Kill, Restart, Cut, Unreachable})
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
     ) -> HalvesInjection | Unsupported:
-        """Arm a fault.
+        """Prepare a fault that happens at its trigger.
+
+        Args:
+            fault: The fault.
+            when: The trigger.
+            member: None, because the instance has only one queue manager.
 
         Raises:
-            LookupError: A member is named, although there is only one.
+            LookupError: `member` names a queue manager.
         """
         if member is not None:
-            raise LookupError(f"A single broker has no queue manager {member!r} besides itself.")
+            raise LookupError(f"This instance is a single broker, and has no queue manager {member!r}.")
         injection = self.injection(fault)
         if isinstance(injection, Unsupported):
             return injection
@@ -97,27 +102,32 @@ class ProxiedFaults:
         return injection
 
     def seen(self, key: str) -> None:
-        """Note that a client received this message; every client of the instance calls it."""
+        """Note that a client of the instance received the message with this key."""
         if key in self._sights:
             self._sights.discard(key)
             self._proxy.sighted(key)
-            # As a job, so that every observer notes the sighting first; an earlier settlement causes the fault itself.
+            # A job of its own, so that all observers note the sighting before the fault. If the client settles the
+            # message before this job runs, the proxy causes the fault at the settlement.
             self._runner.call_soon(lambda: self._proxy.seen(key))
 
     def stop(self) -> None:
-        """Stop the broker in order until `start`; connections are refused meanwhile."""
+        """Stop the broker in order; the proxy refuses connections until `start`."""
         self._proxy.shut()
         self._broker.stop()
         self._proxy.cut()
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker again, and accept clients."""
+        """Start the broker again, and accept connections.
+
+        Args:
+            changed: Options that replace earlier ones (``level``, ``opmode``).
+        """
         self._broker.start(changed)
         self._proxy.broker = self._broker.amqp_port
         self._proxy.open()
 
     def injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:
-        """Prepare a fault; a subclass adds more kinds."""
+        """Return a fault that its `fire` causes, or `Unsupported`; a subclass can support more kinds."""
         match fault:
             case Kill():
                 return HalvesInjection(self._runner, self._kill, self.start)
@@ -129,7 +139,7 @@ class ProxiedFaults:
                 return HalvesInjection(self._runner, self._isolate, self._proxy.open, lasts=True)
             case _:
                 return Unsupported(
-                    "fault", Source(f"This broker is not controlled from inside, so nothing brings about {fault}.")
+                    "fault", Source(f"The kit does not control this broker from inside, so it cannot cause {fault}.")
                 )
 
     def _isolate(self) -> None:

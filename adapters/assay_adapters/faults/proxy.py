@@ -1,9 +1,10 @@
 """A TCP proxy between clients and a broker, for faults of connections.
 
-It cuts connections, stops a direction (half-open connections), and causes faults at an instant of the protocol: before
-or after the broker's answer to a message, or once a consumer has received one. It reads AMQP 1.0 frames and changes
-nothing in them; other protocols pass unread. One asyncio loop in a thread of its own does all the work; the methods may
-be called from any other thread.
+The proxy cuts connections, and stops one direction of them (half-open connections). It also causes faults at an instant
+of the protocol: before or after the broker's answer to a message, or when a consumer receives a message.
+
+The proxy reads AMQP 1.0 frames and changes nothing in them; it passes other protocols on unread. One asyncio loop on
+its own thread does all the work. Any other thread may call the methods.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 16
 _TLS_HEADER = b"AMQP\x02"
-"""The header of AMQP's own TLS layer (5.2); all that follows it is encrypted."""
+"""The protocol header of AMQP's TLS layer (5.2), after which all octets are encrypted."""
 _STOP_LIMIT_S = 10
-"""How long the proxy's thread may take to end, in seconds; everything that it waits for has been cut before."""
+"""The time within which the proxy's thread must end, in seconds, after all connections have been cut."""
 
 Strike = Callable[[], None]
-"""Causes a fault, on a thread of its own; the frames at its trigger do not pass before it returns."""
+"""A function that causes a fault. It runs on its own thread, and the frames at the trigger wait until it returns."""
 
 Instant = BeforeAnswer | AfterAnswer | FirstSight
 
 
 class _Armed:
-    """A fault that waits for its instant; it happens once.
+    """A fault that waits for its instant, and happens once.
 
     Args:
         strike: Causes the fault.
-        instant: The instant.
-        done: Called after it.
+        instant: The instant of the protocol.
+        done: Called after the fault.
     """
 
     def __init__(self, strike: Strike, instant: Instant, done: Callable[[_Armed], None]) -> None:
@@ -50,7 +51,7 @@ class _Armed:
         self._struck: asyncio.Future[None] | None = None
 
     async def fire(self) -> None:
-        """Cause the fault; later callers wait until it has happened."""
+        """Cause the fault, or if an earlier call causes it, wait until it has happened."""
         if self._struck is None:
             self._struck = asyncio.ensure_future(asyncio.to_thread(self._strike))
             self._struck.add_done_callback(lambda _: self._done(self))
@@ -77,7 +78,7 @@ class _Line:
             writer.transport.set_write_buffer_limits(0)  # `drain` then returns when the kernel has everything
 
     def cut(self) -> None:
-        """End it: the client still gets what was written to it before, the broker gets nothing more."""
+        """End the connection: the client still gets all octets written to it, the broker gets no more."""
         self.over.set()
         self.writers[Direction.TO_BROKER].transport.abort()
         self.writers[Direction.TO_CLIENT].close()
@@ -87,7 +88,7 @@ class Proxy:
     """A proxy for one broker, on a loopback port that stays the same until it is closed.
 
     Args:
-        broker: The loopback port of the broker; it may change while the proxy is shut.
+        broker: The loopback port of the broker, which the caller may change while the proxy is shut.
     """
 
     def __init__(self, broker: int) -> None:
@@ -105,7 +106,7 @@ class Proxy:
             gate.set()
 
     def start(self) -> None:
-        """Begin to listen, on a port that no outgoing connection takes while the proxy is shut.
+        """Begin to listen, on a port outside the range of outgoing connections, so that the proxy can open it again.
 
         Raises:
             BackendError: No port is free.
@@ -116,24 +117,24 @@ class Proxy:
 
     @property
     def port(self) -> int:
-        """Its own loopback port, for clients."""
+        """The proxy's loopback port, for clients."""
         return self._port
 
     @property
     def connections(self) -> int:
-        """The number of connections."""
+        """The number of connections that the proxy carries now."""
         return len(self._lines)
 
     def open(self) -> None:
         """Accept clients again, on the same port.
 
         Raises:
-            BackendError: The port is taken.
+            BackendError: Another program uses the port.
         """
         self._do(self._open())
 
     def shut(self) -> None:
-        """Refuse connections, as a machine without a broker does."""
+        """Refuse new connections, as a machine without a broker does; existing connections stay."""
         self._do(self._shut())
 
     def cut(self) -> None:
@@ -141,39 +142,43 @@ class Proxy:
         self._do(self._cut())
 
     def pause(self, *directions: Direction) -> None:
-        """Let nothing pass in these directions, or in both; the connections stay open."""
+        """Hold all octets back in these directions, or without arguments in both; the connections stay open."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=False))
 
     def resume(self, *directions: Direction) -> None:
-        """Let everything pass again in these directions, or in both, in order."""
+        """Pass all octets on again, in order, in these directions, or without arguments in both."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def arm(self, instant: Instant, strike: Strike) -> None:
         """Cause a fault, once, at an instant of the protocol.
 
-        - `BeforeAnswer`: when the broker's answer to the message has reached the proxy; the answer goes no further, and
-          its connection is cut.
-        - `AfterAnswer`: when that answer has been handed to the client's machine, before anything that follows it.
-        - `FirstSight`: when `seen` is called, or at a settlement of the message by the client after the call of
-          `sighted`, whichever is first. Such a settlement does not pass, and its connection is cut. A settlement before
-          the sighting passes, for example of a client that confirms by itself.
+        - `BeforeAnswer`: when the broker's answer to the message reaches the proxy. The proxy does not pass the answer
+          on, and cuts its connection.
+        - `AfterAnswer`: when the proxy has passed the answer on to the client, before it passes anything later on.
+        - `FirstSight`: when `seen` is called, or when the client settles the message after a call of `sighted`,
+          whichever is first. The proxy does not pass such a settlement on, and cuts its connection. A settlement before
+          the sighting passes, such as that of a client that confirms by itself.
+
+        Args:
+            instant: The instant, with the message's key.
+            strike: Causes the fault; the proxy calls it on another thread.
         """
         self._do(self._arm(_Armed(strike, instant, self._armed.remove)))
 
     def sighted(self, key: str) -> None:
-        """Let no settlement of this message pass from now on, because a consumer is receiving it. Returns at once.
+        """Hold back all settlements of this message from now on, because a consumer is receiving it. Returns at once.
 
-        Call it before the consumer can settle the message, and `seen` when all observers have noted the sighting.
+        Call it before the consumer can settle the message, and call `seen` when all observers have noted the sighting.
         """
         self._sighted.add(key)
 
     def seen(self, key: str) -> None:
-        """Note that a consumer has received this message, which fires faults at first sight. Returns at once."""
+        """Cause the faults at first sight of this message, because a consumer has received it. Returns at once."""
         self._sighted.add(key)
         self._loop.call_soon_threadsafe(self._seen, key)
 
     def close(self) -> None:
-        """Cut all connections and end."""
+        """Cut all connections, and end the proxy's thread."""
         if not self._thread.is_alive():
             return
         self._do(self._end())
@@ -244,10 +249,10 @@ class Proxy:
         try:
             from_broker, to_broker = await asyncio.open_connection(LOOPBACK, self.broker)
         except OSError:
-            writer.transport.abort()  # the broker went away before the proxy could connect to it
+            writer.transport.abort()  # the broker ended before the proxy could connect to it
             return
         except asyncio.CancelledError:
-            writer.transport.abort()  # the proxy ends before it is connected
+            writer.transport.abort()  # the proxy is closed before it could connect
             raise
         line = _Line(writer, to_broker)
         self._lines.add(line)
@@ -269,9 +274,9 @@ class Proxy:
                 raise end
 
     async def _pump(self, line: _Line, direction: Direction, reader: asyncio.StreamReader) -> None:
-        """Pass one direction on, until its end.
+        """Pass the octets of one direction on, until the sender ends its stream.
 
-        The broker's end ends the connection. After the client's end the client still gets answers.
+        When the broker ends its stream, the connection ends. When the client does, it still gets the broker's answers.
         """
         splitter: Splitter | None = Splitter()
         try:
@@ -285,17 +290,17 @@ class Proxy:
                 line.writers[direction].write_eof()
         except OSError:
             line.cut()
-        except BaseException:  # cancelled, too: the closing of the connection waits for this
+        except BaseException:  # a cancellation, too: `_carry` waits for `over`
             line.over.set()
             raise
         if direction is Direction.TO_CLIENT:
             line.over.set()
 
     async def _pass_on(self, line: _Line, direction: Direction, splitter: Splitter, octets: bytes) -> bool:
-        """Pass complete frames on.
+        """Pass complete frames on, and cause the faults that wait for them.
 
         Returns:
-            False if these are not frames; then nothing that follows is read.
+            False if the octets are not AMQP frames; then the proxy passes all later octets on unread.
         """
         try:
             for frame in splitter.feed(octets):
@@ -310,7 +315,7 @@ class Proxy:
             else:
                 return True
         except DecodeError:
-            pass  # not to be read
+            pass  # another protocol
         await self._write(line, direction, splitter.rest)
         return False
 
@@ -321,14 +326,14 @@ class Proxy:
         await writer.drain()
 
     async def _holds(self, passings: tuple[Passing, ...]) -> bool:
-        """Fire the faults for these frames; return whether the frames must not pass any more."""
+        """Cause the faults that hold a frame back, and return whether the proxy must hold it back."""
         answered = await self._fire(passings, What.ANSWERED, BeforeAnswer)
         sighted = tuple(passing for passing in passings if passing.key in self._sighted)
         settled = await self._fire(sighted, What.SETTLED, FirstSight)
         return answered or settled
 
     async def _fire(self, passings: tuple[Passing, ...], what: What, kind: type[Instant]) -> bool:
-        """Fire the faults that are armed for this, and wait for them."""
+        """Cause the faults that wait for these sightings, wait until they have happened, and return whether any did."""
         fired = False
         for passing in passings:
             if passing.what is what:

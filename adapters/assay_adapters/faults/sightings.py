@@ -1,8 +1,8 @@
 """The kit's messages and their settlements on one AMQP connection, as the proxy sees them.
 
-Frames in, sightings out, without I/O. A delivery is known by its id within its session and direction (OASIS AMQP 1.0,
-2.6.12) and a session by the channel of each end (2.5.1); the kit's id is one of a message's application properties
-(3.2.5), or begins its body. Frames that are not valid give no sighting.
+`Conversation` takes frames and returns sightings, without I/O. It identifies a delivery by its id within its session
+and direction (OASIS AMQP 1.0, 2.6.12), and a session by the channel of each end (2.5.1). The kit's id of a message is
+an application property (3.2.5), or the beginning of the body. Frames that are not valid give no sighting.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from assay_sdk.amqp.performatives import (
 from assay_sdk.amqp.types import DecodeError, Described
 
 _HEAD_LIMIT = 1 << 16
-"""The highest number of octets in which the properties of a message of several frames are searched."""
+"""The number of octets at the beginning of a message in which the kit's id is searched for."""
 
 
 class Direction(StrEnum):
-    """The direction of octets."""
+    """The direction of frames on a connection."""
 
     TO_BROKER = "to-broker"
     TO_CLIENT = "to-client"
@@ -51,17 +51,22 @@ class What(StrEnum):
     """The kinds of sightings."""
 
     SENT = "sent"
-    """The last frame of a message to the broker."""
+    """The client has sent the last frame of a message."""
     ANSWERED = "answered"
-    """The broker's outcome or settlement of a message from the client."""
+    """The broker has sent its outcome or settlement of a message from the client."""
     DELIVERED = "delivered"
-    """The last frame of a message to the client."""
+    """The broker has sent the last frame of a message."""
     SETTLED = "settled"
-    """The client's outcome or settlement of a message from the broker."""
+    """The client has sent its outcome or settlement of a message from the broker."""
 
 
 class Passing(Struct, frozen=True):
-    """A sighting."""
+    """A sighting of one of the kit's messages in a frame.
+
+    Args:
+        what: The kind of the sighting.
+        key: The kit's id of the message.
+    """
 
     what: What
     key: str
@@ -81,7 +86,7 @@ class _Partial:
 
 
 class _Way:
-    """One direction of a session: partial messages by handle, and unsettled ones by delivery id."""
+    """One direction of a session: partial messages by link handle, and keys of unsettled messages by delivery id."""
 
     def __init__(self) -> None:
         self.partial: dict[int, _Partial] = {}
@@ -92,7 +97,7 @@ _Session = Mapping[Direction, _Way]
 
 
 class Conversation:
-    """One connection, from its first frame on."""
+    """A reader of all frames of one connection, from its first frame on."""
 
     def __init__(self) -> None:
         self._sessions: dict[Direction, dict[int, _Session]] = {direction: {} for direction in Direction}
@@ -101,7 +106,7 @@ class Conversation:
         """Return the sightings in a frame or protocol header.
 
         Args:
-            direction: Its direction.
+            direction: The frame's direction.
             frame: The whole frame.
         """
         read = read_performative(frame)
@@ -115,14 +120,14 @@ class Conversation:
             return ()
         if read.code == TRANSFER:
             return tuple(_transferred(session[direction], read, _COMES[direction]))
-        # A receiver's disposition is about deliveries that came in the other direction.
+        # A receiver's disposition settles deliveries of the other direction.
         is_receiver = read[0] is True
         way = direction.other if is_receiver else direction
         ended = tuple(_ended(session[way], read))
         return tuple(Passing(_ENDS[way], key) for key in ended) if is_receiver else ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
-        """Note a new session, or the answer to the other end's (``remote-channel``)."""
+        """Note a new session, or the other end's answer to a begin (then `remote` is its ``remote-channel``)."""
         known = self._sessions[direction.other].get(remote) if isinstance(remote, int) else None
         session: _Session = {way: _Way() for way in Direction}
         self._sessions[direction][channel] = session if known is None else known
@@ -151,7 +156,7 @@ def _transferred(way: _Way, transfer: Performative, what: What) -> Iterator[Pass
 
 
 def _ended(way: _Way, disposition: Performative) -> Iterator[str]:
-    """Return the kit's ids of the deliveries that a disposition ends: with an outcome, or settled without one."""
+    """Return the kit's ids of the deliveries to which a disposition gives an outcome, or which it settles."""
     settled, state = disposition[3], disposition[4]
     is_outcome = isinstance(state, Described) and code_of(state.descriptor) != RECEIVED
     if not is_outcome and settled is not True:
@@ -161,13 +166,13 @@ def _ended(way: _Way, disposition: Performative) -> Iterator[str]:
 
 
 def key_in(octets: bytes) -> str | None:
-    """Return the kit's id from a message's application properties, or without any from its body.
+    """Return the kit's id from a message's application properties, or from its body if it has no such properties.
 
     Args:
         octets: The message's sections, or their beginning.
 
     Returns:
-        The id; None if it is not in these octets.
+        The kit's id; None if these octets do not contain one.
     """
     reader = types.Reader(octets)
     try:

@@ -1,7 +1,7 @@
-"""Known outcomes of a backend: scenarios with an expected verdict other than pass, and why.
+"""Known outcomes of a backend: scenarios for which a verdict other than pass is expected, with the reasons.
 
-These scenarios still run. A run ends as not expected if an entry no longer holds (the scenario passes, or fails
-otherwise), matches no scenario, or has expired.
+These scenarios still run. A run ends as not expected if an entry has expired, matches no scenario, or names another
+verdict than the run's.
 """
 
 from assay_adapters.known.outcomes import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes

@@ -20,7 +20,7 @@ EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 
 
 class KnownOutcomesError(ValueError):
-    """A file of known outcomes is not valid; the error names the file, the line and the remedy."""
+    """A file of known outcomes is not valid; the error names the file, the line and a remedy."""
 
     def __init__(self, file: Path, line: int, text: str) -> None:
         super().__init__(f"{file}:{line}: {text}")
@@ -29,15 +29,15 @@ class KnownOutcomesError(ValueError):
 
 
 class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
-    """One entry.
+    """An entry of a file of known outcomes.
 
     Args:
-        scenario: Pattern over scenario ids, with ``*`` and ``?``.
+        scenario: A pattern for scenario ids, with ``*`` and ``?``.
         verdict: The expected verdict.
-        reason: One sentence: why.
-        reference: The broker's documentation, source or issue that says so.
+        reason: The reason for this verdict, in one sentence.
+        reference: The broker's documentation, source file or issue that supports the reason.
         owner: The person who maintains the entry.
-        expires: The first day on which it no longer counts.
+        expires: The first day on which the entry no longer counts.
     """
 
     scenario: str
@@ -48,7 +48,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     expires: date
 
     def covers(self, scenario: str) -> bool:
-        """Return whether the pattern matches a scenario; brackets in the pattern are literal."""
+        """Return whether the pattern matches a scenario's id; brackets in the pattern stand for themselves."""
         return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
 
 
@@ -58,46 +58,46 @@ class KnownOutcomes(Struct, frozen=True):
     entries: tuple[KnownOutcome, ...] = ()
 
     def find(self, scenario: str, verdict: Verdict) -> KnownOutcome | None:
-        """Return the entry that expects this verdict of this scenario; None if there is none."""
+        """Return the entry that expects this verdict of this scenario; None if no entry does."""
         return next((entry for entry in self.entries if entry.covers(scenario) and entry.verdict is verdict), None)
 
     def surprises(self, scenarios: Iterable[ScenarioVerdict], today: date, *, whole: bool) -> list[str]:
-        """Return one sentence for each difference from the expected.
+        """Return one sentence for each verdict that is not expected, and for each entry that no longer holds.
 
         Args:
             scenarios: The run's scenario verdicts.
             today: The day of the run.
-            whole: Whether the run covers all rules; only then an entry without a matching scenario is reported.
+            whole: Whether the run covers all rules. Only then is an entry that matches no scenario reported.
         """
         tried = list(scenarios)
-        told: list[str] = []
+        found: list[str] = []
         for scenario in tried:
-            # Entries are about the kit's scenarios only, even if a foreign one has a matching name.
+            # An entry is about the kit's scenarios only; a foreign scenario may have a matching name by chance.
             entries = [] if scenario.foreign else [one for one in self.entries if one.covers(scenario.scenario)]
             if not entries and scenario.verdict not in EXPECTED_WITHOUT_ENTRY:
-                told.append(f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}")
+                found.append(f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}")
             for entry in entries:
                 if entry.verdict is not scenario.verdict:
-                    told.append(
+                    found.append(
                         f"{scenario.scenario}: {scenario.verdict.value}, known as {entry.verdict.value}: "
-                        "the entry is stale, take it out or mend it."
+                        "the entry is stale, remove or correct it."
                     )
                 elif today >= entry.expires:
-                    told.append(f"{scenario.scenario}: the known outcome expired on {entry.expires}: look at it again.")
+                    found.append(f"{scenario.scenario}: the known outcome expired on {entry.expires}: check it again.")
         if whole:
-            told += [
-                f"Known outcome {entry.scenario!r} matches no scenario: take it out or mend its pattern."
+            found += [
+                f"Known outcome {entry.scenario!r} matches no scenario: remove it or correct its pattern."
                 for entry in self.entries
                 if not any(entry.covers(scenario.scenario) for scenario in tried if not scenario.foreign)
             ]
-        return told
+        return found
 
 
 def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
-    """Return the known outcomes of a backend; empty without a file.
+    """Return the known outcomes of a backend; none if the backend has no file.
 
     Raises:
-        KnownOutcomesError: The file is not valid.
+        KnownOutcomesError: The backend's file is not valid.
     """
     file = folder / f"{backend.removesuffix('+amqp')}.toml"
     if not file.exists():
@@ -109,12 +109,12 @@ def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
         raise KnownOutcomesError(file, line, "the text is not UTF-8; save the file as UTF-8.") from problem
     except OSError as problem:
         raise KnownOutcomesError(
-            file, 1, f"it cannot be read ({problem.strerror}); mend its access rights."
+            file, 1, f"the file cannot be read ({problem.strerror}); correct its access rights."
         ) from problem
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise KnownOutcomesError(file, _line_of(problem, text), f"this is no TOML, mend it: {problem}.") from problem
+        raise KnownOutcomesError(file, _line_of(problem, text), f"this is no valid TOML: {problem}.") from problem
     return KnownOutcomes(tuple(_entries(file, content, places(text))))
 
 
@@ -123,7 +123,7 @@ _FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
 
 
 def _line_of(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line, which Python 3.11 has only in the error's text; for an error at the end the last one."""
+    """Return the line of an error, from its text because Python 3.11 has it nowhere else; or else the last line."""
     match = _TOML_LINE.search(str(problem))
     return int(match[1]) if match else max(1, len(text.splitlines()))
 
@@ -131,7 +131,7 @@ def _line_of(problem: tomllib.TOMLDecodeError, text: str) -> int:
 def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int]) -> Iterator[KnownOutcome]:
     for stray in sorted(content.keys() - {ARRAY}):
         line = lines.get(Place("", 0, stray), lines.get(Place(stray, 0), 1))
-        raise KnownOutcomesError(file, line, f"{stray!r} is no table here; write [[{ARRAY}]].")
+        raise KnownOutcomesError(file, line, f"{stray!r} is not known here; write [[{ARRAY}]].")
     tables = content.get(ARRAY, [])
     if not isinstance(tables, list):
         line = lines.get(Place("", 0, ARRAY), lines.get(Place(ARRAY, 0), 1))

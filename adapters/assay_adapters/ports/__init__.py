@@ -1,1 +1,1 @@
-"""Interfaces for the suite: client, backend, administration and faults (values and protocols only)."""
+"""The interfaces through which steps use clients, brokers, administration and faults: values and protocols only."""

@@ -1,4 +1,4 @@
-"""Admin (I-4): administration of a broker, in one vocabulary for every backend."""
+"""The `Admin` port (I-4): administration of a broker, with the same commands for all backends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Scalar = str | int
 
 
 class ObjectKind(StrEnum):
-    """Kinds of administered objects."""
+    """The kind of an administered object."""
 
     QUEUE = "queue"
     ALIAS = "alias"
@@ -58,14 +58,16 @@ EVERYBODY = "nobody"
 
 
 class Authorise(Struct, frozen=True, tag=True):
-    """Grant or take authorities.
+    """Grant or revoke authorities of a user or group for an object.
 
     Args:
-        user: A user, or a group.
-        grant: Authorities by MQSC's names (``PUT`` ...). This creates the user's record on the object if there is none,
-            and less specific records then no longer count for the user. ``NONE`` creates an empty record.
-        revoke: Authorities to take; ``ALL`` takes every one.
-        group: Whether `user` is a group.
+        user: The user's or group's name.
+        kind: The object's kind.
+        name: The object's name, or a generic profile.
+        grant: Authorities to grant, by MQSC's names (``PUT`` ...). A grant creates an authority record for the user on
+            this object, and less specific records then no longer count for the user. ``NONE`` creates an empty record.
+        revoke: Authorities to revoke; ``ALL`` revokes all.
+        group: Whether `user` names a group.
     """
 
     user: str
@@ -77,17 +79,17 @@ class Authorise(Struct, frozen=True, tag=True):
 
 
 QUEUE_MANAGER = "queue manager"
-"""A component that can be started and stopped in order: one member of the instance."""
+"""The component that `Start` and `Stop` can name: a queue manager, as one member of the instance."""
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Start a component (`QUEUE_MANAGER`) of the member that the call names; without effect if it runs."""
+    """Start a component (`QUEUE_MANAGER`) of the member that the call names; no effect if the component runs."""
 
     what: str
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Stop a component (`QUEUE_MANAGER`) of the member that the call names, until it is started again."""
+    """Stop a component (`QUEUE_MANAGER`) of the member that the call names, until `Start`."""
 
     what: str
 
@@ -96,8 +98,8 @@ class Resolve(Struct, frozen=True, tag=True):
     """Commit or back out a branch in doubt, in place of its transaction manager.
 
     Args:
-        unit: Its xid in hexadecimal digits.
-        commit: True to commit it, False to back it out.
+        unit: The branch's xid in hexadecimal digits.
+        commit: True to commit the branch, False to back it out.
     """
 
     unit: str
@@ -108,24 +110,25 @@ Change = Define | Alter | Delete | Clear | Authorise | Start | Stop | Resolve
 
 
 STRUC_ID = "StrucId"
-"""The field with the name of a header, such as one of the following."""
+"""The field of a header that names its kind: `DEAD_LETTER_HEADER` or `DELAY_HEADER`."""
 DEAD_LETTER_HEADER = "DLH"
-"""The dead-letter header, with ``Reason``, ``DestQName`` and ``DestQMgrName`` (facts: MQDLH)."""
+"""The dead-letter header (IBM MQ's MQDLH), with ``Reason``, ``DestQName`` and ``DestQMgrName``."""
 DELAY_HEADER = "DDH"
-"""A staged message's header, with ``DeliveryDelay`` (milliseconds) and ``DestQName``.
+"""The header of a staged message, with ``DeliveryDelay`` (milliseconds) and ``DestQName``.
 
-DELAY:7 says what it contains, but no document has its layout; the names are ours.
+DELAY:7 lists its contents, but no document defines its layout, so the names are the kit's.
 """
 
 
 class RawMessage(Struct, frozen=True, kw_only=True):
-    """A message for an administrator.
+    """A message as an administrator sees or puts it.
 
     Args:
-        descriptor: The MQMD fields by IBM MQ's names: ``MsgId``, ``CorrelId`` and ``GroupId`` as 48 hexadecimal digits,
-            ``Expiry`` in tenths of a second (the rest; -1 for ever), ``Report``, ``MsgType`` ... as numbers.
-        headers: The headers in front of the body, outermost first, by field name.
-        properties: Message properties by name.
+        descriptor: The MQMD fields by IBM MQ's names. ``MsgId``, ``CorrelId`` and ``GroupId`` have 48 hexadecimal
+            digits. ``Expiry`` is the remaining time in tenths of a second, or -1 for a message that does not expire.
+            ``Report``, ``MsgType`` and others are numbers.
+        headers: The fields of each header in front of the body by name, the outermost header first.
+        properties: The message properties by name.
         body: The body without headers and properties.
     """
 
@@ -136,27 +139,31 @@ class RawMessage(Struct, frozen=True, kw_only=True):
 
 
 class Admin(Protocol):
-    """Administration by the backend's own means, in one vocabulary."""
+    """An administrator of a broker.
+
+    In all methods, `member` names a queue manager of the instance; None means the first.
+    """
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change."""
+        """Carry out a change, and return the broker's refusal if it refuses."""
         ...
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes (``CURDEPTH`` ...)."""
+        """Return an object's attributes by MQSC's names (``CURDEPTH`` ...)."""
         ...
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all subscriptions to a topic string, with their names as ``SUB`` and their queues' as ``DEST``.
+        """Return the attributes of all subscriptions to a topic string.
 
-        The order is the same as long as the subscriptions are the same.
+        ``SUB`` is a subscription's name, and ``DEST`` the name of its queue. The order stays the same as long as the
+        subscriptions do.
         """
         ...
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Return the branches of global units of work that are in doubt, or that an operator has resolved.
 
-        Each has its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and its resolution as ``OUTCOME``.
+        Each has its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and the operator's decision as ``OUTCOME``.
         """
         ...
 
@@ -165,13 +172,22 @@ class Admin(Protocol):
         ...
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Remove and return the first message with this correlation id; None if there is none."""
+        """Remove and return the first message with this correlation id; None if the queue has no such message."""
         ...
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message, not as a JMS client."""
+        """Put a message, as an application that does not use JMS.
+
+        Args:
+            queue: The queue's name.
+            message: The message; the queue's defaults fill the fields that its descriptor lacks.
+            delay_ms: The delivery delay; None to deliver it at once.
+
+        Raises:
+            LookupError: The backend cannot set a field of the descriptor or the value of a property.
+        """
         ...
 
     def identify(self, text: str) -> bytes:
-        """Return the 24 bytes in a descriptor for a client's message id or correlation id."""
+        """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""
         ...

@@ -1,4 +1,4 @@
-"""Backends and their instances (I-4): brokers that can be started, administered and tested."""
+"""The `Backend` and `Instance` ports (I-4): brokers that the kit can start, administer and test."""
 
 from __future__ import annotations
 
@@ -20,21 +20,25 @@ WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 
 
 class BackendError(RuntimeError):
-    """A backend could not keep its contract: a fault of the kit or the environment, not a breach of a rule."""
+    """A backend cannot do its work, because of the kit or its environment; this is no breach of a rule."""
 
 
 class Available(Struct, frozen=True):
-    """The backend can be started here."""
+    """The answer that this machine can start the backend's broker.
+
+    Args:
+        detail: The kind of broker that would start, for the user.
+    """
 
     detail: str = ""
 
 
 class Unavailable(Struct, frozen=True):
-    """The backend cannot be started here.
+    """The answer that this machine cannot start the backend's broker.
 
     Args:
-        reason: What is missing.
-        remedy: What to do about it.
+        reason: The reason, such as a missing package or image.
+        remedy: The advice for the user.
     """
 
     reason: str
@@ -45,10 +49,10 @@ class Environment(Struct, frozen=True):
     """The tested product, for the report.
 
     Args:
-        product: The broker's name.
-        version: Its version.
-        details: Platform, image digest, settings: strings by name.
-        ours: Whether it is our own broker: `kit` rules fail only our own parts.
+        product: The product's name.
+        version: The product's version.
+        details: Further details by name, such as the platform, the image digest and settings.
+        ours: Whether the product is the kit's own broker: `kit` rules fail only the kit's own parts.
     """
 
     product: str
@@ -58,80 +62,88 @@ class Environment(Struct, frozen=True):
 
 
 class Instance(Protocol):
-    """A running broker for one scenario, or shared by many."""
+    """A running broker, which one scenario has for itself or many scenarios share."""
 
     @property
     def environment(self) -> Environment:
-        """The tested product."""
+        """The tested product, with its version and details."""
         ...
 
     @property
     def clock(self) -> Clock:
-        """The instance's clock."""
+        """The clock of the broker and its clients."""
         ...
 
     @property
     def runner(self) -> Runner:
-        """The runner, by which steps wait."""
+        """The runner with which steps wait."""
         ...
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Names of its queue managers; the first is the default."""
+        """The names of the instance's queue managers; the first is the default."""
         ...
 
     @property
     def admin(self) -> Admin | None:
-        """Its administration; None if it has none."""
+        """The administrator of the instance; None if the kit cannot administer the broker."""
         ...
 
     @property
     def faults(self) -> Faults | None:
-        """Its faults; None if none can be injected."""
+        """The faults that scenarios can cause; None if the kit can cause none."""
         ...
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return where clients connect."""
+        """Return the endpoint to which clients connect.
+
+        Args:
+            protocol: The protocol.
+            member: The queue manager; None for the first.
+
+        Raises:
+            LookupError: The instance has no such member, or does not support the protocol.
+        """
         ...
 
     def clients(self) -> Mapping[str, Client]:
-        """New clients for this instance, by face; the first is the default."""
+        """Return new clients for this instance, by face; the first is the default."""
         ...
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell an observer what the storage does; silent if that cannot be observed."""
+        """Report each write, flush and drop of the kit's messages to an observer; none if the kit cannot see them."""
         ...
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Return whether the data folder contains these octets (PD-31)."""
+        """Return whether a file in the broker's data folder contains these octets (PD-31)."""
         ...
 
     def close(self) -> None:
-        """Release the instance."""
+        """Release the instance; the backend may keep the broker for other scenarios."""
         ...
 
 
 class Backend(Protocol):
-    """A broker that the kit can test."""
+    """A kind of broker that the kit can start and test."""
 
     @property
     def name(self) -> str:
-        """``broker[+protocol]``."""
+        """The backend's name, in the form ``broker[+protocol]``."""
         ...
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """The capabilities of broker and adapter, each with its source; an absent one is unsupported."""
+        """The capabilities of broker, client and adapter together, each with its source."""
         ...
 
     @property
     def lacks(self) -> Mapping[Capability, Source]:
-        """Why capabilities are absent."""
+        """The capabilities that the pair lacks, each with the reason."""
         ...
 
     @property
     def profiles(self) -> tuple[Profile, ...]:
-        """The profiles that it claims to keep; the rules of all others are tried, too."""
+        """The profiles that the backend claims for the product; a run tries the rules of all other profiles, too."""
         ...
 
     @property
@@ -140,26 +152,33 @@ class Backend(Protocol):
         ...
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Return the identity of its instances' client, in a face by name or in the default one.
+        """Return the name, version and face of the instances' client.
+
+        Args:
+            face: The face's name; None for the default face.
 
         Raises:
-            LookupError: There is no such face; the error names the known ones.
+            LookupError: The backend's clients have no such face; the error names the known faces.
         """
         ...
 
     @property
     def reuses_faulted(self) -> bool:
-        """Whether an instance that had a fault serves the next scenario with one; else each gets a new instance."""
+        """Whether an instance that had a fault serves the next scenario with faults, instead of a new instance."""
         ...
 
     def probe(self) -> Available | Unavailable:
-        """Return whether it can be started here, without starting anything."""
+        """Return whether this machine can start the broker, without starting it."""
         ...
 
     def provision(self, needs: Needs) -> Instance | Unsupported:
-        """Return an instance that meets the needs."""
+        """Return an instance that meets a scenario's needs, or the reason why the backend cannot.
+
+        Raises:
+            BackendError: The broker cannot be started.
+        """
         ...
 
     def close(self) -> None:
-        """Stop everything that it started."""
+        """End all brokers that the backend has started."""
         ...

@@ -1,4 +1,4 @@
-"""Needs of a scenario, and the answer of a backend that cannot meet them."""
+"""The needs of a scenario, and the answer of a backend that cannot meet them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ class Needs(Struct, frozen=True, kw_only=True):
     """The needs of a scenario.
 
     Args:
-        platform: The platform of its queue managers.
-        level: Their command level.
-        topology: How many queue managers there are, and how they belong together; single has one, the others two.
-        own_instance: Whether it needs an instance of its own; True for every scenario with faults.
+        capabilities: The capabilities that the pair must have.
+        platform: The platform of the queue managers.
+        level: The command level of the queue managers.
+        topology: The network of the queue managers: one for ``single``, two for the others.
+        own_instance: Whether the scenario needs an instance for itself; True for all scenarios with faults.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -33,7 +34,12 @@ class Needs(Struct, frozen=True, kw_only=True):
 
 
 class Unsupported(Struct, frozen=True):
-    """The backend has no such capability."""
+    """The answer that the pair lacks a capability.
+
+    Args:
+        capability: The capability's name, or ``fault`` for a fault that cannot be caused.
+        source: The reason.
+    """
 
     capability: str
     source: Source
@@ -42,16 +48,16 @@ class Unsupported(Struct, frozen=True):
 def missing(
     needs: Needs, has: Mapping[Capability, Source], lacks: Mapping[Capability, Source], who: str
 ) -> Unsupported | None:
-    """Find the first needed capability that is absent.
+    """Find the first capability, in alphabetical order, that a scenario needs and a pair lacks.
 
     Args:
         needs: The scenario's needs.
-        has: The capabilities of broker, client and adapter together.
-        lacks: Why capabilities are absent, if known.
-        who: The subject of the default reason.
+        has: The capabilities of the pair.
+        lacks: The known reasons for capabilities that the pair lacks.
+        who: The name of the pair, for a reason if `lacks` has none.
 
     Returns:
-        The capability with the reason; None if none is missing.
+        The capability with the reason; None if the pair has all that are needed.
     """
     for capability in sorted(needs.capabilities):
         if capability not in has:

@@ -1,11 +1,12 @@
 """The entry point of a backend, in the group ``assay.backends``.
 
-A package adds a broker with two lines of its own `pyproject.toml`::
+A package adds a broker with these lines in its `pyproject.toml`::
 
     [project.entry-points."assay.backends"]
     mybroker = "my_package:BACKEND"
 
-and a `BackendEntry` of that name. Import large modules inside its `open`, because `assay backends` loads every entry.
+and a `BackendEntry` of that name in its code. Import large modules inside the entry's `open`, because `assay backends`
+loads all entries.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from assay_adapters.ports.client import Endpoint
 from assay_sdk.driver import Driver
 
 GROUP = "assay.backends"
-"""The group of entry points."""
+"""The group of the entry points of backends."""
 
 
 class BackendOptions(Struct, frozen=True, kw_only=True):
     """The options that a run gives its backend.
 
     Args:
-        seed: Seed of every random choice.
-        store: The store that the reference broker uses; None for its default.
-        defect: A named defect of the reference broker; None for the unbroken broker.
+        seed: The seed of all random choices.
+        store: The name of the store that the reference broker uses; None for its default.
+        defect: The name of a defect of the reference broker; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver, for a defect of the client; None for no filter.
-        variant: A tolerated variant of the reference broker; None for the reference broker as it is.
-        shared: Endpoint of an instance that the run's controller has started; None to start one.
+        variant: The name of a tolerated variant of the reference broker; None for the broker without a variant.
+        shared: The endpoint of an instance that another process of the run has started; None to start a new one.
     """
 
     seed: int = 0
@@ -43,13 +44,13 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
 
 
 class BackendEntry(Struct, frozen=True):
-    """A backend that can be opened.
+    """An installed backend, before it is opened.
 
     Args:
-        open: Makes the backend; starts nothing.
-        has_defects: Whether it takes `BackendOptions.defect` and `BackendOptions.wire`.
-        has_stores: Whether it takes `BackendOptions.store`.
-        has_variants: Whether it takes `BackendOptions.variant`.
+        open: Makes the backend, without starting a broker.
+        has_defects: Whether the backend supports `BackendOptions.defect` and `BackendOptions.wire`.
+        has_stores: Whether the backend supports `BackendOptions.store`.
+        has_variants: Whether the backend supports `BackendOptions.variant`.
     """
 
     open: Callable[[BackendOptions], Backend]

@@ -1,4 +1,4 @@
-"""Faults (I-4) of a broker with their triggers, and events of its disk."""
+"""The `Faults` port (I-4): faults of a broker with their triggers, and events of its disk."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Restart(Struct, frozen=True, tag=True):
     """Shut the broker down in order and start it again.
 
     Args:
-        level: The command level at which it starts, on the same data (DD-43); None for the same as before.
-        opmode: OPMODE with which it starts, on z/OS (DD-44); None for the same as before.
+        level: The command level at which the broker starts again, on the same data (DD-43); None to keep the level.
+        opmode: The OPMODE with which the broker starts again, on z/OS (DD-44); None to keep the OPMODE.
     """
 
     level: str | None = None
@@ -26,25 +26,25 @@ class Restart(Struct, frozen=True, tag=True):
 
 
 class Cut(Struct, frozen=True, tag=True):
-    """Cut every client connection; the broker goes on."""
+    """Cut all client connections, while the broker continues to run."""
 
 
 class Unreachable(Struct, frozen=True, tag=True):
-    """Cut every client connection and accept none before the fault is healed; the broker goes on."""
+    """Cut all client connections and accept none until `Injection.heal`, while the broker continues to run."""
 
 
 class StoreError(Struct, frozen=True, tag=True):
-    """The store fails a number of times and then works again.
+    """Make the store's next flushes fail.
 
     Args:
-        times: The number of failures.
+        times: The number of flushes that fail.
     """
 
     times: int = 1
 
 
 class WorkerDies(Struct, frozen=True, tag=True):
-    """A component's worker dies; the broker decides what the component does then.
+    """End the worker of a component; the broker itself decides how the component goes on.
 
     Args:
         what: The component.
@@ -54,10 +54,10 @@ class WorkerDies(Struct, frozen=True, tag=True):
 
 
 class BlockWrite(Struct, frozen=True, tag=True):
-    """Records for a queue are not written before the fault is healed.
+    """Hold back all writes of records for a queue until `Injection.heal`.
 
     Args:
-        queue: The queue, by its name for administrators.
+        queue: The queue's name, as an administrator knows it.
     """
 
     queue: str
@@ -67,29 +67,29 @@ FaultRequest = Kill | Restart | Cut | Unreachable | StoreError | WorkerDies | Bl
 
 
 class Now(Struct, frozen=True, tag=True):
-    """At once."""
+    """The trigger of a fault that happens at once."""
 
 
 class BeforeAnswer(Struct, frozen=True, tag=True):
-    """Before the broker answers the send of this message."""
+    """The trigger just before the broker answers the send of the message with this key."""
 
     key: str
 
 
 class AfterAnswer(Struct, frozen=True, tag=True):
-    """After the send of this message has been answered."""
+    """The trigger just after the broker has answered the send of the message with this key."""
 
     key: str
 
 
 class FirstSight(Struct, frozen=True, tag=True):
-    """After a consumer has received this message, before it settles it."""
+    """The trigger after a consumer has received the message with this key, and before the consumer settles it."""
 
     key: str
 
 
 class At(Struct, frozen=True, tag=True):
-    """At a monotonic time of the instance's clock, in nanoseconds."""
+    """The trigger at a time of the instance's monotonic clock, in nanoseconds."""
 
     mono_ns: int
 
@@ -102,41 +102,54 @@ class Injection(Protocol):
     """A fault that waits for its trigger, or has happened."""
 
     def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the fault is over; return its begin and end in monotonic nanoseconds."""
+        """Wait until the fault is over.
+
+        Returns:
+            Begin and end in nanoseconds of the instance's monotonic clock; `Unsupported` if the trigger did not occur.
+
+        Raises:
+            BackendError: The broker did not go down, or did not come back.
+        """
         ...
 
     def heal(self) -> None:
-        """End a fault that lasts until this call; without effect on others, which end by themselves."""
+        """End the fault, if it lasts until this call; no effect on a fault that ends by itself."""
         ...
 
 
 class Faults(Protocol):
-    """Faults of an instance."""
+    """The faults of an instance."""
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The supported faults."""
+        """The types of the supported faults."""
         ...
 
     def inject(self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None) -> Injection | Unsupported:
-        """Arm a fault.
+        """Prepare a fault that happens at its trigger.
 
         Args:
             fault: The fault.
-            when: Its trigger.
-            member: The queue manager; None for the first.
+            when: The trigger.
+            member: The queue manager that has the fault; None for the first.
+
+        Returns:
+            The prepared fault; `Unsupported` if the kit cannot cause it.
 
         Raises:
-            LookupError: There is no such member.
+            LookupError: The instance has no such member.
         """
         ...
 
 
 class DiskEvent(Struct, frozen=True):
-    """An event of the instance's storage, with the fields of the journal's ``disk`` event.
+    """A write, flush or drop of the kit's messages on a disk, for the journal's ``disk`` event.
 
     Args:
-        mono_ns: When, on the monotonic clock of the instance; None for now.
+        source: The disk's name.
+        op: The disk's operation.
+        keys: The keys of the messages.
+        mono_ns: The time on the instance's monotonic clock, in nanoseconds; None for now.
     """
 
     source: str

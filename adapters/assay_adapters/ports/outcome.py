@@ -1,4 +1,4 @@
-"""The result of a call: a value or a refusal. No exception crosses a port for the peer's fault (I-1)."""
+"""The result of a call of a port: a value or a refusal. A port raises no exception for a peer's refusal (I-1)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Ok(Struct, Generic[T_co], frozen=True):
-    """The call was accepted and gave this value."""
+    """The result of a call that was accepted: its value."""
 
     value: T_co
 
 
 class Raised(Refused, frozen=True):
-    """The client raised an error of its own; it counts as a refusal, because the call returned nothing."""
+    """An unexpected exception of the client; it counts as a refusal, because the call returned no value."""
 
 
 Outcome = Ok[T_co] | Refused
 
 
 def is_the_clients(error: Exception) -> bool:
-    """Whether the SDK raised an exception, and not its runner, which also raises those of other parts."""
+    """Return whether code of the SDK raised an exception.
+
+    The SDK's runners do not count, because they also raise exceptions of jobs that other parts gave them.
+    """
     *_, (innermost, _line) = walk_tb(error.__traceback__)
     module = str(innermost.f_globals.get("__name__", ""))
     return module.startswith("assay_sdk.") and not module.startswith("assay_sdk.runners.")

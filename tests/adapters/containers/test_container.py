@@ -182,7 +182,7 @@ class TestWithDocker:
         assert sweep() == ()
         assert len(sweep(mine=True)) == 1
         container.remove()
-        with pytest.raises(BackendError, match="container is gone"):
+        with pytest.raises(BackendError, match="it has no container"):
             container.kill()
 
     def test_a_kill_ends_the_process_itself_and_a_restart_has_another_one(self, runner: RealRunner) -> None:

@@ -1,7 +1,7 @@
 """Apache Artemis in a container, through our AMQP driver.
 
-Many scenarios share one instance, each on its own destinations. Scenarios that kill or restart the broker use a second
-instance, one after the other.
+Many scenarios share one instance, and each has its own destinations. Scenarios that kill or restart the broker use a
+second instance, one after the other.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from assay_sdk.time import Runner
 
 IMAGE_VARIABLE = "ASSAY_IMAGE_ARTEMIS"
 LOCAL_IMAGE = "assay/artemis:2.56.0"
-"""Built by images/build for machines without access to an image registry; preferred if it exists."""
+"""The image that images/build makes, for machines without access to an image registry; preferred to the public one."""
 PUBLIC_IMAGE = "apache/artemis:2.56.0-alpine"
 
 PRODUCT = "Apache Artemis"
@@ -58,7 +58,7 @@ _AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
 _OFFERED = "ExtCapability.java: capabilities"
 _ATTACH = "DefaultSenderController.java: init"
 _CONTAINER = Source(
-    "It runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
+    "Artemis runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
 )
 _PROXY = Source("Its clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
 
@@ -71,7 +71,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.NON_PERSISTENT: Source("The header's durable field decides.", "AMQPMessage.java: isDurable"),
     Capability.SELECTOR: Source("The jms-selector filter is applied.", _ATTACH),
     Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _ATTACH),
-    Capability.TEMPORARY_DESTINATION: Source("A dynamic node is made, and removed with its connection.", _ATTACH),
+    Capability.TEMPORARY_DESTINATION: Source("Artemis makes dynamic nodes, and removes them after use.", _ATTACH),
     Capability.TOPIC: Source("The source's capability topic makes a multicast address.", _ATTACH),
     Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
     Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
@@ -79,7 +79,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _ATTACH),
     Capability.AUTO_CONFIRM: MQLIGHT_CAPABILITIES[Capability.AUTO_CONFIRM],
     Capability.RECONNECT: MQLIGHT_CAPABILITIES[Capability.RECONNECT],
-    Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
+    Capability.LOCAL_TRANSACTION: Source("Artemis offers a transaction coordinator.", _AMQP),
     Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
     Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
     Capability.SESSION: SDK_CAPABILITIES[Capability.SESSION],
@@ -89,7 +89,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.KILL: _CONTAINER,
     **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
     Capability.DATA_FOLDER: Source(
-        "Docker hands out the files of a container.", "adapters/assay_adapters/containers/files.py"
+        "Docker returns the files of a container.", "adapters/assay_adapters/containers/files.py"
     ),
 }
 """The capabilities of broker, client and adapter together."""
@@ -106,43 +106,43 @@ LACKS: Mapping[Capability, Source] = {
         "ScheduledDeliveryHandlerImpl.java",
     ),
     Capability.FLUSH_TRACE: Source(
-        "Artemis forces its journal to the disk for each send, and nothing shows a client when.",
+        "Artemis forces its journal to the disk for each send, and does not show clients when.",
         "Artemis 2.56.0 user manual, persistence.adoc: journal-sync-non-transactional",
     ),
     Capability.XA: Source(
         "Over AMQP Artemis's transaction coordinator offers local transactions only.",
         "AMQPSessionContext.java: addTransactionHandler",
     ),
-    Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
-    Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _ATTACH),
-    Capability.TOPIC_WILDCARD: Source("Its patterns have other wildcards and another separator than MQ Light's."),
-    Capability.BLOCK_WRITE: Source("Nothing makes the journal of an Artemis in a container wait for one queue."),
-    Capability.RESTART_AT_LEVEL: Source("Artemis has no command level that a queue manager could be migrated from."),
-    Capability.STORE_ERROR: Source("Nothing makes the journal of an Artemis in a container fail on demand."),
+    Capability.CANCEL: Source("Artemis schedules a message sent over AMQP, and offers no way to cancel it.", _AMQP),
+    Capability.SUBSCRIPTION_TTL: Source("Artemis ignores the timeout of a source.", _ATTACH),
+    Capability.TOPIC_WILDCARD: Source("Artemis's patterns have other wildcards and another separator than MQ Light's."),
+    Capability.BLOCK_WRITE: Source("The kit cannot make the journal of an Artemis in a container wait for one queue."),
+    Capability.RESTART_AT_LEVEL: Source("Artemis has no command levels, so a restart cannot migrate it."),
+    Capability.STORE_ERROR: Source("The kit cannot make the journal of an Artemis in a container fail."),
     Capability.WORKER_DIES: Source(
-        "Artemis has no processor of delayed messages that could end by itself: its queues schedule them.",
+        "Artemis has no process for delayed messages that could end: its queues schedule them.",
         "ScheduledDeliveryHandlerImpl.java",
     ),
     Capability.RETAINED_PUBLICATION: Source("Artemis keeps no publication for later subscribers over AMQP."),
     Capability.OWN_UNCOMMITTED: Source(
-        "A send in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
+        "A message sent in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
     ),
     Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
-    Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
+    Capability.VIRTUAL_TIME: Source("Artemis uses the machine's clock."),
 }
-"""Why capabilities are absent."""
+"""The capabilities that the pair lacks, each with the reason."""
 
 
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
-    """Return the properties with which a broker opens an AMQP connection: only an open proves that it runs.
+    """Open an AMQP connection, to see whether a broker runs, and close it.
 
     Args:
         driver: The AMQP driver.
         runner: A real runner.
-        endpoint: URL and login.
+        endpoint: The broker's URL and login.
 
     Returns:
-        The properties; None if no broker answers yet.
+        The properties of the broker's open frame; None if no broker answers yet.
 
     Raises:
         BackendError: The broker refuses the login.
@@ -168,21 +168,21 @@ class _Own(Struct, frozen=True):
     proxy: Proxy
 
     def remove(self) -> None:
-        """End both."""
+        """End the proxy and remove the container."""
         self.proxy.close()
         self.container.remove()
 
 
 class ArtemisInstance(SdkInstance[Runner, ProxiedFaults | None]):
-    """One Artemis: shared by many scenarios, or for scenarios with faults.
+    """A running Artemis, for scenarios that share it or for scenarios with faults.
 
     Args:
-        endpoint: Where it listens.
+        endpoint: Where clients connect: the broker's own endpoint or the proxy's.
         runner: The I/O loop.
         driver: The AMQP driver, with the run's filter.
         environment: The tested product.
-        port: The published port of its container.
-        faults: Its faults; None if it is shared.
+        port: The published port of the container; None if the endpoint names none.
+        faults: The faults that scenarios can cause; None for a shared instance.
     """
 
     admin = None
@@ -203,22 +203,22 @@ class ArtemisInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self._port = port
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return where clients connect.
+        """Return the endpoint to which clients connect.
 
         Raises:
-            LookupError: There is no such member, or the protocol is not AMQP.
+            LookupError: The instance has no such member, or the protocol is not AMQP.
         """
         if protocol != "amqp" or member not in {None, *self.members}:
             raise LookupError(f"Artemis has no {protocol} endpoint for {member or MEMBER} here; it has amqp.")
         return self._endpoint
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Do nothing: events of its disk are not visible."""
+        """Do nothing: the kit cannot observe the disk writes of an Artemis in a container."""
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Return whether Artemis's journal or paging folder contains these octets (PD-31)."""
+        """Return whether a file in Artemis's data folder contains these octets (PD-31)."""
         if self._port is None:
-            return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
+            return Refused(JmsErrorKind.UNSUPPORTED, f"the endpoint {self._endpoint.url} names no container port")
         return folder_holds(self._port, _DATA_FOLDERS, octets)
 
     def close(self) -> None:
@@ -232,10 +232,10 @@ class ArtemisBackend(AmqpBackend):
     capabilities = CAPABILITIES
     lacks = LACKS
     profiles = (Profile.PERSISTENCE, Profile.DELAY, Profile.QOS, Profile.BATCH)
-    """The profiles that are for any broker."""
+    """The profiles that any kind of broker can claim."""
     faces = ALL_FACES
     reuses_faulted = True
-    """A container takes long to start, so one that had a fault is used again."""
+    """The next scenario gets the container that had a fault, because a new one takes long to start."""
 
     _image: str | None = None
     _shared: Container | None = None
@@ -243,7 +243,7 @@ class ArtemisBackend(AmqpBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product, by its image."""
+        """The tested product, with the container image and its version."""
         image = self._image or self._images()[0]
         version = image.rpartition(":")[2].partition("-")[0]
         details = {"image": image, "protocol": "AMQP 1.0"}
@@ -252,7 +252,7 @@ class ArtemisBackend(AmqpBackend):
         return Environment(product=PRODUCT, version=version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether it can be started here, without starting anything."""
+        """Return whether this machine can start Artemis, without starting it."""
         if (absent := missing_packages(("proton", "docker", "testcontainers"), extra="amqp,containers")) is not None:
             return absent
         found = probe_image(
@@ -266,10 +266,10 @@ class ArtemisBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ArtemisInstance | Unsupported:
-        """Return the shared instance, or the one for scenarios with faults.
+        """Return the shared instance, or for a scenario that needs its own instance the one with faults.
 
         Raises:
-            BackendError: It cannot be started.
+            BackendError: Artemis cannot be started.
         """
         if (unmet := missing(needs, CAPABILITIES, LACKS, "Artemis through this adapter")) is not None:
             return unmet
@@ -282,7 +282,7 @@ class ArtemisBackend(AmqpBackend):
             return self._own_instance() if needs.own_instance else self._shared_instance()
 
     def close(self) -> None:
-        """Remove every container that this process has started, and those of processes that have ended."""
+        """Remove the containers that this process has started, and containers left by processes that have ended."""
         with self._lock:
             started = [one for one in (self._shared, self._own) if one is not None]
             for one in started:
@@ -305,7 +305,7 @@ class ArtemisBackend(AmqpBackend):
                 self._shared = self._container()
                 try:
                     self._shared.start()
-                except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
+                except BaseException:  # Ctrl-C, too: `start` has removed the container, so the next call makes another
                     self._shared = None
                     raise
             endpoint = _endpoint(self._shared.port)
@@ -314,7 +314,7 @@ class ArtemisBackend(AmqpBackend):
 
     def _own_instance(self) -> ArtemisInstance:
         if self._own is not None and self._own.container.exit_code() is not None:
-            self._own.remove()  # a failed fault left it stopped
+            self._own.remove()  # a fault that failed halfway has left the container stopped
             self._own = None
         if self._own is None:
             container = self._container()
@@ -329,7 +329,7 @@ class ArtemisBackend(AmqpBackend):
         )
 
     def _container(self) -> Container:
-        """Return a new container, not started yet."""
+        """Return a new container that is not started yet."""
         if self._image is None:
             probed = self.probe()
             if isinstance(probed, Unavailable):
@@ -340,7 +340,7 @@ class ArtemisBackend(AmqpBackend):
         spec = ContainerSpec(
             image=self._image,
             port=_PORT,
-            # For the public image; the account is built into ours.
+            # The public image reads the account from here; our image has it built in.
             environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
             title=PRODUCT,
         )

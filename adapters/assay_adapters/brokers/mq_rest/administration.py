@@ -44,11 +44,11 @@ _TENTH_MS = 100
 
 
 class RestAdmin:
-    """Administers one queue manager.
+    """An administrator of one queue manager over REST.
 
     Args:
-        rest: Its REST interface.
-        turn: Starts (True) or stops the queue manager; None if that is not possible.
+        rest: The queue manager's REST interface.
+        turn: Starts (True) or stops (False) the queue manager; None if the kit cannot do so.
     """
 
     def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None) -> None:
@@ -56,18 +56,18 @@ class RestAdmin:
         self._turn = turn
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change."""
-        del member  # the interface has one queue manager
+        """Carry out a change, and return the broker's refusal if it refuses."""
+        del member  # the REST interface has one queue manager
         if isinstance(change, Start | Stop):
             if change.what != QUEUE_MANAGER or self._turn is None:
-                return Refused(JmsErrorKind.UNSUPPORTED, f"Nothing called {change.what!r} starts and stops by itself.")
+                return Refused(JmsErrorKind.UNSUPPORTED, f"The kit cannot start or stop {change.what!r} here.")
             self._turn(isinstance(change, Start))
             return Ok(None)
         outcome = self._rest.run(command(change))
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; a queue may be of any type."""
+        """Return an object's attributes; for a kind of queue, the queue of any type with this name."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
@@ -100,12 +100,12 @@ class RestAdmin:
         )
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return the branches that are in doubt, or that an operator has resolved."""
+        """Return the branches of global units of work that are in doubt, or that an operator has resolved."""
         del member
         return self._all(Command(command="DISPLAY", qualifier="THREAD", name="*", parameters={"TYPE": "INDOUBT"}))
 
     def _all(self, asked: Command) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all matching objects; empty where MQSC refuses because none matches."""
+        """Return all objects that a DISPLAY shows; none where MQSC refuses it because no object matches."""
         outcome = self._rest.run(asked)
         nothing = isinstance(outcome, Refused) and outcome.mqrc in {
             Mqrc.UNKNOWN_OBJECT_NAME,
@@ -120,7 +120,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(tuple(map(_raw, outcome.value)))
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Remove and return the first message with this correlation id; None if there is none."""
+        """Remove and return the first message with this correlation id; None if the queue has no such message."""
         del member
         outcome = self._rest.take(queue, correlation_id)
         if isinstance(outcome, Refused):
@@ -128,17 +128,26 @@ class RestAdmin:
         return Ok(None if outcome.value is None else _raw(outcome.value))
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message as an application that is no JMS client."""
+        """Put a message, as an application that does not use JMS.
+
+        Args:
+            queue: The queue's name.
+            message: The message.
+            delay_ms: The delivery delay; None to deliver it at once.
+
+        Raises:
+            LookupError: REST cannot set a field of the descriptor or the value of a property.
+        """
         delay = {} if delay_ms is None else {"assay-delivery-delay": str(delay_ms)}
         return self._rest.put(queue, {**_headers(message), **delay}, message.body)
 
     def identify(self, text: str) -> bytes:
-        """Return the 24 bytes for a JMS id in a descriptor."""
+        """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""
         return native_id(text)
 
 
 def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Command:
-    """Return a change of the port as an MQSC command."""
+    """Return a change of the `Admin` port as an MQSC command."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
             return _with("DEFINE", kind, name, attributes)
@@ -156,7 +165,7 @@ def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Co
 
 
 def _with(verb: str, kind: ObjectKind, name: str, attributes: Mapping[str, Scalar]) -> Command:
-    """Return a command about an object; one about the queue manager needs no name."""
+    """Return an MQSC command about an object; a command about the queue manager has no name in it."""
     named = None if kind is ObjectKind.QMGR else name
     return Command(command=verb, qualifier=_NOUNS[kind], name=named, parameters=dict(attributes))
 
@@ -185,10 +194,10 @@ def _raw(message: WholeMessage) -> RawMessage:
 
 
 def _headers(raw: RawMessage) -> dict[str, str]:
-    """Return the headers of a native message; fields that its descriptor leaves out are the queue's defaults.
+    """Return the HTTP headers for a native message; the queue's defaults fill the fields that its descriptor lacks.
 
     Raises:
-        LookupError: A field of its descriptor or a property's value cannot be set over REST.
+        LookupError: REST cannot set a field of the descriptor or the value of a property.
     """
     given = dict(raw.descriptor)
     headers = {"ibm-mq-md-persistence": "asDestination"}
@@ -203,7 +212,7 @@ def _headers(raw: RawMessage) -> dict[str, str]:
     if "ReplyToQ" in given:
         headers["ibm-mq-md-replyTo"] = str(given.pop("ReplyToQ"))
     if given:
-        raise LookupError(f"A native put by HTTP knows no {', '.join(given)}.")
+        raise LookupError(f"A native put over HTTP cannot set the descriptor's {', '.join(given)}.")
     if raw.properties:
         headers["ibm-mq-usr"] = ", ".join(_property(name, value) for name, value in raw.properties.items())
     return headers
@@ -219,4 +228,4 @@ def _property(name: str, value: Scalar | bool | None) -> str:
             text = value.replace("\\", "\\\\").replace('"', '\\"')
             return f'{name};"{text}";string'
         case None:
-            raise LookupError(f"A native put by HTTP cannot have the property {name} without a value.")
+            raise LookupError(f"A native put over HTTP cannot set the property {name} without a value.")

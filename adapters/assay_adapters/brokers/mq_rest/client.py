@@ -1,7 +1,9 @@
 """A client of IBM MQ's REST interface: MQSC commands in JSON, and messages.
 
-Two requests are extensions of our own broker, which other products refuse as unknown parameters: the list of messages
-with all details, and the display of a queue as it would be created on use.
+Two requests are extensions of the reference broker; other products refuse them as unknown parameters:
+
+- the list of messages with all details;
+- the display of a queue that does not exist yet, as the broker would create it on use.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refuse
 from assay_sdk.driver import Login
 
 _LIMIT_S = 60
-"""How long an answer may take, in seconds."""
+"""The longest wait for an answer, in seconds."""
 _VERSION = "v3"
 _CSRF = "ibm-mq-rest-csrf-token"
 
@@ -29,15 +31,15 @@ Row = Mapping[str, str | int]
 
 
 class Command(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A command of MQSC.
+    """An MQSC command, as the REST interface takes it.
 
     Args:
-        command: The verb.
-        qualifier: The noun.
-        name: The object's name.
+        command: The verb, such as ``DEFINE``.
+        qualifier: The kind of object, such as ``QLOCAL``.
+        name: The object's name; None for the queue manager.
         parameters: The parameters by keyword.
         response_parameters: The attributes that a DISPLAY shows.
-        on_use: Whether it also shows an unused queue as it would be created on use.
+        on_use: Whether a DISPLAY also shows a queue that does not exist yet, as the broker would create it on use.
     """
 
     command: str
@@ -75,8 +77,8 @@ class WholeMessage(Struct, frozen=True, kw_only=True, rename="camel"):
     Args:
         descriptor: The MQMD fields.
         headers: The headers in front of the body, outermost first.
-        properties: Message properties.
-        body: Text, or octets encoded as `body_encoding` says.
+        properties: The message properties.
+        body: The body, encoded as `body_encoding` says.
         body_encoding: ``text`` or ``base64``.
     """
 
@@ -96,10 +98,10 @@ class MqRest:
     """The REST interface of one queue manager.
 
     Args:
-        port: Returns the loopback port at which it listens now.
-        host: The address.
-        queue_manager: Its name.
-        login: User and password; None for none.
+        port: Returns the port at which the REST interface listens now.
+        host: The interface's address.
+        queue_manager: The queue manager's name.
+        login: The user and password; None to log in without them.
     """
 
     def __init__(self, host: str, port: Callable[[], int], queue_manager: str, login: Login | None = None) -> None:
@@ -109,7 +111,11 @@ class MqRest:
         self._login = login
 
     def run(self, command: Command) -> Outcome[tuple[Row, ...]]:
-        """Carry out a command, and return the result of a DISPLAY, with keywords in upper case."""
+        """Carry out a command.
+
+        Returns:
+            The rows of a DISPLAY, with keywords in upper case; no rows for other commands; or the broker's refusal.
+        """
         body = msgspec.json.encode({"type": "runCommandJSON", **msgspec.to_builtins(command)})
         path = f"admin/action/qmgr/{quote(self._queue_manager, safe='')}/mqsc"
         answered = self._ask("POST", path, {"Content-Type": "application/json"}, body)
@@ -135,12 +141,12 @@ class MqRest:
             return answered
         listed = msgspec.json.decode(answered.value, type=_Messages)
         if listed.more:
-            text = f"the queue {queue} has more messages than one answer of its server holds"
+            text = f"the queue {queue} has more messages than the server lists in one answer"
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
         return Ok(listed.messages)
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[WholeMessage | None]:
-        """Get the first message with a correlation id from a queue."""
+        """Get the first message with a correlation id from a queue; None if the queue has no such message."""
         query = urlencode({"correlationId": f"ID:{correlation_id.hex().upper()}", "detail": "full"})
         answered = self._ask("DELETE", f"{self._of(queue)}/message?{query}", {}, None, queue)
         if isinstance(answered, Refused):
@@ -148,7 +154,13 @@ class MqRest:
         return Ok(msgspec.json.decode(answered.value, type=WholeMessage) if answered.value else None)
 
     def put(self, queue: str, headers: Mapping[str, str], body: bytes) -> Outcome[None]:
-        """Put a message on a queue."""
+        """Put a message on a queue.
+
+        Args:
+            queue: The queue's name.
+            headers: The HTTP headers with the message's descriptor and properties.
+            body: The body: text in UTF-8.
+        """
         kind = {"Content-Type": "text/plain; charset=utf-8"}
         answered = self._ask("POST", f"{self._of(queue)}/message", {**kind, **headers}, body, queue)
         return answered if isinstance(answered, Refused) else Ok(None)
@@ -159,7 +171,15 @@ class MqRest:
     def _ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, *objects: str
     ) -> Outcome[bytes]:
-        """Send one request, and return the body of its answer."""
+        """Send one request, and return the body of the answer.
+
+        Args:
+            method: The HTTP method.
+            path: The path and query, after the API's version.
+            headers: The HTTP headers, without login and CSRF token.
+            body: The request's body; None for no body.
+            objects: The names of the objects to which a refusal applies.
+        """
         sent = {_CSRF: "assay", **headers}
         if self._login is not None:
             named = f"{self._login.user}:{self._login.password}".encode()
@@ -188,7 +208,7 @@ def _problem(status: int, octets: bytes, objects: tuple[str, ...]) -> Refused:
 
 
 def _refusal(reason: int, text: str, *objects: str | None) -> Refused:
-    """Return a refusal with its reason code, an MQRC or an MQRCCF."""
+    """Return a refusal with its reason code, which is an MQRC or an MQRCCF."""
     named = tuple(one for one in objects if one is not None)
     try:
         return refused(Mqrc(reason), text, *named)

@@ -15,8 +15,8 @@ class Source(Struct, frozen=True):
     """The reason for a statement about a capability.
 
     Args:
-        text: One sentence.
-        reference: A document, a section, a source file.
+        text: The reason, in one sentence.
+        reference: The document and section, or the source file, that supports the reason.
     """
 
     text: str
@@ -27,7 +27,10 @@ class ClientIdentity(Struct, frozen=True):
     """The identity of a client under test.
 
     Args:
-        ours: Whether it is our own SDK: `kit` rules fail only our own parts.
+        name: The client library's name.
+        version: The library's version.
+        face: The library's API that is under test.
+        ours: Whether the library is the kit's own SDK: `kit` rules fail only the kit's own parts.
     """
 
     name: str
@@ -37,17 +40,17 @@ class ClientIdentity(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Name, version and face, for journal and report."""
+        """The name, version and face in one text, for journal and report."""
         return f"{self.name} {self.version} ({self.face})"
 
 
 class Endpoint(Struct, frozen=True):
-    """Where to connect; picklable, for xdist workers.
+    """The address and login with which a client connects; it can be pickled for xdist workers.
 
     Args:
-        url: ``amqp://127.0.0.1:5672``, or ``in-process://NAME``.
-        login: Default login of the instance; None for anonymous.
-        admin: The URL for administrators; None if there is no other.
+        url: The URL, such as ``amqp://127.0.0.1:5672`` or ``in-process://NAME``.
+        login: The default user and password; None for anonymous.
+        admin: The endpoint for administrators; None if the broker has none.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""Scripts of listeners, and events of a client."""
+"""The script of a listener, and the event of a client."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from assay_adapters.ports.client._messages import Seen
 
 
 class Script(Struct, frozen=True, kw_only=True):
-    """The behaviour of a listener, as data that can cross a process boundary.
+    """The behaviour of a listener, as data that can be sent to another process.
 
     Args:
-        acknowledge_after: Call acknowledge (client acknowledgement) after this many messages; None never.
-        acknowledge_index: The message, of those seen so far, on which it is called, from 0; -1 is the last.
-        acknowledge_each: Whether acknowledge is called on each message in its callback.
-        fail_at: The callback that raises, counted from 1; None for none.
-        fail_times: How many callbacks raise from there on.
-        take_ms: How long each callback takes, on the backend's clock, in milliseconds.
-        commit_after: Commit the session after this many messages; None never.
-        rollback_after: Roll the session back after this many messages; None never.
-        again_after: Set the same listener on the consumer again after this many messages; None never.
-        close_after: Close the consumer after this many messages; None never.
+        acknowledge_after: The number of messages after which the listener acknowledges; None for never.
+        acknowledge_index: The message on which it then calls acknowledge, counted from 0 among all messages so far;
+            -1 is the last message.
+        acknowledge_each: Whether the listener acknowledges each message in its callback.
+        fail_at: The first callback that raises an exception, counted from 1; None for none.
+        fail_times: The number of callbacks that raise, from `fail_at` on.
+        take_ms: The duration of each callback on the instance's clock, in milliseconds.
+        commit_after: The number of messages after which the listener commits the session; None for never.
+        rollback_after: The number of messages after which the listener rolls the session back; None for never.
+        again_after: The number of messages after which the listener is set on its consumer again; None for never.
+        close_after: The number of messages after which the listener closes its consumer; None for never.
     """
 
     acknowledge_after: int | None = None
@@ -39,26 +40,31 @@ class Script(Struct, frozen=True, kw_only=True):
 
 
 class ClientEvent(Struct, frozen=True, kw_only=True):
-    """An event of a client, for its observer, at the moment when it happens.
+    """An event that a client reports to its observers when it happens.
 
     Args:
-        what: ``seen``, ``settle``, ``callback`` (a listener's callback has ended), ``lost`` (the connection has ended),
-            ``back`` (the client has reconnected by itself, and the consumer is attached again), ``transfer`` (a message
-            passed over the wire) and ``disposition`` (a frame said what became of one), both only from clients that
-            trace frames.
-        actor: The name that the consumer or connection got at `ClientSession.consumer` or `Client.connect`.
-        link: The number of its attachment.
-        destination: The destination that it consumes.
+        what: The kind of event:
+
+            - ``seen``: the application has received a message.
+            - ``settle``: the client has settled a message.
+            - ``callback``: a listener's callback has ended.
+            - ``lost``: the connection has ended.
+            - ``back``: the client has reconnected by itself, and its consumer is attached again.
+            - ``transfer``: a frame has carried a message; only from clients that trace frames.
+            - ``disposition``: a frame has given the outcome of a message; only from clients that trace frames.
+        actor: The consumer's name, as given to `ClientSession.consumer`, or the connection's name.
+        link: The name of the consumer's link; each attachment has its own.
+        destination: The destination from which the consumer receives.
         seen: The message, for ``seen`` and ``settle``.
-        batch: Number of the batch, from 0; None outside batches.
-        outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised; for
+        batch: The number of the batch, from 0; None for a message outside batches.
+        outcome: For ``settle``: accepted, released, modified or rejected. For ``callback``: returned or raised. For
             ``disposition``: as for ``settle``, or none.
-        unit: The unit of work, if any: a local one's number, or the name of a branch.
-        key: For ``transfer`` and ``disposition``: the kit's id of the message.
-        settled: For ``transfer``: whether the transfer was settled (at most once). For ``disposition``: whether the end
-            that sent the frame has settled the delivery.
-        direction: For ``transfer`` and ``disposition``: the direction of the frame, as the client sees it.
-        role: For ``disposition``: whether its end is the sender or the receiver of the message.
+        unit: The unit of work: the number of a local one, or the name of a branch; None outside units of work.
+        key: The kit's id of the message, for ``transfer`` and ``disposition``.
+        settled: For ``transfer``: whether the transfer was settled (at most once). For ``disposition``: whether the
+            sender of the frame has settled the delivery.
+        direction: The frame's direction as the client sees it, for ``transfer`` and ``disposition``.
+        role: For ``disposition``: whether the sender of the frame is the sender or the receiver of the message.
     """
 
     what: Literal["seen", "settle", "callback", "lost", "back", "transfer", "disposition"]

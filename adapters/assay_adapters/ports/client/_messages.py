@@ -1,4 +1,4 @@
-"""Origins of messages, and messages before a send, after a send, and at the consumer."""
+"""The source of a consumer's messages, and messages before a send, after a send, and at the consumer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Origin(Struct, frozen=True, kw_only=True):
     """The source of a consumer's messages.
 
     Args:
-        address: A queue or a topic.
-        selector: JMS selector.
-        durability: Kind of subscription, on a topic.
-        name: Subscription name; None for an unshared non-durable one or a queue.
+        address: The queue or topic.
+        selector: The JMS selector; None for all messages.
+        durability: The durability of a subscription to a topic.
+        name: The subscription's name; None for an unshared non-durable subscription and for a queue.
         shared: Whether the subscription is shared.
-        no_local: Whether to leave out messages that the same connection sent.
-        ttl_ms: How long the subscription outlives its last consumer, in milliseconds; 0 for not at all, None for the
-            default of its durability.
+        no_local: Whether the consumer gets no messages that its own connection sent.
+        ttl_ms: The time for which the subscription outlives its last consumer, in milliseconds; None for the default
+            of its durability.
     """
 
     address: Address
@@ -43,15 +43,15 @@ class Draft(Struct, frozen=True, kw_only=True):
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
         jms_type: JMSType.
-        own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
-        reused: Whether to send the message object of the producer's send before, with this key and body; a client
+        own_mode: The JMSDeliveryMode that is set on the message object before the send; it has no effect (PD-04).
+        reused: Whether to send the message object of the producer's last send again, with this key and body; a client
             without message objects ignores it.
-        received: Handle of a message that the connection has received and not settled, whose object is sent with this
-            key and body; a client without message objects ignores it. None for a new message object.
+        received: The handle of a message that the connection has received and not settled. The client sends its
+            object again, with this key and body; a client without message objects ignores it. None for a new object.
         reply_to: JMSReplyTo.
         group_id: The property JMSXGroupID.
         group_sequence: The property JMSXGroupSeq.
-        size: Octets to which the body is cut or padded; 0 for an empty body, None to leave it as it is.
+        size: The octets to which the body is cut or padded; 0 for an empty body, None for the body without change.
     """
 
     key: str
@@ -73,18 +73,18 @@ class Draft(Struct, frozen=True, kw_only=True):
         """The body that a client sends, whose digest the journal records.
 
         Raises:
-            ValueError: No body of that size can hold the kit's id.
+            ValueError: A body of this size cannot hold the kit's id, or would cut a character in two.
         """
         return sized(self.body, self.key, self.size)
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """The fields of a message after its send.
+    """The headers of a message after its send.
 
     Args:
-        message_id: JMSMessageID.
-        delivery_time_ms: JMSDeliveryTime; None without a delay.
-        fields: Headers by JMS name.
+        message_id: JMSMessageID; None if the client gave none.
+        delivery_time_ms: JMSDeliveryTime in milliseconds since the epoch; None without a delay.
+        fields: The headers and properties by JMS name.
     """
 
     message_id: str | None
@@ -102,7 +102,7 @@ class Seen(Struct, frozen=True, kw_only=True):
         message_id: JMSMessageID.
         count: JMSXDeliveryCount; 0 if the client does not show it.
         redelivered: JMSRedelivered.
-        fields: Headers and properties by JMS name, and ``body``: whether it came as text, bytes or none.
+        fields: The headers and properties by JMS name, and as ``body`` the kind of body: text, bytes or none.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""The interfaces of a client: connection, session, producer, consumer."""
+"""The interfaces of a client, and of its connections, sessions, producers and consumers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,28 @@ class ClientConsumer(Protocol):
     """A message consumer or a topic subscriber."""
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None if none comes in time. With 0 it does not wait."""
+        """Receive one message.
+
+        Args:
+            timeout_ms: The longest wait in milliseconds; 0 not to wait.
+
+        Returns:
+            The message; None if no message came in time.
+        """
         ...
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener that follows a script; None removes it."""
+        """Set a message listener that follows a script; with None remove the listener."""
         ...
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener (BATCH:26-34); None removes it."""
+        """Set a batch listener that follows a script, or with None remove the listener (BATCH:26-34).
+
+        Args:
+            script: The script.
+            size: The batch size, in messages.
+            timeout_ms: The batch timeout in milliseconds.
+        """
         ...
 
     def close(self) -> Outcome[None]:
@@ -38,12 +51,13 @@ class ClientConsumer(Protocol):
 
 
 class ClientProducer(Protocol):
-    """A message producer of either JMS API."""
+    """A message producer."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set delay, time to live (milliseconds), mode (`MODE_VALUES`) or priority; refused here or at the send.
+        """Set the delay or time to live (milliseconds or a `timedelta`), the mode (`MODE_VALUES`) or the priority.
 
-        A `timedelta` can be finer than a millisecond; a client that takes whole ones only refuses it (DD-01).
+        The client may refuse a bad value here or at the next send. A client that takes whole milliseconds only refuses
+        a finer `timedelta` (DD-01).
         """
         ...
 
@@ -56,7 +70,17 @@ class ClientProducer(Protocol):
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send; the arguments apply to this send only (PD-03)."""
+        """Send a message.
+
+        The arguments apply to this send only (PD-03).
+
+        Args:
+            message: The message.
+            mode: The delivery mode; None for the producer's.
+            priority: The priority; None for the producer's.
+            ttl_ms: The time to live in milliseconds; None for the producer's.
+            to: The destination; None for the producer's.
+        """
         ...
 
     def close(self) -> Outcome[None]:
@@ -65,13 +89,13 @@ class ClientProducer(Protocol):
 
 
 class XaResource(Protocol):
-    """An XA resource: one for each session in XA mode.
+    """The XA resource of a session in XA mode.
 
-    A branch is named by 1 to 64 bytes, ASCII so that journals can show them.
+    In all methods, `xid` is the name of a branch: 1 to 64 bytes of ASCII, so that journals can show it.
     """
 
     def start(self, xid: bytes, *, how: XaStart = XaStart.NEW) -> Outcome[None]:
-        """Start work for a new branch, join one in which another session has worked, or resume one."""
+        """Start work for a new branch, join a branch of another session, or resume a suspended branch."""
         ...
 
     def end(self, xid: bytes, *, how: XaEnd = XaEnd.SUCCESS) -> Outcome[None]:
@@ -79,11 +103,11 @@ class XaResource(Protocol):
         ...
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch; returns False if it was empty and has ended."""
+        """Prepare a branch, and return whether it is prepared: False if it was empty and so has ended."""
         ...
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
-        """Commit a branch; with `one_phase` without a prepare."""
+        """Commit a branch; `one_phase` commits it without a prepare."""
         ...
 
     def rollback(self, xid: bytes) -> Outcome[None]:
@@ -91,7 +115,7 @@ class XaResource(Protocol):
         ...
 
     def recover(self) -> Outcome[tuple[bytes, ...]]:
-        """List prepared branches."""
+        """Return the names of the prepared branches."""
         ...
 
 
@@ -99,9 +123,11 @@ class ClientSession(Protocol):
     """A session, or a context of the simplified face."""
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
-        """Make a producer; without a destination each send names its own.
+        """Make a producer.
 
-        The quality of service can be chosen only if the client allows it; None is the client's default.
+        Args:
+            to: The destination; None if each send names its destination.
+            qos: The quality of service; None for the client's default. A JMS client refuses others than None.
         """
         ...
 
@@ -113,15 +139,23 @@ class ClientSession(Protocol):
         qos: Qos | None = None,
         auto_confirm: bool | None = None,
     ) -> Outcome[ClientConsumer]:
-        """Make a consumer; `actor` is its name in events."""
+        """Make a consumer.
+
+        Args:
+            of: The source of its messages.
+            actor: The consumer's name in events.
+            qos: The quality of service; None for the client's default. A JMS client refuses others than None.
+            auto_confirm: Whether an MQ Light client confirms messages by itself; None for the session's default. A JMS
+                client refuses others than None.
+        """
         ...
 
     def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
-        """Browse a queue."""
+        """Return the messages on a queue, without removing them."""
         ...
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge, by the session's mode."""
+        """Acknowledge a message, and with it others as the session's mode says."""
         ...
 
     def commit(self) -> Outcome[None]:
@@ -133,19 +167,24 @@ class ClientSession(Protocol):
         ...
 
     def recover(self) -> Outcome[None]:
-        """Restart delivery with the first message that is not acknowledged."""
+        """Recover the session: deliver its unacknowledged messages again."""
         ...
 
     def temporary_queue(self) -> Outcome[Address]:
-        """Make a temporary queue, which ends with the connection (JMS 6.2.2)."""
+        """Make a temporary queue, which exists until the connection ends (JMS 6.2.2)."""
         ...
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
-        """Remove a durable subscription."""
+        """Remove the durable subscription with this name.
+
+        Args:
+            name: The subscription's name.
+            shared: Whether the subscription is shared.
+        """
         ...
 
     def xa(self) -> Outcome[XaResource]:
-        """Return the session's XA resource."""
+        """Return the session's XA resource, or refuse for a session that is not in XA mode."""
         ...
 
     def close(self) -> Outcome[None]:
@@ -154,26 +193,26 @@ class ClientSession(Protocol):
 
 
 class ClientConnection(Protocol):
-    """A connection."""
+    """A connection of a client to a broker, which is started when it is made."""
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        """Make a session."""
+        """Make a session with an acknowledgement mode."""
         ...
 
     def start(self) -> Outcome[None]:
-        """Deliver messages again after a stop (JMS 6.1.4); a new connection is started."""
+        """Start the connection after a stop, so that it delivers messages again (JMS 6.1.4)."""
         ...
 
     def stop(self) -> Outcome[None]:
-        """Deliver no message until the next start; wait for running listeners (JMS 6.1.5)."""
+        """Stop delivery until the next start, after waiting for running listeners (JMS 6.1.5)."""
         ...
 
     def close(self) -> Outcome[None]:
-        """Close in order."""
+        """Close the connection in order."""
         ...
 
     def abort(self) -> None:
-        """Lose the connection, as if the network had failed."""
+        """Cut the connection, as if the network had failed."""
         ...
 
 
@@ -182,16 +221,16 @@ class Client(Protocol):
 
     @property
     def identity(self) -> ClientIdentity:
-        """Its identity."""
+        """The client library's name, version and face."""
         ...
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """Its capabilities, each with its source."""
+        """The client's capabilities, each with its source."""
         ...
 
     def observe(self, observer: ClientObserver) -> None:
-        """Add an observer of all later events."""
+        """Add an observer, which is called with every later event."""
         ...
 
     def connect(
@@ -202,5 +241,12 @@ class Client(Protocol):
         login: Login | None = None,
         checks: bool = True,
     ) -> Outcome[ClientConnection]:
-        """Connect; without `checks` the client skips its own checks, so that the broker's answer is visible."""
+        """Connect, and start the connection.
+
+        Args:
+            to: The broker's endpoint.
+            client_id: The client id; None for no client id.
+            login: The user and password; None for the endpoint's.
+            checks: Whether the client checks arguments itself. Without its checks, the broker's answer is visible.
+        """
         ...

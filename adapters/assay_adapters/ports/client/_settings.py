@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class AckMode(StrEnum):
-    """Session modes (JMS 6.2.10)."""
+    """The acknowledgement mode of a session (JMS 6.2.10)."""
 
     AUTO = "auto"
     CLIENT = "client"
@@ -17,7 +17,7 @@ class AckMode(StrEnum):
 
 
 class Mode(StrEnum):
-    """Delivery mode (JMS 3.4.2)."""
+    """The delivery mode of a message (JMS 3.4.2)."""
 
     PERSISTENT = "persistent"
     NON_PERSISTENT = "non-persistent"
@@ -25,7 +25,7 @@ class Mode(StrEnum):
 
 
 class Qos(StrEnum):
-    """Quality of service (AMQP:11-13)."""
+    """The quality of service of a send or a subscription (AMQP:11-13)."""
 
     AT_MOST_ONCE = "at-most-once"
     AT_LEAST_ONCE = "at-least-once"
@@ -41,7 +41,7 @@ class Setting(StrEnum):
 
 
 AS_DESTINATION = -1
-"""IBM MQ's number for a mode or priority that the destination defines (DEFPSIST, DEFPRTY; DELAY:58)."""
+"""IBM MQ's number for a mode or priority that the destination defines (DEFPSIST or DEFPRTY; DELAY:58)."""
 
 MODE_VALUES: Mapping[int, Mode] = {
     1: Mode.NON_PERSISTENT,

@@ -1,8 +1,8 @@
 """The reference broker in containers, from the published image.
 
-A shared broker, and one that is killed or whose files are searched, has a container of its own; a kill ends all of it.
-The others, such as those that the kit stops in order or controls from inside, are processes in one container of that
-image (`assay_adapters.brokers.reference.container.fork_server`).
+A broker has its own container if many scenarios share it, if a scenario kills it, or if a scenario searches its files.
+A kill ends the whole container. All other brokers, and all that the kit controls from inside, are processes in one
+container of the same image (`assay_adapters.brokers.reference.container.fork_server`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen
 
 STOP_LIMIT_S = 30
-"""How long a broker may take to stop in order, in seconds."""
+"""The longest time that a broker may take for an orderly stop, in seconds."""
 _ETC = "/etc/assay"
 _DATA = ("/var/lib/assay/data",)
 
@@ -49,7 +49,7 @@ INSIDE = frozenset(
         Capability.RESTART_AT_LEVEL,
     }
 )
-"""Capabilities that need control inside the broker's process, or a change of its options after its creation."""
+"""Capabilities for which the kit controls the broker from inside its process, or changes its options at a restart."""
 
 WHOLE = frozenset(
     {
@@ -59,15 +59,15 @@ WHOLE = frozenset(
         Capability.KILL_AT_FIRST_SIGHT,
     }
 )
-"""Capabilities that affect a whole container."""
+"""Capabilities that concern the whole container, its process or its files."""
 
 
 class ContainerBroker:
-    """One broker in a container; container, volume and ports stay the same over its kills.
+    """A broker in its own container; it keeps container, volume and ports when it is killed and started again.
 
     Args:
         arguments: The arguments of ``assay broker``.
-        etc: The folder with the users' file.
+        etc: The folder with the users file.
     """
 
     def __init__(self, arguments: tuple[str, ...], etc: str) -> None:
@@ -80,7 +80,7 @@ class ContainerBroker:
 
     @property
     def control(self) -> Callable[[Control], None] | None:
-        """None: control from inside is not possible."""
+        """None: the kit cannot control this broker from inside its process."""
         return None
 
     @property
@@ -94,15 +94,18 @@ class ContainerBroker:
         return self._box.http_port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start it, for the first time or again; returns when it is ready.
+        """Start the broker, for the first time or again; returns when the broker is ready.
+
+        Args:
+            changed: Options that shall change with this start; a container can change none.
 
         Raises:
-            BackendError: It did not start, or its options were to change.
+            BackendError: The broker did not start, or `changed` names an option.
         """
         import docker.errors
 
         if changed:
-            raise BackendError(f"a container cannot be asked for {', '.join(changed)} once it is made")
+            raise BackendError(f"a container that exists cannot change its {', '.join(changed)}")
         try:
             if self._made:
                 self._box.get_wrapped_container().start()
@@ -115,14 +118,14 @@ class ContainerBroker:
             raise BackendError(f"{PRODUCT} cannot be started in a container: {error}") from error
 
     def kill(self) -> None:
-        """End its process at once (SIGKILL); returns when it has ended."""
+        """End the broker's process at once (SIGKILL); returns when the process has ended."""
         kill_now(self._box.get_wrapped_container(), self._pid)
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM); returns when it has ended.
+        """Stop the broker in order (SIGTERM); returns when its process has ended.
 
         Raises:
-            BackendError: It ended with another exit code than 0.
+            BackendError: The process ended with another exit code than 0.
         """
         container = self._box.get_wrapped_container()
         container.stop(timeout=STOP_LIMIT_S)
@@ -131,10 +134,10 @@ class ContainerBroker:
             raise BackendError(f"{PRODUCT} did not stop in order in its container (exit code {code})")
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Do nothing: events of its disk are not visible."""
+        """Do nothing: the kit cannot observe the disk writes of a broker in its own container."""
 
     def holds(self, octets: bytes) -> bool:
-        """Return whether its folder's files contain these octets (PD-31).
+        """Return whether a file in the broker's data folder contains these octets (PD-31).
 
         Raises:
             BackendError: Docker does not return the files.
@@ -160,7 +163,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product, by its image."""
+        """The tested product, with its version, container image and store."""
         details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files", "image": self._image}
         if self._image:
             self._digest = self._digest or image_digest(self._image)
@@ -169,7 +172,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether it can be started here, without starting anything."""
+        """Return whether this machine can start the broker in a container, without starting it."""
         if self._image:
             return Available(f"{PRODUCT} in a container of {self._image}")
         if (absent := missing_packages(("proton", "scramp", "docker", "testcontainers"), extra="all")) is not None:
@@ -183,7 +186,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return available
 
     def close(self) -> None:
-        """End every server that this process has started, and those of processes that have ended."""
+        """End the brokers that this process has started, and remove containers left by processes that have ended."""
         super().close()
         if self._swept:
             sweep_quietly()
@@ -192,7 +195,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if not self._swept:
             sweep()
             self._swept = True
-        # On z/OS a restart may change OPMODE, which the arguments of an existing container cannot.
+        # On z/OS a restart may change OPMODE, and the arguments of an existing container cannot change.
         inside = needs.capabilities & INSIDE or not needs.capabilities & WHOLE or needs.platform == "zos"
         if controlled and inside:
             return super()._process(needs, controlled=True)
@@ -209,7 +212,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return Path(_ETC) / self._users().name
 
     def _etc(self) -> Path:
-        """Return the folder with the users' file, readable for the container's user, which is another one."""
+        """Return the folder with the users file, readable by the container's user, who is not this process's user."""
         users = self._users()
         users.parent.chmod(0o755)
         users.chmod(0o644)

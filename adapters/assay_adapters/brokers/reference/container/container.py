@@ -34,28 +34,28 @@ _POLL_NS = 50_000_000
 
 
 def default_image() -> str:
-    """Return the default image: the one that `images/build reference` makes of this version."""
+    """Return the image that ``ASSAY_IMAGE_REFERENCE`` names, or else the image that `images/build` makes."""
     named = os.environ.get(IMAGE_VARIABLE)
     if named:
         return named
     try:
         return f"assay/reference:{version('assay-mq')}"
-    except PackageNotFoundError:  # a source tree that is not installed
+    except PackageNotFoundError:  # Assay runs from a source tree without installation
         return "assay/reference:latest"
 
 
 class ReferenceBrokerContainer(DockerContainer):
     """The reference broker in a container; `start` returns when it accepts clients.
 
-    It is published on the loopback address only. Clients log in: applications as `login`, the administrator as `admin`,
-    with passwords of this container's own.
+    Its ports are published on the loopback address only. Applications log in as `login`, and the administrator as
+    `admin`. Each container has its own random passwords.
 
     Args:
         image: The image; None for `default_image`.
         arguments: The arguments of ``assay broker``, such as ``"--platform", "zos"``.
-        read_only: Whether everything but its volume is read-only, as the image allows.
-        health: Whether Docker checks its health every other second, too.
-        others: Further arguments of testcontainers.
+        read_only: Whether all files of the container outside its volume are read-only.
+        health: Whether Docker checks the broker's health every other second.
+        others: Further arguments of testcontainers' `DockerContainer`.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ReferenceBrokerContainer(DockerContainer):
         self.admin = Login(ADMINISTRATOR, secrets.token_urlsafe())
         """The administrator's login."""
         self.amqp_port, self.http_port = pick_port(), pick_port()
-        ports: dict[str, Any] = self.ports  # declared for bare ports only, which would listen everywhere
+        ports: dict[str, Any] = self.ports  # its type has no room for an address
         ports[f"{AMQP_PORT}/tcp"] = (LOOPBACK, self.amqp_port)
         ports[f"{HTTP_PORT}/tcp"] = (LOOPBACK, self.http_port)
         self.with_env("ASSAY_APP_PASSWORD", self.login.password)
@@ -87,27 +87,28 @@ class ReferenceBrokerContainer(DockerContainer):
         return f"http://{LOOPBACK}:{self.http_port}"
 
     def start(self) -> ReferenceBrokerContainer:
-        """Start it, and wait until it is ready.
+        """Start the container, and wait until the broker is ready.
 
         Raises:
-            TimeoutError: It is not ready in time; the error shows its last log lines.
+            TimeoutError: The broker is not ready within 60 s; the error shows its last log lines.
             docker.errors.DockerException: Docker cannot start it.
         """
-        # Ryuk, which would remove the container, is one more image to load; the label replaces it.
+        # testcontainers' Ryuk would remove the container at the end, but needs an image of its own. Instead the label
+        # lets a later run find and remove the container.
         testcontainers_config.ryuk_disabled = True
         super().start()
         try:
             self.await_ready()
-        except BaseException:  # Ctrl-C, too: the container runs already
+        except BaseException:  # Ctrl-C, too: the container is running and must be removed
             self.stop()
             raise
         return self
 
     def await_ready(self) -> None:
-        """Wait until it is ready.
+        """Wait until the broker is ready.
 
         Raises:
-            TimeoutError: It is not ready in time; the error shows its last log lines.
+            TimeoutError: The broker is not ready within 60 s; the error shows its last log lines.
         """
         runner = shared_runner()
         deadline_ns = runner.clock.monotonic_ns() + _START_LIMIT_NS

@@ -1,9 +1,9 @@
 """The fork server in a container of the broker's image.
 
-A container for each of a few hundred brokers would cost more than the scenarios that run on them, and the kit could not
-control a broker in one. So brokers that are not killed together with their container are processes of one container:
-with the image's user and packages, a read-only root, and its volume. It uses the host's network, so each broker listens
-on loopback ports of its own.
+A run starts a few hundred brokers. A container for each of them would take longer than the scenarios themselves, and
+the kit cannot control a broker in its own container. So most brokers are processes of one container, with the image's
+user and packages, a read-only root, and the container's volume. The container uses the host's network, so each broker
+listens on its own loopback ports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay_adapters.containers.container import OWNER_LABEL, docker_client, owne
 from assay_adapters.ports.backend import BackendError
 
 START_LIMIT_S = 60
-"""Seconds within which the fork server in the container must connect."""
+"""The time within which the fork server in the container must connect, in seconds."""
 _PYTHON = "/opt/assay/bin/python"
 _VOLUME = Path("/var/lib/assay")
 _SOCKET = "orders"
@@ -30,8 +30,8 @@ class ContainerHost:
 
     Args:
         image: The image.
-        etc: The folder with the users' file.
-        mounted: Where that stands in the container.
+        etc: The folder with the users file, on the host.
+        mounted: The path of this folder in the container.
     """
 
     def __init__(self, image: str, etc: Path, mounted: str) -> None:
@@ -45,7 +45,7 @@ class ContainerHost:
         """Start the container and wait until its fork server connects.
 
         Raises:
-            BackendError: Docker cannot start it, or it does not connect within `START_LIMIT_S`.
+            BackendError: Docker cannot start the container, or its fork server does not connect in `START_LIMIT_S`.
         """
         import docker.errors
 
@@ -78,14 +78,14 @@ class ContainerHost:
 
     @property
     def homes(self) -> Path:
-        """The folder of logs; mounted into the container at the same path."""
+        """The folder with the brokers' logs, which the container mounts at the same path."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assay-box-")
             Path(self._folder.name).chmod(0o755)
         return Path(self._folder.name)
 
     def data(self, home: Path) -> Path:
-        """Return a folder on the container's volume."""
+        """Return the folder on the container's volume for the files of the broker whose logs are in `home`."""
         return _VOLUME / home.name
 
     def _run(self, homes: Path) -> None:
@@ -105,20 +105,20 @@ class ContainerHost:
 
 
 class _SocketRequests:
-    """Requests written to a socket; `close` ends the stream for the other side."""
+    """A stream of requests to the fork server, over a socket."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
 
     def write(self, octets: bytes, /) -> None:
-        """Send requests."""
+        """Send encoded requests to the fork server."""
         self._line.sendall(octets)
 
     def flush(self) -> None:
-        """Do nothing: nothing is buffered."""
+        """Do nothing: `write` sends at once."""
 
     def close(self) -> None:
-        """End the stream."""
+        """End the stream, so that the fork server reads its end, and close the socket."""
         with suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()

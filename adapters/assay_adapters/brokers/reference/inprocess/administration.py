@@ -38,7 +38,7 @@ from assay_sdk.runners.virtual import VirtualRunner
 T = TypeVar("T")
 
 _ANSWER_LIMIT_NS = 60 * 10**9
-"""How long to wait for an answer, on the virtual clock: much longer than a flush of the simulated disk."""
+"""The longest wait for an answer, on the virtual clock: much longer than a flush of the simulated disk."""
 
 _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
     {
@@ -58,10 +58,10 @@ _TENTH_MS = 100
 
 
 class AdminPeer:
-    """The administrator's connection to one queue manager; renewed after its loss.
+    """The administrator's connection to one queue manager.
 
     Args:
-        runner: Runs the jobs, and has the clock.
+        runner: The runner that runs the queue manager's jobs and has the clock.
         queue_manager: The queue manager.
     """
 
@@ -73,7 +73,14 @@ class AdminPeer:
         self._answers: dict[int, Refused | Ok[Value]] = {}
 
     def ask(self, change: changes.Change) -> Outcome[Value]:
-        """Send a command to the core, and wait for its answer."""
+        """Send a command to the queue manager, after connecting if the connection was lost, and wait for the answer.
+
+        Args:
+            change: The command.
+
+        Returns:
+            The answer's value, or the refusal of the command or of the connection.
+        """
         if self._number is None:
             outcome = self._connect()
             if isinstance(outcome, Refused):
@@ -99,43 +106,48 @@ class AdminPeer:
 
     def _lost(self) -> Refused:
         name = self._queue_manager.name
-        return refused(Mqrc.CONNECTION_BROKEN, f"{name} has not answered its administrator.", name)
+        return refused(Mqrc.CONNECTION_BROKEN, f"{name} did not answer its administrator.", name)
 
     # Peer ------------------------------------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Take the answer to a command."""
+        """Keep the queue manager's answer to a command, for `ask`.
+
+        Args:
+            answer: The answer.
+            sent: Called when the answer has been kept; None if the queue manager wants no such call.
+        """
         self._answers[answer.token] = Ok(answer.value) if answer.refused is None else answer.refused
         if sent is not None:
             sent()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Fail: an administrator has no links, so no message is for it.
+        """Raise an error: the administrator has no links, so the queue manager must not deliver messages to it.
 
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError(f"A message came to the administrator, who has no link {delivery.link}.")
+        raise RuntimeError(f"The queue manager sent a message to the administrator, who has no link {delivery.link}.")
 
     def close_link(self, closed: CloseLink) -> None:
-        """Fail: an administrator has no links.
+        """Raise an error: the administrator has no links that the queue manager could close.
 
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError(f"The administrator has no link {closed.link}.")
+        raise RuntimeError(f"The queue manager closed link {closed.link} of the administrator, who has no links.")
 
     def lost(self, why: Refused) -> None:
-        """Note the loss of the connection; the next command makes another."""
+        """Note the loss of the connection, so that the next command connects again."""
         del why
         self._number = None
 
 
 class ReferenceAdmin:
-    """Administers the queue managers of one instance, without checks of authority.
+    """An administrator of the queue managers of one instance, whom they let do everything.
 
     Args:
-        runner: Runs the jobs, and has the clock.
+        runner: The runner that runs the queue managers' jobs and has the clock.
         queue_managers: The queue managers by name; the first is the default.
     """
 
@@ -144,7 +156,7 @@ class ReferenceAdmin:
         self._peers = {name: AdminPeer(runner, manager) for name, manager in queue_managers.items()}
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change."""
+        """Carry out a change, and return the queue manager's refusal if it refuses."""
         if isinstance(change, Start | Stop):
             return self._turn(change, member)
         outcome = self._peer(member).ask(command(change))
@@ -153,15 +165,15 @@ class ReferenceAdmin:
     def _turn(self, change: Start | Stop, member: str | None) -> Outcome[None]:
         manager = next(iter(self._managers.values())) if member is None else self._managers[member]
         if change.what != QUEUE_MANAGER:
-            return Refused(JmsErrorKind.UNSUPPORTED, f"Nothing called {change.what!r} starts and stops by itself.")
+            return Refused(JmsErrorKind.UNSUPPORTED, f"The kit cannot start or stop {change.what!r} here.")
         try:
             (manager.start if isinstance(change, Start) else manager.stop)()
         except StoreError as error:
-            return refused(Mqrc.RESOURCE_PROBLEM, f"{manager.name} could not keep everything: {error}.", manager.name)
+            return refused(Mqrc.RESOURCE_PROBLEM, f"{manager.name} could not store everything: {error}.", manager.name)
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; a queue may be of any type."""
+        """Return an object's attributes; for a kind of queue, the queue of any type with this name."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
         on_use = not name.startswith(_SYSTEM)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=on_use))
@@ -181,7 +193,7 @@ class ReferenceAdmin:
         return Ok(tuple({"SUB": row.name, **row.attributes} for row in rows))
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return the branches that are in doubt, or that an operator has resolved."""
+        """Return the branches of global units of work that are in doubt, or that an operator has resolved."""
         outcome = self._peer(member).ask(changes.DisplayThreads())
         if isinstance(outcome, Refused):
             return outcome
@@ -196,7 +208,7 @@ class ReferenceAdmin:
         return Ok(tuple(_raw(described) for described in _rows(outcome.value, Described)))
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Remove and return the first message with this correlation id; None if there is none."""
+        """Remove and return the first message with this correlation id; None if the queue has no such message."""
         outcome = self._peer(member).ask(changes.NativeTake(queue, correlation_id))
         if isinstance(outcome, Refused):
             return outcome
@@ -205,12 +217,21 @@ class ReferenceAdmin:
         return Ok(None)
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message, not as a JMS client."""
+        """Put a message, as an application that does not use JMS.
+
+        Args:
+            queue: The queue's name.
+            message: The message.
+            delay_ms: The delivery delay; None to deliver it at once.
+
+        Raises:
+            LookupError: The reference broker cannot set a field of the descriptor.
+        """
         outcome = self._peer(None).ask(changes.NativePut(queue, _message(message), delay_ms))
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def identify(self, text: str) -> bytes:
-        """Return the 24 bytes for a JMS id in a descriptor."""
+        """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""
         return native_id(text)
 
     def _peer(self, member: str | None) -> AdminPeer:
@@ -218,7 +239,7 @@ class ReferenceAdmin:
 
 
 def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> changes.Change:
-    """Return a change of the port as a command of the core."""
+    """Return a change of the `Admin` port as a command of the reference broker's core."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
             return changes.DefineObject(kind=_KINDS[kind], name=name, attributes=attributes)
@@ -260,10 +281,10 @@ def _raw(described: Described) -> RawMessage:
 
 
 def _message(raw: RawMessage) -> Message:
-    """Return a native message; fields that its descriptor leaves out are the queue's defaults.
+    """Return a native message as the core's message; the queue's defaults fill the fields that its descriptor lacks.
 
     Raises:
-        LookupError: A field of its descriptor cannot be set on the reference broker.
+        LookupError: The reference broker cannot set a field of the descriptor.
     """
     given = dict(raw.descriptor)
     message = Message(
@@ -276,5 +297,5 @@ def _message(raw: RawMessage) -> Message:
         reply_to=Address(AddressKind.QUEUE, str(given.pop("ReplyToQ"))) if "ReplyToQ" in given else None,
     )
     if given:
-        raise LookupError(f"A native put to the reference broker knows no {', '.join(given)}.")
+        raise LookupError(f"A native put to the reference broker cannot set the descriptor's {', '.join(given)}.")
     return message

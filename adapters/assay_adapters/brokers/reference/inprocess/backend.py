@@ -1,4 +1,4 @@
-"""The reference broker in this process, with a virtual clock of its own for every instance."""
+"""The reference broker in this process; each instance has its own virtual clock."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.virtual import VirtualRunner
 
 _CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
-"""The capabilities of all faces together."""
+"""The capabilities of the SDK's clients on all faces."""
 _SINGLE = ("ASSAY",)
 _SEVERAL = ("QM1", "QM2")
 """Names that are valid on z/OS, too, where a queue manager's name has at most four characters."""
 
-_BROKER = Source("The reference broker has it.", "broker/assay_broker")
-_INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a disk that is watched.")
+_BROKER = Source("The reference broker has this capability.", "broker/assay_broker")
+_INSTANCE = Source("The reference broker runs in this process, on a virtual clock, and the kit observes its disk.")
 
 CAPABILITIES: Mapping[Capability, Source] = {
     **{name: source for name, source in _CLIENT_CAPABILITIES.items() if name not in WIRE_CAPABILITIES},
@@ -68,17 +68,17 @@ CAPABILITIES: Mapping[Capability, Source] = {
     ),
 }
 LACKS: Mapping[Capability, Source] = {
-    Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
+    Capability.CANCEL: Source("The client port has no call that cancels a delayed message."),
 }
 
 
 class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
-    """One queue manager, or several that belong together, with a virtual clock of their own.
+    """One queue manager, or several in one network, with their own virtual clock.
 
     Args:
-        runner: Runs the jobs, and has the clock.
+        runner: The runner that runs all jobs and has the clock.
         members: The queue managers with their stores, by name; the first is the default.
-        wire: A filter between engine and driver; None for none.
+        wire: A filter between the SDK's engine and its driver; None for no filter.
         id_prefix: The prefix of message ids.
         environment: The tested product.
         disk: The journal's name of the disk below the store.
@@ -107,21 +107,21 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
         self._sets = count(1)
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return where clients connect: in the same process, for either messaging protocol.
+        """Return the endpoint to which clients connect, inside this process, whichever messaging protocol is asked for.
 
         Raises:
-            LookupError: There is no such member, or it is not a messaging protocol.
+            LookupError: The instance has no such member, or the protocol is not a messaging protocol.
         """
         if protocol == "http" or member not in {None, *self.members}:
             raise LookupError(f"The reference broker in this process has no {protocol} endpoint for {member}.")
         return Endpoint(f"in-process://{member or self.members[0]}")
 
     def clients(self) -> Mapping[str, Client]:
-        """New clients, by face; message ids differ between all clients of an instance."""
+        """Return new clients, by face; all clients of an instance make different message ids."""
         return self._clients(f"{self._id_prefix}-{next(self._sets)}")
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell an observer what the disk does with messages of the kit."""
+        """Report each write, flush and drop of the kit's messages on the disk to an observer."""
 
         def tell(operation: Operation, records: tuple[Record, ...]) -> None:
             stored = (record.message for record in records if isinstance(record, MessageStored))
@@ -133,11 +133,11 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
             member.kept.store.observe(tell)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Return whether a disk contains these octets (PD-31)."""
+        """Return whether the disk of a queue manager contains these octets (PD-31)."""
         return Ok(any(member.kept.store.holds(octets) for member in self._under_fault.values()))
 
     def close(self) -> None:
-        """Cut all connections."""
+        """Cut all connections, and release the stores' disks or folders."""
         for member in self._under_fault.values():
             member.queue_manager.cut()
             member.kept.close()
@@ -147,14 +147,14 @@ class ReferenceBackend(SdkBackend):
     """The reference broker in this process.
 
     Args:
-        store: The store's name; None for ``sqlite``; ``memory`` is a simulated disk.
-        seed: Part of ids and names, so that runs with the same seed are equal.
-        defect: A named defect; None for the broker without defects.
-        wire: A filter between the SDK's engine and its driver; None for none.
-        variant: A tolerated variant; None for the reference broker as it is.
+        store: The store's name: ``sqlite``, ``memory`` for a simulated disk, or None for ``sqlite``.
+        seed: A number in all ids and names, so that two runs with one seed are equal.
+        defect: The name of a defect; None for the broker without defects.
+        wire: A filter between the SDK's engine and its driver; None for no filter.
+        variant: The name of a tolerated variant; None for the broker without a variant.
 
     Raises:
-        LookupError: There is no such store, defect or variant.
+        LookupError: The reference broker has no such store, defect or variant.
     """
 
     name = "reference"
@@ -184,7 +184,7 @@ class ReferenceBackend(SdkBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product."""
+        """The tested product, with its version, store, seed, and defect or variant."""
         details = {"store": self._store, "disk": self._kind.disk, "clock": "virtual", "seed": str(self._seed)}
         if self._defect is not None:
             details["defect"] = self._defect.name
@@ -193,11 +193,11 @@ class ReferenceBackend(SdkBackend):
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
-        """Return that it can always be started."""
+        """Return that this process can start the broker, which is always so."""
         return Available("in this process, under a virtual clock")
 
     def provision(self, needs: Needs) -> ReferenceInstance | Unsupported:
-        """Return a new instance with queue managers of its own."""
+        """Return a new instance with its own queue managers."""
         if (unmet := missing(needs, CAPABILITIES, LACKS, "The reference broker in this process")) is not None:
             return unmet
         number = next(self._instances)
@@ -212,7 +212,10 @@ class ReferenceBackend(SdkBackend):
         )
 
     def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, MemberUnderFault]:
-        """Return one queue manager, or two. Those of a sharing group are on z/OS, which alone has such groups."""
+        """Return one queue manager with its store, or two for a topology with several, by name.
+
+        A queue-sharing group is always on z/OS, because no other platform has such groups.
+        """
         platform = "zos" if needs.topology == "sharing-group" else needs.platform
         names = _SINGLE if needs.topology == "single" else _SEVERAL
         kept = {name: self._kind.begin(name) for name in names}
@@ -229,4 +232,4 @@ class ReferenceBackend(SdkBackend):
         return {name: MemberUnderFault(managers[name], kept[name]) for name in names}
 
     def close(self) -> None:
-        """Do nothing: the backend has started nothing."""
+        """Do nothing: each instance releases its own resources."""

@@ -34,15 +34,15 @@ from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 
 _FAULT_LIMIT_NS = 3_600 * 10**9
-"""How long to wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
+"""The longest wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
 
 
 class ReferenceInjection:
     """A fault that waits for its trigger, or has happened.
 
     Args:
-        runner: Runs the jobs, and has the clock.
-        act: Causes the fault; returns the function that ends it, or None if it ends by itself.
+        runner: The runner that runs all jobs and has the clock.
+        act: Causes the fault; returns the function that ends the fault, or None if the fault ends by itself.
     """
 
     def __init__(self, runner: VirtualRunner, act: Callable[[], Callable[[], None] | None]) -> None:
@@ -53,7 +53,7 @@ class ReferenceInjection:
         self._end: Callable[[], None] | None = None
 
     def fire(self) -> None:
-        """Cause the fault, once, even if a hook calls again meanwhile."""
+        """Cause the fault; further calls, such as those from hooks during the fault, have no effect."""
         if self._begin is None:
             self._begin = self._runner.clock.monotonic_ns()
             self._end = self._act()
@@ -61,18 +61,22 @@ class ReferenceInjection:
                 self._span = (self._begin, self._runner.clock.monotonic_ns())
 
     def heal(self) -> None:
-        """End a fault that lasts until this call."""
+        """End the fault, if it lasts until this call."""
         if self._begin is not None and self._end is not None:
             end, self._end = self._end, None
             end()
             self._span = (self._begin, self._runner.clock.monotonic_ns())
 
     def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the fault is over; return its begin and end in monotonic nanoseconds."""
+        """Wait until the fault is over.
+
+        Returns:
+            Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
+        """
         deadline_ns = self._runner.clock.monotonic_ns() + _FAULT_LIMIT_NS
         self._runner.run_until(lambda: self._span is not None, deadline_ns)
         if self._span is None:
-            return Unsupported("fault", Source("What the fault waited for did not happen."))
+            return Unsupported("fault", Source("The fault's trigger did not occur."))
         return self._span
 
 
@@ -89,11 +93,11 @@ class MemberUnderFault(Struct, frozen=True, eq=False):
 
 
 class ReferenceFaults:
-    """Faults of one instance.
+    """The faults of one instance.
 
     Args:
-        runner: Runs the jobs, and has the clock.
-        members: Its queue managers by name; the first is the default.
+        runner: The runner that runs all jobs and has the clock.
+        members: The instance's queue managers by name; the first is the default.
     """
 
     def __init__(self, runner: VirtualRunner, members: Mapping[str, MemberUnderFault]) -> None:
@@ -103,16 +107,21 @@ class ReferenceFaults:
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The supported faults."""
+        """The types of the supported faults."""
         return frozenset({Kill, Restart, Cut, Unreachable, StoreError, WorkerDies, BlockWrite})
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
     ) -> ReferenceInjection | Unsupported:
-        """Arm a fault.
+        """Prepare a fault that happens at its trigger.
+
+        Args:
+            fault: The fault.
+            when: The trigger.
+            member: The queue manager that has the fault; None for the first.
 
         Raises:
-            LookupError: There is no such member.
+            LookupError: The instance has no such member.
         """
         if member not in {None, *self._members}:
             raise LookupError(unknown("queue manager", str(member), self._members))
@@ -132,12 +141,12 @@ class ReferenceFaults:
         return injection
 
     def seen(self, key: str) -> None:
-        """Note that a client received this message; every client of the instance calls it."""
+        """Note that a client of the instance received the message with this key."""
         for hook in tuple(self._sights):
             hook(key)
 
     def _at_answer(self, places: list[list[AnswerHook]], key: str, injection: ReferenceInjection) -> None:
-        """Fire the injection at the answer of whichever member sends it."""
+        """Cause the fault when the first queue manager answers the send of the message with this key."""
 
         def hook(message: Message) -> None:
             if key_of(message) == key:
@@ -152,14 +161,18 @@ class ReferenceFaults:
         def hook(seen: str) -> None:
             if seen == key:
                 self._sights.remove(hook)
-                # As a job, so that every observer notes the sighting first; no settlement reaches the broker before it.
+                # A job of its own, so that all observers note the sighting before the fault. The fault still comes
+                # before the client's settlement reaches the broker.
                 self._runner.call_soon(injection.fire)
 
         self._sights.append(hook)
 
 
 def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable[[], None] | None]:
-    """Return the function that causes a fault; it returns the function that ends it, or None if it ends by itself."""
+    """Return the function that causes a fault.
+
+    That function returns the function that ends the fault, or None if the fault ends by itself.
+    """
     manager = target.queue_manager
     match fault:
         case Restart(level=level, opmode=opmode):

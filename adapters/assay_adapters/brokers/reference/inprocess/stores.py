@@ -19,24 +19,24 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_broker.stores.watched import WatchedDisk
 
 LOG_BYTES = 1 << 20
-"""The initial size of the log: a scenario writes little, and each begins with a new log."""
+"""The initial size of a store's log, in bytes: small, because each scenario has its own log and writes little to it."""
 
 
 class WatchedStore(Store, Protocol):
-    """A store whose steps can be observed."""
+    """A store that reports its writes, flushes and drops."""
 
     def observe(self, observer: Observer) -> None:
-        """Tell an observer each write, flush and drop."""
+        """Report each write, flush and drop to an observer, from now on."""
         ...
 
 
 class ScenarioStore(Struct, frozen=True, eq=False):
-    """A store with the functions that a test needs.
+    """A store for one scenario, which can be made to fail.
 
     Args:
         store: The store.
-        fail: Makes this many of its next flushes fail.
-        close: Releases its disk or folder.
+        fail: Makes as many of the store's next flushes fail as its argument says.
+        close: Releases the store's disk or folder.
     """
 
     store: WatchedStore
@@ -50,11 +50,11 @@ def _in_memory(_name: str) -> ScenarioStore:
 
 
 def _in_a_folder(name: str) -> ScenarioStore:
-    """Return a store in a temporary folder, which is removed with it; the journal keeps what a scenario needs."""
+    """Return a store in a temporary folder, which `close` removes."""
     folder = Path(tempfile.mkdtemp(prefix="assay-store-"))
-    disk = WatchedDisk(through=False)  # a kill takes back what was not flushed, so this machine's disk need not flush
+    disk = WatchedDisk(through=False)  # a kill undoes unflushed writes by itself, so the real disk need not flush
     store = SqliteStore(folder / name, name, disk, log_bytes=LOG_BYTES)
-    remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # also after an interrupted scenario
+    remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # after an interrupted scenario, too
 
     def close() -> None:
         store.abandon()
@@ -72,8 +72,8 @@ class Kind(Struct, frozen=True, eq=False):
     """A kind of store.
 
     Args:
-        begin: Opens a new store for the queue manager of this name.
-        disk: The journal's name of the disk below it.
+        begin: Opens a new store for the queue manager with the name that it is given.
+        disk: The name of the store's disk in the journal.
     """
 
     begin: Callable[[str], ScenarioStore]
@@ -92,10 +92,10 @@ def kind_of(store: str | None) -> tuple[str, Kind]:
     """Return the name and the kind of a store.
 
     Args:
-        store: Its name; None for ``sqlite``, the store that a server has.
+        store: The store's name; None for ``sqlite``, the store of the reference server.
 
     Raises:
-        LookupError: There is none of that name.
+        LookupError: No store has this name.
     """
     name = store or next(iter(KINDS))
     if name not in KINDS:

@@ -1,7 +1,7 @@
 """The reference broker as a server process of this machine: AMQP 1.0 for clients, HTTP for administrators.
 
-Scenarios without faults share a server, each on its own destinations. A scenario with faults, or one that must know the
-server's disk, has a server of its own behind the kit's proxy.
+Scenarios without faults share a server, and each has its own destinations. A scenario has its own server behind the
+kit's proxy if it causes faults, or if it searches or observes the server's disk.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
 
 PACKAGES = ("prometheus_client", "proton", "scramp", "starlette", "structlog", "uvicorn")
-"""Packages that server and driver need."""
+"""The packages that the server and the AMQP driver need."""
 NAMES: Mapping[str, str] = {"distributed": "ASSAY", "zos": "MQ01"}
-"""The queue manager's name by platform."""
+"""The queue manager's name, by platform."""
 
-_SERVER = Source("The reference broker has it, as a server over AMQP and HTTP too.", "broker/assay_broker/server")
+_SERVER = Source("The reference server has this capability over AMQP or HTTP.", "broker/assay_broker/server")
 _PROCESS = Source(
     "The server is a process that the kit has started.", "adapters/assay_adapters/brokers/reference/server/process.py"
 )
-_PROXY = Source("Its clients connect through the harness's own proxy.", "adapters/assay_adapters/faults/proxy.py")
-_HAND = Source(
-    "The kit has its hand in the server's process.",
+_PROXY = Source("Its clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
+_CONTROL = Source(
+    "The kit controls the server from inside its process.",
     "adapters/assay_adapters/brokers/reference/server/fork_server/control.py",
 )
 
@@ -62,9 +62,9 @@ LACKS: Mapping[Capability, Source] = {
         "OASIS AMQP 1.0, 4.1",
     ),
     Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
-    Capability.VIRTUAL_TIME: Source("A server has the machine's time."),
+    Capability.VIRTUAL_TIME: Source("A server uses the machine's clock."),
 }
-"""Why capabilities are absent."""
+"""The capabilities that the pair lacks, each with the reason."""
 
 _CLAIMED: Mapping[Capability, Source] = {
     **{name: _SERVER if source.reference.startswith("broker") else source for name, source in IN_PROCESS.items()},
@@ -77,28 +77,28 @@ _CLAIMED: Mapping[Capability, Source] = {
     ),
     **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
     **dict.fromkeys(
-        (Capability.FLUSH_TRACE, Capability.STORE_ERROR, Capability.WORKER_DIES, Capability.BLOCK_WRITE), _HAND
+        (Capability.FLUSH_TRACE, Capability.STORE_ERROR, Capability.WORKER_DIES, Capability.BLOCK_WRITE), _CONTROL
     ),
 }
 
 CAPABILITIES: Mapping[Capability, Source] = {name: source for name, source in _CLAIMED.items() if name not in LACKS}
 """The capabilities of broker, client and adapter together."""
 
-ONE_SERVER = Source("One server is one queue manager: it is in no cluster, no queue-sharing group and no hierarchy.")
+ONE_SERVER = Source("A server is one queue manager, and belongs to no cluster, queue-sharing group or hierarchy.")
 
 _PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
-"""Capabilities for which a scenario needs a server of its own, even without faults."""
+"""Capabilities for which a scenario needs its own server, even without faults."""
 
 SLOW_DISK_MS = 30
-"""The delay of the disk's writes, in milliseconds, that makes answers before the flush visible."""
+"""The delay of each disk write, in milliseconds: with it, an answer that the server sends before the flush shows."""
 _SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
-"""Capabilities whose scenarios detect such answers."""
+"""Capabilities whose scenarios detect an answer that the server sends before the flush."""
 
 _NAMED = re.compile(r'\buser "(\w+)"')
 
 
 def logins() -> dict[str, str]:
-    """Return passwords by user: of the kit's client, its administrator, and all users that the kit's scenarios name."""
+    """Return the password of each user: the kit's client, its administrator, and all users that scenarios name."""
     named = {name for path in feature_root().rglob("*.feature") for name in _NAMED.findall(path.read_text("utf-8"))}
     own = {login.user: login.password for login in (KIT, ADMINISTRATOR_LOGIN)}
     return own | {name: name for name in sorted(named)}
@@ -108,14 +108,14 @@ class ReferenceServerBackend(AmqpBackend):
     """The reference broker in processes of this machine.
 
     Args:
-        shared: The endpoint of a shared server that another process has started; None to start one.
-        defect: A named defect; None for the broker without defects.
-        wire: A filter between the SDK's engine and its driver; None for none.
-        runner: The I/O loop; None for the one that this process's connections share.
-        variant: A tolerated variant; None for the reference broker as it is.
+        shared: The endpoint of a shared server that another process has started; None to start a new one.
+        defect: The name of a defect; None for the broker without defects.
+        wire: A filter between the SDK's engine and its driver; None for no filter.
+        runner: The I/O loop; None for the loop that this process's connections share.
+        variant: The name of a tolerated variant; None for the broker without a variant.
 
     Raises:
-        LookupError: There is no such defect or variant.
+        LookupError: The reference broker has no such defect or variant.
     """
 
     name = "reference-server"
@@ -145,13 +145,13 @@ class ReferenceServerBackend(AmqpBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product."""
+        """The tested product, with its version, protocols, store, and defect or variant."""
         details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files"}
         details |= self._behaviour
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether it can be started here, without starting anything."""
+        """Return whether this machine has the packages for a server, without starting one."""
         if (absent := missing_packages(PACKAGES, extra="server")) is not None:
             return absent
         return Available("a process of this machine, over AMQP 1.0 and HTTP")
@@ -160,7 +160,7 @@ class ReferenceServerBackend(AmqpBackend):
         """Return a shared server that meets the needs, or a new one.
 
         Raises:
-            BackendError: It cannot be started.
+            BackendError: The server cannot be started.
         """
         if (unmet := missing(needs, self.capabilities, self.lacks, "The reference broker as a server")) is not None:
             return unmet
@@ -174,7 +174,7 @@ class ReferenceServerBackend(AmqpBackend):
             return self._shared_instance(needs)
 
     def close(self) -> None:
-        """End every server that this process has started."""
+        """End all servers that this process has started."""
         with self._lock:
             for instance in self._own:
                 instance.close()
@@ -199,7 +199,7 @@ class ReferenceServerBackend(AmqpBackend):
             self._shared[kind] = process
             try:
                 process.start()
-            except BaseException:  # Ctrl-C, too: the process may run already
+            except BaseException:  # Ctrl-C, too: the process may be running already
                 del self._shared[kind]
                 process.remove()
                 raise
@@ -215,7 +215,7 @@ class ReferenceServerBackend(AmqpBackend):
             process.start()
             proxy = Proxy(process.amqp_port)
             proxy.start()
-        except BaseException:  # Ctrl-C, too: the process may run already
+        except BaseException:  # Ctrl-C, too: the process may be running already
             process.remove()
             raise
         name = NAMES[needs.platform]
@@ -241,15 +241,15 @@ class ReferenceServerBackend(AmqpBackend):
         return ServerProcess(self._fork_server, asked, controlled=controlled, slow_disk_ms=slow_disk_ms)
 
     def _host(self) -> Host:
-        """Return the host of its fork server; None for this machine."""
+        """Return the host on which the fork server runs: this machine."""
         return LocalHost()
 
     def _users_seen(self) -> Path:
-        """Return the users' file, by its path for the servers."""
+        """Return the path at which the servers read the users file."""
         return self._users()
 
     def _users(self) -> Path:
-        """Return the users' file of all servers of this process."""
+        """Return the path of the users file, which all servers of this process share; the first call writes it."""
         from assay_broker.security.users import LEAST_ITERATIONS
         from assay_broker.server.accounts import users_text
 
@@ -257,7 +257,7 @@ class ReferenceServerBackend(AmqpBackend):
             self._home = tempfile.TemporaryDirectory(prefix="assay-users-")
             file = Path(self._home.name) / "users.toml"
             file.touch(mode=0o600)
-            # These passwords are published with the kit, so hashing them longer protects nothing, and each of the
-            # thousands of connections of a run would pay for it.
+            # These passwords are public, so more iterations would protect nothing, and would slow each of the
+            # thousands of connections of a run.
             file.write_text(users_text(logins(), LEAST_ITERATIONS), encoding="utf-8")
         return Path(self._home.name) / "users.toml"

@@ -1,4 +1,4 @@
-"""Faults of a reference broker behind the kit's proxy: of its process, its connections, and from inside."""
+"""Faults of a reference server: of its process, of its connections through the kit's proxy, and from inside it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from assay_sdk.time import Runner
 
 
 class FaultTarget(Stoppable, Protocol):
-    """A broker that can be ended and started again on the same data, and perhaps controlled from inside."""
+    """A broker that the kit can end and start again on the same data, and perhaps control from inside."""
 
     @property
     def control(self) -> Callable[[Control], None] | None:
-        """Controls the broker from inside; None if that is not possible."""
+        """A function that controls the broker from inside its process; None if the kit cannot do so."""
         ...
 
 
@@ -34,8 +34,8 @@ class ServerFaults(ProxiedFaults):
 
     Args:
         broker: The broker.
-        proxy: The proxy to which its clients connect.
-        runner: Waits for triggers.
+        proxy: The proxy to which the broker's clients connect.
+        runner: The runner that waits for triggers.
     """
 
     def __init__(self, broker: FaultTarget, proxy: Proxy, runner: Runner) -> None:
@@ -44,11 +44,11 @@ class ServerFaults(ProxiedFaults):
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The supported faults."""
+        """The types of the supported faults."""
         return super().kinds if self._control is None else super().kinds | {StoreError, WorkerDies, BlockWrite}
 
     def injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:
-        """Prepare a fault, also one from inside."""
+        """Prepare a fault of the broker's process, of its connections, or from inside the broker."""
         match fault:
             case Restart(level=level, opmode=opmode):
                 asked = {"level": level, "opmode": opmode}

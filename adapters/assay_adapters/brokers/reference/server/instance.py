@@ -27,7 +27,7 @@ ADMINISTRATOR_LOGIN = Login(ADMINISTRATOR, ADMINISTRATOR)
 
 
 def endpoint_at(amqp_port: int, http_port: int) -> Endpoint:
-    """Return the endpoint of a server of this machine, for clients and administrators."""
+    """Return the endpoint of a server on this machine, for clients and administrators."""
     admin = Endpoint(f"http://{LOOPBACK}:{http_port}", ADMINISTRATOR_LOGIN)
     return Endpoint(f"amqp://{LOOPBACK}:{amqp_port}", KIT, admin)
 
@@ -37,32 +37,32 @@ class OwnBroker(FaultTarget, Protocol):
 
     @property
     def http_port(self) -> int:
-        """Its HTTP port for administrators since its last start."""
+        """The HTTP port for administrators; it may change with each start."""
         ...
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Tell an observer what its store does, if that can be observed."""
+        """Report to an observer what the broker's store does, if the kit can observe it."""
         ...
 
     def holds(self, octets: bytes) -> bool:
-        """Return whether its folder's files contain these octets (PD-31)."""
+        """Return whether a file in the broker's data folder contains these octets (PD-31)."""
         ...
 
     def remove(self) -> None:
-        """End it, and remove its folder."""
+        """End the broker, and remove its data folder."""
         ...
 
 
 class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
-    """One server: shared by many scenarios, or one scenario's own.
+    """A running server, which many scenarios share or one scenario has for itself.
 
     Args:
         endpoint: The endpoint for clients and administrators.
-        name: Its queue manager's name.
+        name: The queue manager's name.
         runner: The I/O loop.
         driver: The AMQP driver, with the run's filter.
         environment: The tested product.
-        own: The broker and its proxy if it is one scenario's own; None if it is shared.
+        own: The broker and its proxy, if one scenario has the server for itself; None for a shared server.
     """
 
     def __init__(
@@ -79,21 +79,21 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         self.members = (name,)
         self.admin = RestAdmin(MqRest(LOOPBACK, self._http_port, name, ADMINISTRATOR_LOGIN), self._turn)
         self.open = True
-        """False after `close`."""
+        """Whether the instance can still be used: False after `close`."""
         self._endpoint = endpoint
         self._name = name
         self._own = own
 
     @property
     def own(self) -> OwnBroker | None:
-        """The broker, if it is one scenario's own; None if it is shared."""
+        """The broker, if one scenario has it for itself; None for a shared server."""
         return None if self._own is None else self._own[0]
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return where clients, or administrators, connect.
+        """Return the endpoint to which clients (``amqp``) or administrators (``http``) connect.
 
         Raises:
-            LookupError: There is no such member, or the protocol is not supported.
+            LookupError: The instance has no such member, or the server does not support the protocol.
         """
         if member in {None, self._name}:
             if protocol == "amqp":
@@ -103,7 +103,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         raise LookupError(f"The server {self._name} has no {protocol} endpoint for {member or self._name}.")
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell an observer what the store does with messages of the kit; silent for a shared server."""
+        """Report each write, flush and drop of the kit's messages to an observer; none for a shared server."""
         if self._own is None:
             return
         runner = self.runner
@@ -115,7 +115,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         self._own[0].watch(seen)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Return whether the data folder contains these octets (PD-31).
+        """Return whether a file in the data folder contains these octets (PD-31).
 
         Raises:
             LookupError: The server is shared.
@@ -125,7 +125,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         return Ok(self._own[0].holds(octets))
 
     def close(self) -> None:
-        """Release the instance: a scenario's own server is killed and its folder removed, a shared one goes on."""
+        """Kill a scenario's own server and remove its folder; do nothing for a shared server."""
         if self._own is not None and self.open:
             self.open = False
             process, proxy = self._own

@@ -1,4 +1,4 @@
-"""One reference broker as a process of the fork server, with a folder of its own that outlives its kills."""
+"""One reference broker as a process that the fork server starts, with its own data folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ANY_PORT = f"{LOOPBACK}:0"
 
 
 class ServerProcess:
-    """A server that can be started, killed or stopped, and started again on the same folder.
+    """A server that the kit can start, kill or stop, and start again on the same data folder.
 
     Args:
-        fork_server: Starts it.
-        asked: Its options, by the names of the flags of `assay broker`, without folder and ports.
-        controlled: Whether it can be controlled from inside.
-        slow_disk_ms: Delay of every write to its disk in milliseconds; only for a controlled server.
+        fork_server: The fork server that starts the process.
+        asked: The server's options, by the names of the flags of `assay broker`, without folder and ports.
+        controlled: Whether the kit can control the server from inside.
+        slow_disk_ms: The delay of each disk write, in milliseconds; only for a controlled server.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ServerProcess:
         self._asked = dict(asked)
         self._home = tempfile.TemporaryDirectory(prefix="assay-server-", dir=fork_server.host.homes)
         self._log = Path(self._home.name) / "log"
-        if fork_server.host.homes is not None:  # a process of another user writes into it
+        if fork_server.host.homes is not None:  # the server runs in a container, as another user
             Path(self._home.name).chmod(0o755)
             self._log.touch()
             self._log.chmod(0o666)
@@ -49,12 +49,12 @@ class ServerProcess:
 
     @property
     def data(self) -> Path:
-        """The folder of its store."""
+        """The folder of the server's store."""
         return self._fork_server.host.data(Path(self._home.name))
 
     @property
     def pid(self) -> int:
-        """Process id of the running server.
+        """The process id of the running server.
 
         Raises:
             BackendError: The server does not run.
@@ -65,27 +65,27 @@ class ServerProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs, as far as events have reported."""
+        """Whether the server runs, as far as the fork server's events have reported."""
         return self._pid is not None and self._fork_server.exit_code(self._pid) is None
 
     @property
     def amqp_port(self) -> int:
-        """Port of its AMQP listener; a new one after each start."""
-        return _port(self._told.amqp)
+        """The port of the AMQP listener, which changes with each start."""
+        return _port(self._reported.amqp)
 
     @property
     def http_port(self) -> int:
-        """Port of its HTTP listener; a new one after each start."""
-        return _port(self._told.http)
+        """The port of the HTTP listener, which changes with each start."""
+        return _port(self._reported.http)
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
         """Start the server, for the first time or again; returns when it is ready.
 
         Args:
-            changed: Options that replace earlier ones, from now on.
+            changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            BackendError: The server ended instead; the error shows its last log lines.
+            BackendError: The server ended before it was ready; the error shows its last log lines.
         """
         self._asked |= changed or {}
         asked = {"log": "json", **self._asked, "data": str(self.data), "amqp": _ANY_PORT, "http": _ANY_PORT}
@@ -101,26 +101,30 @@ class ServerProcess:
 
     @property
     def control(self) -> Callable[[Control], None] | None:
-        """Controls the server from inside; None where that is not possible."""
+        """A function that controls the server from inside its process; None for a server that is not controlled."""
         return self._control if self._controlled else None
 
     def _control(self, control: Control) -> None:
         self._fork_server.control(self.pid, control)
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Tell an observer what its store does, after each start too; called on the thread that reads events."""
+        """Report to an observer what the server's store does, now and after each later start.
+
+        Args:
+            observer: Called on the thread that reads the fork server's events.
+        """
         self._watcher = observer
         self._fork_server.watch(self.pid, observer)
 
     def kill(self) -> None:
-        """Kill the process (SIGKILL); returns when it has ended."""
+        """Kill the process (SIGKILL); returns when the process has ended."""
         self._end(signal.SIGKILL, -signal.SIGKILL)
 
     def stop(self) -> None:
-        """Stop the process in order (SIGTERM); returns when it has ended.
+        """Stop the server in order (SIGTERM); returns when its process has ended.
 
         Raises:
-            BackendError: It ended with another exit code than 0.
+            BackendError: The process ended with another exit code than 0.
         """
         self._end(signal.SIGTERM, 0)
 
@@ -131,10 +135,10 @@ class ServerProcess:
         self._home.cleanup()
 
     def holds(self, octets: bytes) -> bool:
-        """Return whether the folder's files contain these octets, unused pages included (PD-31).
+        """Return whether a file in the data folder contains these octets, unused pages included (PD-31).
 
         Args:
-            octets: At most `search.LONGEST`; of longer ones only the beginning is searched for.
+            octets: The octets; only the first `assay_broker.stores.search.LONGEST` of them are searched for.
         """
         for path in sorted(self.data.iterdir()):
             if path.suffix == _DATABASE:
@@ -148,13 +152,13 @@ class ServerProcess:
         return False
 
     def last_lines(self) -> str:
-        """Return the end of its log for an error message."""
+        """Return the last lines of the server's log, for an error message."""
         text = self._log.read_text(errors="replace") if self._log.exists() else ""
         lines = "\n".join(f"  {line}" for line in text.splitlines()[-_LAST_LINES:])
         return f"its last lines:\n{lines}" if lines else "its log is empty"
 
     @property
-    def _told(self) -> Listening:
+    def _reported(self) -> Listening:
         if self._ready is None:
             raise BackendError("the server has not been started")
         return self._ready
@@ -164,8 +168,8 @@ class ServerProcess:
         self._fork_server.signal(pid, number)
         code = self._fork_server.exited(pid)
         if code != expected:
-            how = "to be killed" if expected else "to stop in order"
-            raise BackendError(f"the server was asked {how} and ended with exit code {code}; {self.last_lines()}")
+            how = "killed" if expected else "told to stop in order"
+            raise BackendError(f"the server was {how} and ended with exit code {code}; {self.last_lines()}")
 
 
 def _port(url: str) -> int:

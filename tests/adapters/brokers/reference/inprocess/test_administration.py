@@ -103,7 +103,7 @@ def test_a_native_put_that_asks_for_a_delay_is_refused(of: ReferenceInstance) ->
 
 
 def test_a_field_that_no_native_put_can_be_given_is_said(of: ReferenceInstance) -> None:
-    with pytest.raises(LookupError, match="knows no BackoutCount"):
+    with pytest.raises(LookupError, match="cannot set the descriptor's BackoutCount"):
         of.admin.put_native("Q", RawMessage(descriptor={"BackoutCount": 1}))
 
 

@@ -1,1 +1,1 @@
-"""The fork server: one process with the broker's modules loaded forks a server for each scenario that needs its own."""
+"""The fork server: one process that has loaded the broker's modules and forks all reference servers of a run."""

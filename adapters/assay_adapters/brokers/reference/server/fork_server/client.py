@@ -1,4 +1,4 @@
-"""The kit's end of the fork server: starts, signals and controls servers of the reference broker."""
+"""The kit's side of the fork server, which starts, signals and controls reference servers."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from assay_evidence.interrupts import ctrl_c_deferred
 T = TypeVar("T")
 
 START_LIMIT_S = 60
-"""Seconds within which a server must be ready; generous, because many start at once on a busy machine."""
+"""The time within which a server must be ready, in seconds: long, because many start at once on a busy machine."""
 CONTROL_LIMIT_S = 10
-"""Seconds within which a server must carry out a control."""
+"""The time within which a server must carry out a control, in seconds."""
 STOP_LIMIT_S = 30
-"""Seconds within which a server must stop in order; after that the stop has failed."""
+"""The time within which a server must end after a signal, in seconds."""
 
 
 class ForkServer:
-    """A fork server: one process with the broker's modules loaded, whose forks are servers.
+    """A fork server: one process that has loaded the broker's modules, and forks servers.
 
-    It starts with the first server and ends with this process; its servers end with it.
+    The fork server starts with the first server and ends with this process. Its servers end with it.
 
     Args:
-        host: The place where it runs; None for a process of this machine.
+        host: The host on which the fork server runs; None for a process of this machine.
     """
 
     def __init__(self, host: Host | None = None) -> None:
@@ -66,12 +66,12 @@ class ForkServer:
         """Start a server and return its process id without waiting until it is ready.
 
         Args:
-            asked: Its options, by the names of the flags of `assay broker`.
-            log: The file to which it writes its log.
-            controlled: Whether `control` works for it.
+            asked: The server's options, by the names of the flags of `assay broker`.
+            log: The file to which the server writes its log.
+            controlled: Whether `control` works for the server.
 
         Raises:
-            BackendError: It cannot be started.
+            BackendError: The server cannot be started.
         """
         with self._forking:
             self._start()
@@ -79,10 +79,13 @@ class ForkServer:
             return self._await(lambda: self._forked.pop() if self._forked else None, START_LIMIT_S, "fork a server")
 
     def ready(self, pid: int) -> Listening | None:
-        """Wait until a server is ready; return None if it ended instead.
+        """Wait until a server is ready or has ended.
+
+        Returns:
+            The addresses at which the server listens; None if the server ended before it was ready.
 
         Raises:
-            BackendError: Neither happened within `START_LIMIT_S`.
+            BackendError: The server was not ready and did not end within `START_LIMIT_S`.
         """
         self._await(
             lambda: True if pid in self._ready or pid in self._exited else None, START_LIMIT_S, "get a server ready"
@@ -90,10 +93,10 @@ class ForkServer:
         return None if pid in self._exited else self._ready.pop(pid)
 
     def control(self, pid: int, control: Control) -> None:
-        """Control a server from inside; returns when the control has been carried out.
+        """Control a server from inside; returns when the server has carried out the control.
 
         Raises:
-            BackendError: It took longer than `CONTROL_LIMIT_S`, or the server ended.
+            BackendError: The server took longer than `CONTROL_LIMIT_S`, or ended.
         """
         number = next(self._numbers)
         self._send(PassOn(pid, NumberedControl(number, control)))
@@ -103,13 +106,17 @@ class ForkServer:
             "control a server",
         )
         if not done:
-            raise BackendError("the server ended before it could be controlled")
+            raise BackendError("the server ended before it carried out a control")
 
     def watch(self, pid: int, observer: Callable[[DiskSeen], None]) -> None:
-        """Tell an observer what the store of a server does; calls it on the thread that reads the events.
+        """Report to an observer what the store of a server does.
+
+        Args:
+            pid: The server's process id.
+            observer: Called on the thread that reads the fork server's events.
 
         Raises:
-            BackendError: As `control`.
+            BackendError: The server took longer than `CONTROL_LIMIT_S`, or ended.
         """
         self._watchers[pid] = observer
         self.control(pid, WatchDisk())
@@ -123,7 +130,7 @@ class ForkServer:
         self._send(Signal(pid, number))
 
     def exit_code(self, pid: int) -> int | None:
-        """Return the exit code of a server as `subprocess` has it; None while it runs."""
+        """Return the exit code of a server, negative for a signal as in `subprocess`; None while the server runs."""
         with self._changed:
             return self._exited.get(pid)
 
@@ -131,7 +138,7 @@ class ForkServer:
         """Wait until a server has ended and return its exit code.
 
         Raises:
-            BackendError: It has not ended within `STOP_LIMIT_S`.
+            BackendError: The server did not end within `STOP_LIMIT_S`.
         """
         return self._await(lambda: self._exited.get(pid), STOP_LIMIT_S, "see a server end")
 
@@ -188,14 +195,14 @@ class ForkServer:
     def _await(self, find: Callable[[], T | None], limit_s: float, what: str) -> T:
         found: T | None = None
 
-        def looked() -> bool:
+        def decided() -> bool:
             nonlocal found
             found = find()
             return found is not None or self._over
 
         with self._changed:
-            self._changed.wait_for(looked, limit_s)
+            self._changed.wait_for(decided, limit_s)
         if found is None:
-            why = "it has ended" if self._over else f"it took more than {limit_s} s"
+            why = "the fork server has ended" if self._over else f"this took more than {limit_s} s"
             raise BackendError(f"the fork server could not {what}: {why}")
         return found

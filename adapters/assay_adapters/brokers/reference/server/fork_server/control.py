@@ -1,7 +1,7 @@
 """Control of a server from inside its process: faults that neither a client nor an administrator can cause.
 
-The server is the usual one. `ServerControl` replaces the factory of its parts, keeps references to the queue manager
-and the store, and carries out the controls that it reads from a pipe.
+The server runs the code of `assay broker`. `ServerControl` replaces only the factory of the server's parts: it keeps
+references to the queue manager and the store, and carries out the controls that it reads from a pipe.
 """
 
 from __future__ import annotations
@@ -41,21 +41,24 @@ if TYPE_CHECKING:
     from assay_broker.http.requests.request import ConnectionView
 
 _READ_SIZE = 1 << 16
-_KIDS_A_LINE = 16
-"""Keeps a line of an event below PIPE_BUF, so that a pipe takes it whole."""
+_KEYS_PER_EVENT = 16
+"""The most message keys in one event, so that its line is shorter than PIPE_BUF and lines of servers do not mix."""
 
 
 class FalteringStore(SqliteStore):
-    """A store in a folder whose next flushes fail when the kit asks for it."""
+    """A store in a folder, whose flushes the kit can make fail."""
 
     failing = 0
-    """Number of the next flushes that fail."""
+    """How many of the next flushes fail."""
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Flush everything that was written.
+        """Begin to flush all written records, or fail if the kit has asked for a failure.
+
+        Returns:
+            The function that does the slow part of the flush; None if it has none.
 
         Raises:
-            StoreError: The flush failed; what was written is dropped.
+            StoreError: The flush failed, and the store has dropped the records.
         """
         if self.failing:
             self.failing -= 1
@@ -65,12 +68,12 @@ class FalteringStore(SqliteStore):
 
 
 class ServerControl:
-    """Makes the parts of a server (`assay_broker.server.parts.Parts`), and keeps references to those that it controls.
+    """A factory of a server's parts (`assay_broker.server.parts.Parts`) that can control them.
 
     Args:
-        parts: Makes them.
-        control: The file descriptor from which it reads controls.
-        tell: Called with each event.
+        parts: The factory that makes the parts.
+        control: The file descriptor of the pipe with the controls.
+        tell: Called with each event for the kit.
     """
 
     def __init__(self, parts: Parts, control: int, tell: Callable[[ControlEvent], None]) -> None:
@@ -83,11 +86,11 @@ class ServerControl:
         self._blocked: dict[str, Callable[[], None]] = {}
 
     def open_store(self, options: ServerOptions) -> FalteringStore:
-        """Open the store as one whose flushes can be made to fail.
+        """Open a store whose flushes the kit can make fail.
 
         Raises:
-            StoreError: It cannot be opened.
-            ValueError: The server was asked to keep everything in memory.
+            StoreError: The store cannot be opened.
+            ValueError: The options name no data folder.
         """
         if options.data is None:
             raise ValueError("a server that the kit controls needs a data folder")
@@ -97,7 +100,7 @@ class ServerControl:
     # Parts -----------------------------------------------------------------------------------------------------------
 
     def secure(self, options: ServerOptions) -> None:
-        """Read users and certificates."""
+        """Read the users and the certificates."""
         self._parts.secure(options)
 
     def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
@@ -130,7 +133,7 @@ class ServerControl:
 
     def _do(self, control: Control) -> None:
         if self._queue_manager is None or self._store is None:
-            raise RuntimeError("a control came before the server was put together")
+            raise RuntimeError("the kit sent a control before the server had its queue manager and store")
         match control:
             case FailStore(times=times):
                 self._store.failing = times
@@ -152,10 +155,10 @@ class ServerControl:
         stored = (key_of(message if message.properties else opened(message)) for message in messages)
         keys = tuple(key for key in stored if key is not None)
         now_ns = time.monotonic_ns()
-        for batch in _batched(keys, _KIDS_A_LINE):
+        for batch in _batched(keys, _KEYS_PER_EVENT):
             self._tell(DiskSeen(os.getpid(), operation, batch, now_ns))
 
 
 def _batched(keys: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
-    """Split into tuples of at most `size`."""
+    """Split the keys into tuples of at most `size` keys."""
     return (keys[at : at + size] for at in range(0, len(keys), size))

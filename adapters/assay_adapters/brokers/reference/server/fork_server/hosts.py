@@ -16,50 +16,50 @@ class RequestStream(Protocol):
     """The writing end of a channel to the fork server."""
 
     def write(self, octets: bytes, /) -> object:
-        """Write lines."""
+        """Write encoded requests."""
         ...
 
     def flush(self) -> None:
-        """Send what was written."""
+        """Send all written requests."""
         ...
 
     def close(self) -> None:
-        """End the stream; the fork server then kills its servers and ends."""
+        """End the stream, upon which the fork server kills its servers and ends."""
         ...
 
 
 class Channel(NamedTuple):
-    """Both directions between the kit and a fork server, a JSON object a line."""
+    """The two streams between the kit and a fork server, with one JSON object on each line."""
 
     requests: RequestStream
     events: IO[bytes]
 
 
 class Host(Protocol):
-    """The place where a fork server runs."""
+    """A place where a fork server can run: this machine or a container."""
 
     def open(self) -> Channel:
         """Start the fork server.
 
         Raises:
-            BackendError: It cannot be started.
+            BackendError: The fork server cannot be started.
         """
         ...
 
     def close(self) -> None:
-        """Wait until the fork server and its servers have ended; call it after closing the channel's requests."""
+        """Wait until the fork server and its servers have ended; the caller closes the channel's requests first."""
         ...
 
     @property
     def homes(self) -> Path | None:
-        """The folder in which each server has a folder with its log; None for the system's temporary folder."""
+        """The parent of the folders with the servers' logs; None for the system's temporary folder."""
         ...
 
     def data(self, home: Path) -> Path:
-        """Return the folder of a server's store, as the server sees it.
+        """Return the folder of a server's store, by its path for the server.
 
         Args:
-            home: The server's own folder, as this process sees it.
+            home: The folder with the server's log, by its path for this process.
         """
         ...
 
@@ -71,28 +71,28 @@ class LocalHost:
         self._process: subprocess.Popen[bytes] | None = None
 
     def open(self) -> Channel:
-        """Start the process."""
+        """Start the fork server's process."""
         self._process = subprocess.Popen(  # noqa: S603  our own module
             [sys.executable, "-m", MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C is meant for the kit, which then ends the fork server in order
+            start_new_session=True,  # so that Ctrl-C reaches only the kit, which then ends the fork server
         )
         if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("a process without its pipes")
+            raise RuntimeError("the fork server's process has no pipes")
         return Channel(self._process.stdin, self._process.stdout)
 
     def close(self) -> None:
-        """Wait until the process has ended."""
+        """Wait until the fork server's process has ended."""
         if self._process is not None:
             self._process.wait()
 
     @property
     def homes(self) -> Path | None:
-        """The parent of the servers' folders: None for the system's temporary folder."""
+        """The parent of the folders with the servers' logs: None for the system's temporary folder."""
         return None
 
     def data(self, home: Path) -> Path:
-        """Return the folder ``data`` inside the server's own."""
+        """Return the folder ``data`` inside the server's folder `home`."""
         return home / "data"

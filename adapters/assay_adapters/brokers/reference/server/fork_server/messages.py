@@ -1,7 +1,7 @@
-"""Messages between the kit and the fork server: one JSON object a line.
+"""Messages between the kit and the fork server, each of them one line of JSON.
 
-Requests go to the fork server, events come back. A `Control` is passed on to one server, which carries it out from
-inside (`assay_adapters.brokers.reference.server.fork_server.control`).
+The kit sends requests to the fork server, and the fork server and its servers report events. The fork server passes a
+`Control` on to one server, which carries it out (`assay_adapters.brokers.reference.server.fork_server.control`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ class FailStore(Struct, frozen=True, tag=True):
     """Make the store's next flushes fail.
 
     Args:
-        times: How many of them.
+        times: The number of flushes that fail.
     """
 
     times: int
 
 
 class SlowDisk(Struct, frozen=True, tag=True):
-    """Delay every write to the disk.
+    """Delay each write to the disk.
 
     Args:
-        ms: By how many milliseconds.
+        ms: The delay in milliseconds.
     """
 
     ms: int
@@ -44,13 +44,13 @@ class BlockWrites(Struct, frozen=True, tag=True):
 
 
 class UnblockWrites(Struct, frozen=True, tag=True):
-    """Let the writes for a queue go on."""
+    """Let the server write for a queue again, after `BlockWrites`."""
 
     queue: str
 
 
 class WatchDisk(Struct, frozen=True, tag=True):
-    """Report from now on what the store does with the kit's messages (`DiskSeen`)."""
+    """Report each write, flush and drop of the kit's messages from now on (`DiskSeen`)."""
 
 
 Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
@@ -74,9 +74,9 @@ class Fork(Request, frozen=True, kw_only=True, tag="fork"):
     """Start a server.
 
     Args:
-        asked: Its options, by the names of the flags of `assay broker`.
-        log: The file to which its log and its errors are appended.
-        controlled: Whether the kit can control it from inside.
+        asked: The server's options, by the names of the flags of `assay broker`.
+        log: The file to which the server appends its log and errors.
+        controlled: Whether the kit can control the server from inside.
     """
 
     asked: dict[str, Any]
@@ -106,7 +106,7 @@ class Event(Struct, frozen=True, tag_field="event"):
 
 
 class Forked(Event, frozen=True, tag="forked"):
-    """Answers `Fork`."""
+    """The fork server has forked a server, as `Fork` asked; `pid` is the server's process id."""
 
     pid: int
 
@@ -115,8 +115,8 @@ class Listening(Event, frozen=True, kw_only=True, tag="listening"):
     """A server accepts connections.
 
     Args:
-        amqp: URL of its AMQP listener.
-        http: URL of its HTTP listener, for administrators.
+        amqp: The URL of the AMQP listener.
+        http: The URL of the HTTP listener, for administrators.
     """
 
     pid: int
@@ -128,7 +128,7 @@ class Exited(Event, frozen=True, tag="exited"):
     """A server has ended.
 
     Args:
-        code: Its exit code, or the negative number of the signal that ended it.
+        code: The exit code, or the negative number of the signal that ended the server.
     """
 
     pid: int
@@ -136,19 +136,19 @@ class Exited(Event, frozen=True, tag="exited"):
 
 
 class Controlled(Event, frozen=True, tag="controlled"):
-    """A control has been carried out."""
+    """A server has carried out the control with this number."""
 
     pid: int
     number: int
 
 
 class DiskSeen(Event, frozen=True, tag="disk"):
-    """The store did something with messages of the kit.
+    """A server's store has written, flushed or dropped messages of the kit.
 
     Args:
-        op: What it did.
-        keys: Keys of the messages.
-        mono_ns: When, on the machine's monotonic clock, in nanoseconds.
+        op: The store's operation.
+        keys: The keys of the messages.
+        mono_ns: The time of the operation on the machine's monotonic clock, in nanoseconds.
     """
 
     pid: int

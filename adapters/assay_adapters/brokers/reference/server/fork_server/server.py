@@ -1,9 +1,11 @@
-"""The fork server, as ``python -m`` runs it: loads the broker's modules once and forks a server for each request.
+"""The fork server's process (``python -m``): it loads the broker's modules once, and forks a server for each `Fork`.
 
-Loading its modules takes `assay broker` longer than many scenarios last; a fork has them at once, and can be killed,
-stopped and paused as any process. Requests come in and events go out
-(`assay_adapters.brokers.reference.server.fork_server.messages`) over standard input and output, or over the Unix socket
-that the one argument names. At the end of the requests, because the kit ended, the fork server kills every server.
+`assay broker` needs more time to load its modules than many scenarios last. A fork has the modules at once, and the kit
+can still kill, stop and pause it as a process.
+
+The fork server reads requests and writes events (`assay_adapters.brokers.reference.server.fork_server.messages`) on
+standard input and output, or on the Unix socket that its argument names. When the requests end, because the kit has
+ended, it kills all its servers and ends.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def main() -> None:
     """Carry out requests until their stream ends."""
     for name in _PRELOADED:
         importlib.import_module(name)
-    gc.freeze()  # a collection in a fork would write to pages that it shares with the others, and copy them
+    gc.freeze()  # a garbage collection in a fork would write to pages shared with other forks, and so copy them
     if len(sys.argv) > 1:
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(sys.argv[1])
@@ -65,9 +67,9 @@ class _Forker:
         self._events = events
         self._waiting = waiting
         self._servers: dict[int, int] = {}
-        """By process id: a file descriptor that becomes readable when the server ends."""
+        """For each server's process id, a file descriptor that becomes readable when the server ends."""
         self._controls: dict[int, int] = {}
-        """By process id: the pipe from which the server reads its controls."""
+        """For each server's process id, the writing end of the pipe from which the server reads controls."""
         self._rest = b""
 
     def serve(self) -> None:
@@ -91,7 +93,7 @@ class _Forker:
 
     def _do(self, request: AnyRequest) -> None:
         if isinstance(request, Signal):
-            if request.pid in self._servers:  # not reaped yet, so no other process has this id
+            if request.pid in self._servers:  # before `_reap` the kernel gives this id to no other process
                 os.kill(request.pid, request.number)
             return
         if isinstance(request, PassOn):
@@ -118,7 +120,7 @@ class _Forker:
 
 
 def report(to: int, event: AnyEvent) -> None:
-    """Write an event as one line; lines of several servers never mix, because each is shorter than PIPE_BUF."""
+    """Write an event as one line, which does not mix with other servers' lines as it is shorter than PIPE_BUF."""
     with suppress(BrokenPipeError):  # the kit has ended
         os.write(to, msgspec.json.encode(event) + b"\n")
 
@@ -145,7 +147,7 @@ def _become_server(request: Fork, events: int, controls: int) -> NoReturn:
         code = 0
     except ServerError as error:
         sys.stderr.write(f"{error}\n")
-    except BaseException:  # noqa: BLE001  SystemExit too: a fork must never go on as a second fork server
+    except BaseException:  # noqa: BLE001  SystemExit too: a fork must never continue as a second fork server
         traceback.print_exc()
     finally:
         sys.stderr.flush()
