@@ -1,4 +1,4 @@
-"""Journals, claims and verdicts."""
+"""Journals, claims and verdicts: the evidence of a run, and how it is judged."""
 
 from __future__ import annotations
 

@@ -17,18 +17,18 @@ from typing import Literal
 
 
 class EvidenceError(ValueError):
-    """Base of the errors about evidence."""
+    """The base of all errors about evidence."""
 
 
 class JournalError(EvidenceError):
-    """A journal cannot be written, or no journal can be read; the text says where and what to do."""
+    """A journal cannot be written, or no journal can be read; the text names the file and a remedy."""
 
 
 class LineError(EvidenceError):
     """A line is not an intact event.
 
     Args:
-        kind: ``checksum`` if its checksum does not fit, ``undecodable`` if it is not an event of the schema.
+        kind: ``checksum`` if the line's checksum is wrong, ``undecodable`` if the line is not an event of the schema.
         text: The reason, in one sentence.
     """
 
@@ -39,8 +39,8 @@ class LineError(EvidenceError):
 
 
 class VerdictsError(EvidenceError):
-    """A `verdicts.json` cannot be read; the text says which and why."""
+    """A `verdicts.json` cannot be read; the text names the file and the reason."""
 
 
 class ClaimError(EvidenceError):
-    """A claim lacks a reference or a bound, or refers to an event that the journal does not hold."""
+    """A claim lacks a reference or a bound, or refers to an event that is not in the journal."""

@@ -1,12 +1,12 @@
-"""The journal's schema: every kind of event, one JSON object a line.
+"""The journal's schema: all kinds of events, each of them a JSON object on its own line.
 
 A journal is the only evidence.  Each writer (a process) has one file.  `seq` counts from 0 without gaps and the last
 record is `end`, so a missing or repeated line shows.  Each line ends with a checksum (`assay_evidence.lines`), so an
-altered line shows too.  Times name the clock they were read from: compare `mono_ns` if two events have the same `boot`,
-otherwise `wall_ns` with the `unc_ns` of both.
+altered line shows, too.  To compare the times of two events, use `mono_ns` if both have the same `boot`, or else
+`wall_ns` with the `unc_ns` of both.
 
-The schema changes by additions only.  A field keeps its name and has the same type in every kind of event, because the
-Spark pipeline reads all kinds through one flat schema.
+The schema changes by additions only.  A field keeps its name and has the same type in all kinds of events, because the
+Spark pipeline reads all kinds with one flat schema.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import Struct, field
 Scalar = str | int | bool | None
 Phase = Literal["begin", "end"]
 Said = Literal["accepted", "rejected", "released", "modified", "none"]
-"""The outcome in a disposition; none if it names none."""
+"""The outcome that a disposition names; ``none`` for a disposition without an outcome."""
 Predicate = Literal[
     "refused-with",
     "accepted",
@@ -46,14 +46,15 @@ Predicate = Literal[
 
 
 class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A message with the kit's id.
+    """A message of the kit.
 
     Args:
-        key: The kit's own id, unique in the run; sent as a property and in the body. ``kid`` in the journal.
-        sha256: Hex digest of the body's bytes.
-        bytes: Length of the body in bytes.
+        key: The kit's own id of the message, unique in the run, in a property and in the body. The field in the
+            journal is ``kid``.
+        sha256: The SHA-256 digest of the body's bytes, hexadecimal.
+        bytes: The length of the body in bytes.
         broker_id: The message id that the broker or client gave (JMSMessageID).
-        fields: Headers and properties that the client showed, by JMS name (``JMSPriority`` ...).
+        fields: The headers and properties that the client showed, by JMS name (``JMSPriority`` ...).
     """
 
     key: str = field(name="kid")
@@ -64,13 +65,13 @@ class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
-    """The reason why a call was refused: the port's `Refused` as data.
+    """The reason why a call was refused: the data of the port's `Refused`.
 
     Args:
-        kind: JMS error class as a word (``illegal-state`` ...; `assay_sdk.model.reasons.JmsErrorKind`).
-        checked: Whether it was the checked exception (classic face) and not the runtime one.
-        mqrc: MQRC number, if one was given.
-        objects: Names of the objects at fault.
+        kind: The JMS error class as a word (``illegal-state`` ...; `assay_sdk.model.reasons.JmsErrorKind`).
+        checked: Whether the client raised the checked exception (classic face), and not the runtime exception.
+        mqrc: The number of the MQRC; None if the refusal has none.
+        objects: The names of the objects at fault.
         text: The error's text.
     """
 
@@ -82,17 +83,17 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A scenario that was selected for the run; `judge` expects to find it in the journals.
+    """A scenario that was selected for the run, so that `judge` expects its events in the journals.
 
     Args:
-        id: ``topic/file.feature::name[row]``.
-        rules: Ids of the rules that it is tagged with.
-        strength: must, may or kit.
-        judged: client, broker or client+broker.
-        foreign: Whether it is not one of the kit's own scenarios; then it decides no rule of the catalogue.
-        tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
-        role: core, control, evidence or kit: what it contributes to its rule's verdict (`assay_features.Role`).
-        probe: Of a probe: the capability that it looks for; it tries no rule.
+        id: The scenario's id, in the form ``topic/file.feature::name[row]``.
+        rules: The ids of the rules with which the scenario is tagged.
+        strength: The strength of the rules: must, may or kit.
+        judged: The parts that the scenario judges: client, broker or client+broker.
+        foreign: Whether the scenario is not the kit's own; then it decides no rule of the catalogue.
+        tags: The tags of a foreign scenario that the kit does not know, such as a team's own ids.
+        role: The scenario's role for its rule's verdict: core, control, evidence or kit (`assay_features.Role`).
+        probe: The capability that a probe looks for; empty for other scenarios. A probe tries no rule.
     """
 
     id: str
@@ -106,18 +107,18 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True, gc=False):
-    """The fields of every event.
+    """The fields that all events have.
 
     Args:
-        v: Version of the schema.
+        v: The version of the schema.
         run: The run's id.
         writer: The writer's name, unique in the run.
         seq: The writer's counter, from 0 without gaps.
-        boot: The clock that `mono_ns` belongs to: a boot of a machine, or one virtual world.
-        mono_ns: Monotonic time in nanoseconds.
-        wall_ns: Wall-clock time in nanoseconds since the epoch.
-        unc_ns: Uncertainty of both, plus or minus, in nanoseconds.
-        scenario: The scenario's id, or None outside of any.
+        boot: The clock of `mono_ns`: a boot of a machine, or one virtual world.
+        mono_ns: The monotonic time in nanoseconds.
+        wall_ns: The wall-clock time in nanoseconds since the epoch.
+        unc_ns: The uncertainty of both times, plus or minus, in nanoseconds.
+        scenario: The scenario's id; None for an event outside scenarios.
     """
 
     v: int
@@ -137,27 +138,27 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=T
 
 
 LATENESS = "a message may be late by"
-"""The entry of `Begin.environment` for the run's own limit for lateness; without it, the default holds."""
+"""The entry of `Begin.environment` with the run's own limit for lateness; without it, the default limit holds."""
 
 
 PACE = "times of the scenarios are multiplied by"
-"""The entry of `Begin.environment` for the run's pace (`assay_steps.cast.pace`); without it, times are as written."""
+"""The entry of `Begin.environment` with the run's pace (`assay_steps.cast.pace`); without it, the pace is 1."""
 
 
 class Begin(Event, frozen=True, kw_only=True, tag="begin"):
-    """The first line of a file: what runs, where, with which catalogue and seed.
+    """The first line of a file: the tested pair, its environment, the catalogue and the seed.
 
     Args:
         backend: The backend's name.
-        client: Name and version of the client under test.
-        ours: The parts of the pair that are ours (``client``, ``broker``): `kit` rules fail only those.
-        environment: Versions, platform, image digests: strings by name.
-        catalogue_hash: `Catalogue.sha256`.
+        client: The name, version and face of the client under test.
+        ours: The parts of the pair that are the kit's own (``client``, ``broker``): `kit` rules fail only those.
+        environment: Details by name, such as versions, the platform and image digests.
+        catalogue_hash: The hash of the catalogue of rules (`Catalogue.sha256`).
         seed: The run's seed.
         capabilities: The capabilities that the pair declares, each with its source in one sentence.
-        defect: The named defect that is switched on; empty for none.
-        lacks: Why capabilities that the pair does not declare are absent, as far as the backend says.
-        profiles: The profiles that the backend claims; None in journals from before there were claims.
+        defect: The name of the defect that the run switches on; empty for none.
+        lacks: The known reasons for capabilities that the pair does not declare.
+        profiles: The profiles that the backend claims; None in journals of versions without claims of profiles.
     """
 
     backend: str
@@ -173,11 +174,11 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):
-    """The controller's list of all selected scenarios; one without events is an error, never a pass.
+    """The list of all selected scenarios; a scenario in it without events is an error, never a pass.
 
     Args:
-        scenarios: What is run.
-        left_out: By rule, how many more scenarios try it but were not selected.
+        scenarios: The selected scenarios.
+        left_out: By rule, the number of further scenarios that try the rule and were not selected.
     """
 
     scenarios: tuple[PlannedScenario, ...]
@@ -185,11 +186,11 @@ class Plan(Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
-    """A scenario starts.  `Event.scenario` is its id; the other fields are those of the plan.
+    """The start of a scenario.  `Event.scenario` is its id; the fields of the plan have the plan's values.
 
     Args:
-        client: Name, version and face of the client that runs it; empty if it is not run.
-        line: Its line in the feature file; 0 if unknown.
+        client: The name, version and face of the client that runs the scenario; empty if no client runs it.
+        line: The scenario's line in the feature file; 0 if unknown.
     """
 
     rules: tuple[str, ...]
@@ -203,15 +204,15 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
-    """A scenario is over and torn down.
+    """The end of a scenario, after its clean-up.
 
     Args:
-        elapsed_ns: Wall time it took.
-        waited_ns: Time spent waiting for something due, on the backend's clock.
-        late_ns: How late a busy machine made the harness, in all: the sum of the delays with which a thread that does
-            nothing else woke up.  None in virtual time.
-        longest_ns: The longest of these delays.  None in virtual time, and in a journal that does not say when the
-            delays were: otherwise each long one is an event of its own (`Late`).
+        elapsed_ns: The scenario's duration on the wall clock, in nanoseconds.
+        waited_ns: The time for which the steps waited, on the backend's clock, in nanoseconds.
+        late_ns: The total delay of the harness on a busy machine, in nanoseconds: the sum of the delays with which a
+            thread woke up that does nothing else.  None in virtual time.
+        longest_ns: The longest of these delays, in nanoseconds.  None in virtual time, and in journals of versions
+            that do not write long delays as events of their own (`Late`).
     """
 
     elapsed_ns: int
@@ -221,11 +222,12 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
 
 
 class Late(Event, frozen=True, kw_only=True, tag="late"):
-    """The harness runs again after the machine held it up; it may note now what happened meanwhile.
+    """A delay of the harness on a busy machine, at its end.  Events after it may have happened during the delay.
 
     Args:
-        held_ns: The longest time for which it can have been held up, until now: since it last showed that it ran.
-        late_ns: How late it came; a part of `ScenarioEnd.late_ns`.
+        held_ns: The longest possible duration of the delay, in nanoseconds: the time since the last sign that the
+            harness ran.
+        late_ns: The measured delay in nanoseconds; a part of `ScenarioEnd.late_ns`.
     """
 
     held_ns: int
@@ -233,10 +235,14 @@ class Late(Event, frozen=True, kw_only=True, tag="late"):
 
 
 class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
-    """The pair lacks something that the scenario needs, so the scenario was not run.
+    """The reason why a scenario was not run: the pair lacks something that it needs.
 
     Args:
-        apart: Whether the missing thing is not an ability of the pair; then the rule's other scenarios decide it.
+        capability: The name of what is missing.
+        reason: The reason in one sentence.
+        source: The document or source file that supports the reason.
+        apart: Whether the missing thing is no ability of the pair, such as virtual time; then the rule's other
+            scenarios decide the rule.
     """
 
     capability: str
@@ -246,15 +252,17 @@ class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
 
 
 class Step(Event, frozen=True, kw_only=True, tag="step"):
-    """A step has run; its outcome does not depend on claims.
+    """A step that has run; its outcome does not depend on claims.
 
     Args:
+        keyword: The step's keyword, such as ``Given`` or ``And``.
+        text: The step's sentence.
         outcome: ``done``; ``refused`` if the pair refused something that the scenario needs to try its rule;
-            ``broken`` if the kit or the environment failed.
-        detail: Why, in one sentence.
-        line: Its line in the feature file; 0 if unknown.
-        type: ``given``, ``when`` or ``then``, whatever its keyword (``And``); empty if unknown.
-        claims: The claims that it has made, ``writer:seq``; a Then-step that is done makes at least one.
+            ``broken`` if the kit or its environment failed.
+        detail: The reason of another outcome than ``done``, in one sentence.
+        line: The step's line in the feature file; 0 if unknown.
+        type: ``given``, ``when`` or ``then``, also for the keyword ``And``; empty if unknown.
+        claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one.
     """
 
     keyword: str
@@ -267,16 +275,16 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
 
 
 class Call(Event, frozen=True, kw_only=True, tag="call"):
-    """A call on the client under test starts.
+    """The start of a call on the client under test.
 
     Args:
         id: The call's id, unique in the writer; `Return.call` repeats it.
-        actor: The caller: the scenario's name for a producer, consumer, session or connection.
+        actor: The producer, consumer, session or connection that is called, by its name in the scenario.
         op: The operation of the port (``send``, ``set``, ``receive``, ``commit`` ...).
-        args: Arguments, durations in milliseconds.
-        destination: Queue or topic, if the call has one.
-        unit: The unit of work it belongs to, if any.
-        msg: The message, for a send.
+        args: The arguments; durations are in milliseconds.
+        destination: The queue or topic; None for a call without a destination.
+        unit: The unit of work to which the call belongs; None for none.
+        msg: The message of a send; None for other calls.
     """
 
     id: str
@@ -289,14 +297,14 @@ class Call(Event, frozen=True, kw_only=True, tag="call"):
 
 
 class Return(Event, frozen=True, kw_only=True, tag="return"):
-    """A call has returned: with a value, or refused.
+    """The return of a call, with a value or a refusal.
 
     Args:
-        call: `Call.id`.
-        refused: Why it was refused; None if it was accepted.
-        value: The values that it returned, by name.
+        call: The call's id (`Call.id`).
+        refused: The reason of the refusal; None if the call was accepted.
+        value: The returned values by name.
         msg: The message as the client shows it after a send.
-        keys: The messages listed by a browse, in order; ``kids`` in the journal.
+        keys: The keys of the messages that a browse listed, in order. The field in the journal is ``kids``.
     """
 
     call: str
@@ -307,16 +315,16 @@ class Return(Event, frozen=True, kw_only=True, tag="return"):
 
 
 class Seen(Event, frozen=True, kw_only=True, tag="seen"):
-    """The application received a message.
+    """A sighting: the application received a message.
 
     Args:
         actor: The consumer's name in the scenario.
-        link: The consumer's attachment; a new one after each re-attach.
-        destination: Queue, topic or subscription it came from.
+        link: The name of the consumer's link; each attachment has its own.
+        destination: The queue, topic or subscription from which the message came.
         msg: The message.
-        count: Delivery count as JMSXDeliveryCount (first delivery is 1); 0 if the client shows none.
+        count: JMSXDeliveryCount (1 for the first delivery); 0 if the client does not show it.
         redelivered: JMSRedelivered.
-        batch: Number of the batch in which it came, from 0; None outside batches.
+        batch: The number of the message's batch, from 0; None outside batches.
     """
 
     actor: str
@@ -329,13 +337,13 @@ class Seen(Event, frozen=True, kw_only=True, tag="seen"):
 
 
 class Callback(Event, frozen=True, kw_only=True, tag="callback"):
-    """A listener's callback is over.
+    """The end of a listener's callback.
 
     Args:
         actor: The consumer's name.
-        link: The consumer's attachment: when a callback ends, the consumer may already be on another connection.
-        batch: Number of the batch, from 0; None for single messages.
-        ended: Whether it returned or raised.
+        link: The name of the link from which the callback's messages came. The consumer may have another link by now.
+        batch: The number of the batch, from 0; None for a single message.
+        ended: Whether the callback returned or raised an exception.
     """
 
     actor: str
@@ -345,7 +353,15 @@ class Callback(Event, frozen=True, kw_only=True, tag="callback"):
 
 
 class Settle(Event, frozen=True, kw_only=True, tag="settle"):
-    """The client settled a message: accepted, released, modified or rejected it."""
+    """The client's settlement of a message.
+
+    Args:
+        actor: The consumer's name.
+        link: The name of the consumer's link.
+        msg: The message.
+        outcome: ``accepted``, ``released``, ``modified`` or ``rejected``.
+        unit: The unit of work in which the client settled it; None for none.
+    """
 
     actor: str
     link: str
@@ -355,7 +371,13 @@ class Settle(Event, frozen=True, kw_only=True, tag="settle"):
 
 
 class Unit(Event, frozen=True, kw_only=True, tag="unit"):
-    """A unit of work begins, is committed, or is backed out."""
+    """The begin or end of a unit of work, or a preparation of it.
+
+    Args:
+        actor: The session's name.
+        unit: The unit's name.
+        op: The operation.
+    """
 
     actor: str
     unit: str
@@ -363,7 +385,13 @@ class Unit(Event, frozen=True, kw_only=True, tag="unit"):
 
 
 class Admin(Event, frozen=True, kw_only=True, tag="admin"):
-    """An administrative command and its answer."""
+    """An administrator's command and its answer.
+
+    Args:
+        call: The id of the command's call.
+        command: The command as text.
+        answer: The values in the answer, by name.
+    """
 
     call: str
     command: str
@@ -371,7 +399,14 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
 
 
 class Fault(Event, frozen=True, kw_only=True, tag="fault"):
-    """A fault begins or is over; the time between does not count as watched."""
+    """The begin or end of a fault; silence between the two proves nothing.
+
+    Args:
+        id: The fault's id, which is the same at begin and end.
+        what: The kind of fault, such as ``kill``.
+        target: The queue manager or component that has the fault.
+        phase: The begin or the end.
+    """
 
     id: str
     what: str
@@ -380,13 +415,13 @@ class Fault(Event, frozen=True, kw_only=True, tag="fault"):
 
 
 class Disk(Event, frozen=True, kw_only=True, tag="disk"):
-    """An operation of the broker's storage, observed from outside the broker (simulated disk, file-system trace).
+    """An operation of the broker's storage, which the kit has observed.
 
     Args:
-        source: Where the observation comes from (``simulated disk`` ...).
-        op: ``write`` gives records to the storage, ``flush`` makes all written ones durable, ``drop`` loses the
-            unflushed ones.
-        keys: The kit's ids of the messages whose bodies the operation covers; ``kids`` in the journal.
+        source: The observed disk (``simulated disk`` ...).
+        op: ``write`` gives records to the storage, ``flush`` makes all written records durable, and ``drop`` loses the
+            records that are not flushed.
+        keys: The keys of the messages whose bodies are in these records. The field in the journal is ``kids``.
     """
 
     source: str
@@ -395,20 +430,19 @@ class Disk(Event, frozen=True, kw_only=True, tag="disk"):
 
 
 class Frame(Event, frozen=True, kw_only=True, tag="frame"):
-    """A protocol frame, shown in reports.
+    """A protocol frame.  A disposition for several messages has one event for each message.
 
     Args:
-        actor: The consumer of the link, if the client tells it; else the connection.
-        direction: ``in`` or ``out``.
+        actor: The consumer of the frame's link, if the client knows it; otherwise the connection.
+        direction: The frame's direction as the client sees it.
         text: The frame in words, without passwords.
-        octets: First octets, hexadecimal, at most 4096 octets.
-        key: The kit's id of the message that it transfers or is about; None if it is about none. ``kid`` in the
-            journal.
-        settled: Whether it is settled: a transfer, as at most once; a disposition, if its end has forgotten the
-            delivery. None if it is about no message.
-        disposition: The outcome that it names of a message that another frame transferred; None if it is no
-            disposition. One event for each message of a disposition.
-        role: Of a disposition: whether the end that sent it is the sender or the receiver of the message.
+        octets: The first octets of the frame, at most 4096, hexadecimal.
+        key: The key of the message that the frame transfers or concerns; None if it concerns none. The field in the
+            journal is ``kid``.
+        settled: For a transfer, whether it is settled (at most once). For a disposition, whether its sender has settled
+            the delivery. None for other frames.
+        disposition: The outcome that a disposition names; None for other frames.
+        role: For a disposition, whether its sender is the sender or the receiver of the message; None for other frames.
     """
 
     actor: str
@@ -422,13 +456,13 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
 
 
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):
-    """A consumer starts or stops watching: it is attached, has credit and can receive a message.
+    """The begin or end of a watch: the time in which a consumer is attached, has credit and can receive a message.
 
     Args:
-        id: The watch's id; the same at begin and end.
+        id: The watch's id, which is the same at begin and end.
         actor: The consumer's name.
-        destination: The destination that it watches.
-        phase: begin or end.
+        destination: The destination that the consumer watches.
+        phase: The begin or the end.
     """
 
     id: str
@@ -442,9 +476,9 @@ class Claim(Event, frozen=True, kw_only=True, tag="claim"):
 
     Args:
         rule: The rule's id; empty in a scenario that tries no rule of the catalogue.
-        predicate: The predicate that decides it.
-        of: References: ``writer:seq`` of calls, keys of messages, actors; the predicate says which it reads.
-        bounds: Numbers: counts, durations in milliseconds (names end in ``_ms``).
+        predicate: The predicate that decides the claim.
+        of: The references by name: ``writer:seq`` of calls, keys of messages, or actors, as the predicate needs them.
+        bounds: The numbers by name: counts, and durations in milliseconds (their names end in ``_ms``).
         text: The step's sentence.
     """
 
@@ -456,12 +490,12 @@ class Claim(Event, frozen=True, kw_only=True, tag="claim"):
 
 
 class End(Event, frozen=True, kw_only=True, tag="end"):
-    """Last line of a file.
+    """The last line of a file.
 
     Args:
         events: The number of lines before this one.
-        sha256: Hex digest over the bytes of all those lines.
-        writers: In the controller's file, every writer of the run; empty elsewhere.
+        sha256: The SHA-256 digest over the bytes of all those lines, hexadecimal.
+        writers: The names of all writers of the run, in the controller's file; empty in other files.
     """
 
     events: int

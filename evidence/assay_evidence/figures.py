@@ -1,4 +1,4 @@
-"""Formats durations and counts for the judge, the reports and the command."""
+"""Texts for durations and counts, for the judge, the reports and the command."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NS_PER_SECOND = 1_000_000_000
 
 @lru_cache(maxsize=4096)
 def duration(ns: int) -> str:
-    """Write a duration to four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
+    """Return a duration as text with four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
 
-    A text that compares two durations must also give their difference, since rounding may make the two look equal.
+    A text that compares two durations must also give their difference, because rounding can make them look equal.
 
     Args:
-        ns: Nanoseconds; may be negative.
+        ns: The duration in nanoseconds; it may be negative.
     """
     size = abs(ns)
     for unit_ns, unit in _NS_UNITS:
@@ -35,16 +35,20 @@ def _significant(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a duration given in seconds."""
+    """Return a duration as text.
+
+    Args:
+        value: The duration in seconds.
+    """
     return duration(round(value * _NS_PER_SECOND))
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number with its noun: ``1 time``, ``3 times``, ``0 copies``.
+    """Return a number with its noun: ``1 time``, ``3 times``, ``0 copies``.
 
     Args:
-        number: How many.
-        one: The noun for one.
-        many: The noun for any other number; empty for `one` with an s.
+        number: The number.
+        one: The noun in the singular.
+        many: The noun in the plural; empty for `one` with an s.
     """
     return f"{number} {one}" if number == 1 else f"{number} {many or f'{one}s'}"

@@ -1,7 +1,7 @@
 """An index of the evidence of one scenario: calls with their answers, sightings, looks, watches, faults, disk.
 
-The distance of two events is that of their monotonic readings if both have the same boot, or else that of their wall
-clocks.  Its uncertainty is the sum of both events' uncertainties.
+The distance of two events is the difference of their monotonic times if both have the same boot, or else of their
+wall-clock times.  Its uncertainty is the sum of both events' uncertainties.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from assay_evidence.events import (
 
 _ABOUT_THE_SUITE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd})
 _GIVING_BACK = frozenset({"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"})
-"""Calls by which a client gives back what it has not acknowledged."""
+"""The calls by which a client gives unacknowledged messages back to the broker."""
 _ACCEPTED = "accepted"
 E = TypeVar("E", bound=Event)
 
@@ -45,8 +45,8 @@ class Distance(Struct, frozen=True):
     """The time from one event to another.
 
     Args:
-        ns: Nanoseconds; negative if the other is earlier.
-        unc_ns: The uncertainty of `ns`, plus or minus.
+        ns: The time in nanoseconds; negative if the other event is earlier.
+        unc_ns: The uncertainty of `ns`, plus or minus, in nanoseconds.
     """
 
     ns: int
@@ -54,7 +54,7 @@ class Distance(Struct, frozen=True):
 
 
 def distance(later: Event, earlier: Event) -> Distance:
-    """Measure the time from `earlier` to `later`."""
+    """Return the time from one event to a later one, with its uncertainty."""
     unc_ns = later.unc_ns + earlier.unc_ns
     if later.boot == earlier.boot:
         return Distance(later.mono_ns - earlier.mono_ns, unc_ns)
@@ -62,37 +62,37 @@ def distance(later: Event, earlier: Event) -> Distance:
 
 
 def follows(event: Event, other: Event) -> bool:
-    """Whether an event comes after another: by time, and at one instant by the writer's own order."""
+    """Return whether `event` is after `other`: by time, and for equal times of one writer by its order."""
     apart = distance(event, other).ns
     return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
 
 
 class Watched(Struct, frozen=True):
-    """One watch; without an end it was open when the claim was made."""
+    """A watch; `end` is None if the watch was still open when the claim was made."""
 
     begin: Watch
     end: Watch | None
 
 
 class Faulted(Struct, frozen=True):
-    """One fault; without an end it was not over when the claim was made."""
+    """A fault; `end` is None if the fault was not over when the claim was made."""
 
     begin: Fault
     end: Fault | None
 
 
 class Look(Struct, frozen=True):
-    """A browse that was answered; it counts at the moment of its answer."""
+    """A browse that was answered; its time is the time of the answer."""
 
     call: Call
     answer: Return
 
 
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    """Keep the evidence of a claim: its writer's earlier events, and other writers' events that are not later.
+    """Return the evidence for a claim: its writer's earlier events, and other writers' events that are not later.
 
-    A claim is therefore decided from the whole journal as it was when it was made.  Delays of the harness are always
-    kept: the thread that notes them may be slower than the step that claims.
+    The claim is so decided from the whole journal as it was when the step made the claim.  Delays of the harness
+    (`Late`) are always part of the evidence, because the thread that notes them may be slower than the step.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
@@ -112,22 +112,22 @@ def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
 
 
 class History:
-    """Index over the evidence of one scenario, up to a claim.
+    """An index of the evidence of one scenario, up to a claim.
 
     Args:
-        events: The evidence of the claim (`visible_to`).
-        delays_placed: Whether `delays` holds all delays that matter; otherwise it is only known that there were some.
+        events: The evidence for the claim (`visible_to`).
+        delays_placed: Whether the journal says when the harness was late, so that `delays` has all long delays.
 
     Attributes:
-        consumers: Every call that creates a consumer.
-        watches: Every watch, except those of refused receives.
-        faults: Every fault.
-        disk: The operations of storage, in the order of each writer.
-        callbacks: Every end of a listener's callback.
-        units: Every change of a unit of work.
-        transfers: Every frame that sent a message, by message, in the order of each writer.
-        frames: Every frame about a message, in either direction, by message, in the order of each writer.
-        delays: Every delay of the harness.
+        consumers: All calls that create a consumer.
+        watches: All watches, except those of refused receives.
+        faults: All faults.
+        disk: All operations of the storage, in the order of each writer.
+        callbacks: All ends of listeners' callbacks.
+        units: All changes of units of work.
+        transfers: For each message's key, all frames in which the client sent it, in the order of each writer.
+        frames: For each message's key, all frames about it in either direction, in the order of each writer.
+        delays: All delays of the harness that the journal places.
     """
 
     def __init__(self, events: Iterable[AnyEvent], *, delays_placed: bool = True) -> None:
@@ -163,10 +163,11 @@ class History:
                 case Disk() | Callback() | Unit() | Frame() | Late():
                     self._keep(event)
                 case _:
-                    pass  # the other kinds are found by reference only
+                    pass  # events of other kinds are found by their reference only
         self._seen = in_order(self._seen)
         self._seen_of = _parted(self._seen, lambda seen: seen.msg.key)
         self._seen_by = _parted(self._seen, lambda seen: seen.actor)
+        # The watch of a refused receive proves nothing, because the consumer could not receive a message.
         refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
         pairs = (Watched(begin, end) for begin, end in _pairs(watches))
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
@@ -187,7 +188,7 @@ class History:
                 if event.direction == "out" and event.disposition is None:
                     self.transfers[key].append(event)
             case Frame():
-                pass  # only reports show it
+                pass  # a frame about no message, which only reports show
 
     def _add_call(self, call: Call) -> None:
         if call.op == "send" and call.msg is not None:
@@ -206,12 +207,12 @@ class History:
             raise ClaimError(f"The call {answer.call} has two answers, so the journal contradicts itself.")
 
     def event(self, ref: str) -> AnyEvent | None:
-        """The event of this reference, ``writer:seq``, or None."""
+        """Return the event with a reference, ``writer:seq``; None if the evidence has no such event."""
         return self._by_ref.get(ref)
 
     @cached_property
     def returns(self) -> list[AnyEvent]:
-        """Everything that gives messages back to the broker, so that they may come again."""
+        """All events that give messages back to the broker, so that the broker may deliver them again."""
         return [event for event in self._events if _gives_back(event)]
 
     @cached_property
@@ -219,26 +220,31 @@ class History:
         return {event.ref: event for event in self._events}
 
     def call(self, ref: str) -> Call:
-        """The call of this reference.
+        """Return the call with a reference, ``writer:seq``.
 
         Raises:
-            ClaimError: The evidence before the claim holds no such call.
+            ClaimError: The evidence before the claim has no such call.
         """
         event = self._by_ref.get(ref)
         if not isinstance(event, Call):
-            raise ClaimError(f"The claim refers to the call {ref}, and the evidence before it holds no such call.")
+            raise ClaimError(f"The claim refers to the call {ref}, but the evidence before it has no such call.")
         return event
 
     def answer(self, call: Call) -> Return | None:
-        """The answer to a call; None if it did not return."""
+        """Return the answer to a call; None if the call did not return."""
         return self._answers.get((call.writer, call.id))
 
     def sends(self, keys: Collection[str]) -> list[Call]:
-        """Every send of these messages."""
+        """Return all sends of the messages with these keys."""
         return [send for key in keys for send in self._sends.get(key, ())]
 
     def sightings(self, keys: Collection[str] | None, actors: Collection[str] | None) -> list[Seen]:
-        """The sightings of these messages (None: any) by these actors (None: any), in order of time."""
+        """Return the sightings of messages with these keys by these actors, in order of time.
+
+        Args:
+            keys: The messages' keys; None for all messages.
+            actors: The actors' names; None for all actors.
+        """
         among = self._seen
         if keys is not None and len(keys) == 1:
             among = self._seen_of.get(next(iter(keys)), [])
@@ -251,12 +257,22 @@ class History:
         ]
 
     def acknowledgements(self, key: str, actors: Collection[str] | None) -> list[Call]:
-        """The calls by which these actors (None: any) acknowledged a message, in the order of each writer."""
+        """Return the calls by which actors acknowledged a message, in the order of each writer.
+
+        Args:
+            key: The message's key.
+            actors: The actors' names; None for all actors.
+        """
         calls = self._acknowledgements
         return [call for call in calls if call.msg and call.msg.key == key and (actors is None or call.actor in actors)]
 
     def looks(self, destination: str | None = None, actors: Collection[str] | None = None) -> list[Look]:
-        """The browses of a destination (None: any) by these actors (None: any) that were accepted."""
+        """Return the accepted browses.
+
+        Args:
+            destination: The browsed destination; None for all.
+            actors: The names of the browsing actors; None for all.
+        """
         looks: list[Look] = []
         for call in self._browses:
             answer = self.answer(call)
@@ -280,7 +296,7 @@ def _gives_back(event: AnyEvent) -> bool:
 
 
 def in_order(events: Iterable[E]) -> list[E]:
-    """Sort events by time, and at one instant by writer and the writer's own order."""
+    """Sort events by time, and events of equal time by writer and each writer's order."""
     listed = list(events)
     if not listed:
         return listed
@@ -291,7 +307,7 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
-    """Group sightings by a name, in their order."""
+    """Group sightings by the name that a function gives them, in their order."""
     parted: defaultdict[str, list[Seen]] = defaultdict(list)
     for seen in sightings:
         parted[name(seen)].append(seen)
@@ -302,14 +318,18 @@ _Phased = TypeVar("_Phased", Watch, Fault)
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Whether a watch belongs to a receive; if the receive was refused, the watch proves nothing."""
+    """Return whether a watch lasted during a call of receive by the same actor."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq
 
 
 def _pairs(events: list[_Phased]) -> list[tuple[_Phased, _Phased | None]]:
-    """Join each begin with the end of the same writer and id."""
+    """Pair the begin of each watch or fault with its end: the event of the same writer and id, or None.
+
+    Raises:
+        ClaimError: An end has no begin.
+    """
     pairs: list[tuple[_Phased, _Phased | None]] = []
     still_open: dict[tuple[str, str], int] = {}
     for event in events:
@@ -321,5 +341,5 @@ def _pairs(events: list[_Phased]) -> list[tuple[_Phased, _Phased | None]]:
             index = still_open.pop(key)
             pairs[index] = (pairs[index][0], event)
         else:
-            raise ClaimError(f"{event.id} ends at {event.ref} without having begun, so the journal contradicts itself.")
+            raise ClaimError(f"{event.id} ends at {event.ref} without a begin, so the journal contradicts itself.")
     return pairs

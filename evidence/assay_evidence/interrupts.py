@@ -1,6 +1,6 @@
-"""Delay of Ctrl-C where it must not interrupt: in a journal's line, or before a new container is noted.
+"""Deferral of Ctrl-C in short blocks that it must not interrupt, such as the writing of a journal's line.
 
-Python runs a signal's handler between any two instructions of the main thread, so every one of them may raise
+Python runs a signal's handler between any two instructions of the main thread, so each instruction may raise
 `KeyboardInterrupt`.
 """
 
@@ -17,10 +17,10 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class _Deferral:
-    """A handler of SIGINT that waits until a block ends; as a context manager it is that block.
+    """A handler of SIGINT that waits for the end of a block; as a context manager it is this block.
 
     Args:
-        before: The handler that it calls then.
+        before: The earlier handler of SIGINT, which is called at the end of the block.
     """
 
     def __init__(self, before: Handler) -> None:
@@ -32,7 +32,7 @@ class _Deferral:
         self.strike(self.before, frame)
 
     def strike(self, handler: Handler, frame: FrameType | None) -> None:
-        """Call a handler of Ctrl-C, now or when the block is over."""
+        """Call a handler, at once outside a block, or else at the end of the block."""
         if self.depth:
             self._came = handler
         else:
@@ -52,16 +52,16 @@ class _Deferral:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Ignore Ctrl-C, as the process did before."""
+    """Ignore Ctrl-C, as the process did before the deferral."""
 
 
 _standing: list[_Deferral] = []
-"""The installed deferral, if any; reading the present handler for each block would cost as much as a journal line."""
+"""The installed deferral, if any.  Installing one for each block would take as long as writing a journal's line."""
 
 
 @contextmanager
 def ctrl_c_deferrable() -> Generator[None]:
-    """Make `ctrl_c_deferred` cheap inside a block with many short uses of it."""
+    """Install the deferral for a block in which `ctrl_c_deferred` is used often, so that each use is cheap."""
     before = signal.getsignal(signal.SIGINT)
     if _standing or threading.current_thread() is not threading.main_thread():
         yield
@@ -79,10 +79,10 @@ def ctrl_c_deferrable() -> Generator[None]:
 
 
 def as_ctrl_c(handler: Handler) -> Handler:
-    """Return a handler for another signal that has the meaning of Ctrl-C and is deferred like it.
+    """Return a handler for another signal, such as SIGTERM, that is deferred as Ctrl-C is.
 
     Args:
-        handler: Called then, as for SIGINT.
+        handler: The handler that is called in the end, with the number of SIGINT.
     """
 
     def struck(_number: int, frame: FrameType | None) -> None:
@@ -95,12 +95,12 @@ def as_ctrl_c(handler: Handler) -> Handler:
 
 
 def ctrl_c_deferred() -> AbstractContextManager[None]:
-    """Defer Ctrl-C until the block is over, for blocks that are short or must not be left half done.
+    """Defer Ctrl-C until the end of the block, for short blocks that must not be left half done.
 
-    Without effect in other threads, which are never interrupted.
+    In other threads than the main one this has no effect, because Ctrl-C never interrupts them.
 
     Raises:
-        KeyboardInterrupt: When the block is over, if Ctrl-C came meanwhile; or what the earlier handler does.
+        KeyboardInterrupt: The user pressed Ctrl-C during the block; the earlier handler of SIGINT raises it at the end.
     """
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()

@@ -1,17 +1,18 @@
-"""Makes verdicts from journals: pure functions from events to findings, and from findings to verdicts.
+"""The judge: pure functions that make findings from a run's journals, and verdicts from findings.
 
-1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
-   that crashes gives `error`, never a pass.
-2. Each finding is weighed by the circumstances of its scenario (`assay_evidence.concluding.weighing`).
-3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if
-   something is missing that is not an ability of the pair (virtual time).
+1. A claim's predicate decides the claim from the scenario's evidence up to the claim (`judge_claim`).  A predicate that
+   raises an unexpected exception gives `error`, never a pass.
+2. The circumstances of the scenario may change a finding's verdict (`assay_evidence.concluding.weighing`).
+3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if it
+   was not run for want of something that is no ability of the pair, such as virtual time.
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
 
 - if a writer's file is missing,
-- if the damaged writer began no scenario or wrote into another writer's scenario: what was lost may belong to any,
-- if no journal has the plan: then other scenarios may be missing.
+- if the damaged writer began no scenario or wrote into another writer's scenario, because the lost lines may then
+  belong to any scenario,
+- if no journal has the plan, because scenarios may then be missing.
 """
 
 from __future__ import annotations
@@ -60,10 +61,10 @@ from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdic
 from assay_features import Catalogue, Role, Rule, UnknownRuleError
 
 NO_CLAIM = "The scenario made no claim."
-"""The reason for the verdict of a scenario whose steps all ran and made no claim."""
+"""The reason for the verdict on a scenario whose steps all ran and made no claim."""
 THEN = "then"
 NO_CLAIM_OF_STEP = "the step is done and made no claim, so nothing was checked."
-"""The end of the reason for the verdict of a scenario whose Then-step made no claim."""
+"""The end of the reason for the verdict on a scenario whose Then-step made no claim."""
 _UNCLAIMED = Finding(claim="", verdict=Verdict.NOT_DEMONSTRATED, reason=NO_CLAIM)
 E = TypeVar("E", bound=Event)
 
@@ -73,7 +74,7 @@ def judge_claim(claim: Claim, events: Iterable[AnyEvent]) -> Finding:
 
     Args:
         claim: The claim.
-        events: The events of its scenario; those after the claim are ignored.
+        events: The events of the claim's scenario; events after the claim are ignored.
     """
     return _decide(claim, visible_to(claim, events), None, delays_placed=True)[0]
 
@@ -82,13 +83,13 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     """Make all verdicts of one run, from its journals alone.
 
     Args:
-        events: Every event of the run, in any order.
+        events: All events of the run, in any order.
         catalogue: The rules.
         damage: The damage that `assay_evidence.reader.read_journals` found.
 
     Returns:
-        Rules in the catalogue's order, each with its scenarios by id; only rules with a planned or a seen scenario.
-        Foreign scenarios decide no rule and are listed by themselves.
+        The verdicts on the rules that have a planned scenario or one with events, in the catalogue's order, each with
+        its scenarios by id.  Foreign scenarios and probes decide no rule and have their own lists.
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     run = _Run(ordered, catalogue, damage)
@@ -114,7 +115,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
 
 
 def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[str, int]:
-    """The number of each of the seven verdicts."""
+    """Return how often each of the seven verdicts occurs."""
     found = Counter(one.verdict for one in judged)
     return {verdict.value: found[verdict] for verdict in Verdict}
 
@@ -122,7 +123,17 @@ def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[s
 def _decide(
     claim: Claim, visible: list[AnyEvent], known: tuple[list[AnyEvent], History] | None, *, delays_placed: bool
 ) -> tuple[Finding, tuple[list[AnyEvent], History] | None]:
-    """Decide a claim.  The index of the evidence is reused if the evidence is that of the claim before."""
+    """Decide a claim.
+
+    Args:
+        claim: The claim.
+        visible: The evidence for the claim.
+        known: The evidence for the claim before with its index, which is used again if the evidence is equal.
+        delays_placed: Whether the journal says when the harness was late.
+
+    Returns:
+        The finding, and the evidence with its index for the next claim.
+    """
     try:
         check_shape(claim)
         if known is None or known[0] != visible:
@@ -152,7 +163,7 @@ class _Facts(Struct, frozen=True):
 
 
 class _Run:
-    """The events of a run by scenario, and the circumstances of each."""
+    """The events of a run by scenario, and the circumstances of each scenario."""
 
     def __init__(self, events: list[AnyEvent], catalogue: Catalogue, damage: Sequence[JournalDamage]) -> None:
         self._catalogue = catalogue
@@ -165,7 +176,7 @@ class _Run:
             if isinstance(event, Plan):
                 plans.append(event)
                 self._planned.update((scenario.id, scenario) for scenario in event.scenarios)
-                self.left_out |= Counter(event.left_out)  # each process of a run writes the same
+                self.left_out |= Counter(event.left_out)  # all processes of a run write the same numbers
             elif event.scenario is not None:
                 self._traces[event.scenario].append(event)
             elif isinstance(event, Begin):
@@ -180,13 +191,13 @@ class _Run:
         self._common_harm = self._damage_to_all(damage)
 
     def names(self) -> list[str]:
-        """Every scenario that was planned or has events."""
+        """Return the ids of all scenarios that were planned or have events."""
         return sorted(self._planned.keys() | self._traces.keys())
 
     def _damage_to_all(self, damage: Sequence[JournalDamage]) -> str:
-        """Why the damage affects all scenarios of the run; empty if it does not."""
+        """Return the reason why the damage affects all scenarios of the run; empty if it does not."""
         if not self._has_plan:
-            return "No plan was found in the journals, so it is unknown which other scenarios should have run."
+            return "The journals have no plan, so other planned scenarios may be missing."
         begun = {
             name: {event.writer for event in trace if isinstance(event, ScenarioBegin)}
             for name, trace in self._traces.items()
@@ -201,7 +212,7 @@ class _Run:
         return ""
 
     def scenario(self, name: str) -> ScenarioVerdict:
-        """The verdict of one scenario."""
+        """Return the verdict on one scenario."""
         trace = self._traces.get(name, [])
         facts = self._facts(name, trace)
         circumstances = self._circumstances(facts, trace)
@@ -245,9 +256,9 @@ class _Run:
         rules.update(dict.fromkeys(rule for begin in begins for rule in begin.rules))
         rules.update(dict.fromkeys(claim.rule for claim in _of_kind(trace, Claim) if claim.rule))
         source = begins[0] if begins else planned
-        foreign = any(told.foreign for told in (*begins, *([planned] if planned else ())))
+        foreign = any(one.foreign for one in (*begins, *([planned] if planned else ())))
         strength, judged, role = (source.strength, source.judged, source.role) if source else ("", "", Role.CORE.value)
-        probe = next((told.probe for told in (*begins, *([planned] if planned else ())) if told.probe), "")
+        probe = next((one.probe for one in (*begins, *([planned] if planned else ())) if one.probe), "")
         client = next((begin.client for begin in begins if begin.client), "")
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role, probe)
 
@@ -274,7 +285,7 @@ class _Run:
                 found.append(Finding(claim=event.ref, verdict=Verdict.ERROR, reason=reason))
         for rule in facts.rules:
             if _rule(self._catalogue, rule) is None:
-                reason = f"The catalogue has no rule {rule}, by which the scenario {name} is tagged."
+                reason = f"The catalogue has no rule {rule}, which is a tag of the scenario {name}."
                 found.append(Finding(claim="", verdict=Verdict.ERROR, reason=reason))
         if _is_unfinished(trace):
             found.append(self._unfinished(trace))
@@ -287,12 +298,12 @@ class _Run:
         return Finding(claim="", verdict=Verdict.ERROR, reason="The scenario began and did not end.")
 
     def _harm(self, trace: list[AnyEvent]) -> str:
-        """The damage that affects a scenario, as a sentence; empty without any."""
+        """Return the damage that affects a scenario, as a sentence; empty if none does."""
         writers = sorted({event.writer for event in trace} & self._damage.keys())
         return _harmed(self._damage[writers[0]]) if writers else self._common_harm
 
     def _circumstances(self, facts: _Facts, trace: list[AnyEvent]) -> Callable[[Claim], list[Circumstance]]:
-        """The circumstances of a claim in a scenario, as a function of the claim."""
+        """Return a function that returns the circumstances of a claim in this scenario."""
         ends = _of_kind(trace, ScenarioEnd)
         harm = self._harm(trace)
         common = [
@@ -320,32 +331,37 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _lack(step: Step, made: Collection[str]) -> str:
-    """What a Then-step that was done lacks: a claim, or the claim's line in the journal; empty if it lacks nothing."""
+    """Return what a Then-step lacks: a claim, or its claim's line in the journal; empty if it lacks neither.
+
+    Args:
+        step: A step that is done.
+        made: The references of all claims in the journal.
+    """
     if step.type != THEN:
         return ""
     if not step.claims:
         return NO_CLAIM_OF_STEP
     lost = [ref for ref in step.claims if ref not in made]
-    return f"the journal does not hold its claim {', '.join(lost)}." if lost else ""
+    return f"the journal lacks the step's claim {', '.join(lost)}." if lost else ""
 
 
 def _late_ns(trace: list[AnyEvent]) -> int:
-    """How late the harness was in a scenario, in all."""
+    """Return the total delay of the harness in a scenario, in nanoseconds."""
     return sum(end.late_ns or 0 for end in _of_kind(trace, ScenarioEnd))
 
 
 def _are_placed(trace: list[AnyEvent]) -> bool:
-    """Whether the journal says when the harness was held up, but for delays that are too short for any claim."""
+    """Return whether the journal says when the harness was late, except for delays too short to affect a claim."""
     return all(end.longest_ns is not None or not end.late_ns for end in _of_kind(trace, ScenarioEnd))
 
 
 def _is_unfinished(trace: list[AnyEvent]) -> bool:
-    """Whether the scenario was stopped before its end."""
+    """Return whether the scenario began and did not end."""
     return len(_of_kind(trace, ScenarioBegin)) > len(_of_kind(trace, ScenarioEnd))
 
 
 def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:
-    return [event for event in trace if type(event) is kind]  # no kind of event is a subclass of another kind
+    return [event for event in trace if type(event) is kind]  # no kind of event is a subclass of another
 
 
 def _harmed(harm: JournalDamage) -> str:
@@ -396,7 +412,7 @@ def _rule_verdict(
 
 
 def _of_part(part: str, scenarios: list[ScenarioVerdict], left_out: int, ours: Collection[str]) -> Verdict:
-    """The verdict on one of the two parts: by the scenarios that judge it, alone or with the other part."""
+    """Return the verdict on one part of the pair, from the scenarios that judge it alone or with the other part."""
     about = [one for one in scenarios if part in one.judged.split("+")]
     return conclude(about, left_out, ours).verdict
 

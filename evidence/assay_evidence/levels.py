@@ -1,4 +1,4 @@
-"""Levels of evidence: how hard a verdict has looked, from the client's view alone to the flush of the disk."""
+"""Levels of evidence: how closely a scenario examined the broker, from the clients' view to the flush of the disk."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from assay_evidence.events import Admin, AnyEvent, Claim, Fault, Unsupported
 
 
 class Level(StrEnum):
-    """The levels, from the weakest on."""
+    """A level of evidence; the weakest level is the first."""
 
     BLACK_BOX = "black-box"
-    """Clients saw it."""
+    """The evidence is what clients saw."""
     ADMINISTRATION = "administration"
-    """An administrator looked at the broker."""
+    """An administrator inspected the broker."""
     RESTART = "restart"
-    """The broker was shut down in order and started again."""
+    """The kit stopped the broker in order and started it again."""
     KILL = "kill"
-    """The broker's process was ended at once and started again."""
+    """The kit killed the broker's process and started the broker again."""
     FLUSH = "flush"
-    """The storage was watched: the flush was seen."""
+    """The kit observed the flush of the broker's storage."""
 
     @property
     def words(self) -> str:
@@ -47,12 +47,12 @@ _OF_CAPABILITY: Mapping[str, Level] = {
     "flush-trace": Level.FLUSH,
     "data-folder": Level.FLUSH,
 }
-"""The level that a pair cannot reach without a capability."""
+"""By capability, the level that a pair cannot reach without it."""
 _FLUSHED = "flushed-before"
 
 
 def levels_of(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
-    """The levels that a scenario's events show, weakest first; black box is always among them."""
+    """Return the levels that a scenario's events show, weakest first; black box is always among them."""
     found = {Level.BLACK_BOX}
     looks: set[str] = set()
     for event in events:
@@ -69,17 +69,17 @@ def levels_of(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
 
 
 def unreached(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
-    """The levels that a scenario would have reached if the pair had what it lacks."""
+    """Return the levels that a scenario could not reach, because the pair lacks a capability; weakest first."""
     lacking = (event.capability for event in events if isinstance(event, Unsupported))
     return _ordered({_OF_CAPABILITY[capability] for capability in lacking if capability in _OF_CAPABILITY})
 
 
 def in_words(levels: Collection[Level], unseen: Collection[Level]) -> str:
-    """``by kill; flush not seen``: the strongest level that was reached, and those that the pair could not show.
+    """Return the strongest level reached and the levels not reached as text: ``by kill; flush not seen``.
 
     Args:
-        levels: The levels of the scenarios that passed; empty if none did.
-        unseen: The levels that scenarios asked for and the pair could not show.
+        levels: The levels of the scenarios that passed; empty if none passed.
+        unseen: The levels that scenarios could not reach, because the pair lacks a capability.
     """
     reached = _ordered(set(levels))
     parts = [f"by {reached[-1].words}"] if reached else []

@@ -1,8 +1,8 @@
 """The lines of a journal: one event each, with a checksum.
 
 A line is the event's JSON object with one more field at its end, ``"sum"``: eight lower-case hexadecimal digits, the
-CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  It shows an altered line, and two objects in one
-line: the checksum of the last does not fit the bytes of both.
+CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  The checksum shows that a line was altered.  It
+also shows two objects in one line, because the checksum at the end covers the second object only.
 """
 
 from __future__ import annotations
@@ -36,17 +36,22 @@ _TAIL = len(_MARK) + _SUM_DIGITS + len(_CLOSE)
 
 
 class JournalDamage(Struct, frozen=True):
-    """One damage of a journal, which `judge` weighs and reports show.
+    """A damage to a journal, which `judge` takes into account and reports show.
 
     Args:
-        kind: ``checksum``: a line was altered; ``undecodable``: blank, torn, or no event of the schema; ``gap``: lines
-            are missing or out of order; ``duplicate``: a line, or a writer's name, occurs twice; ``foreign``: a line
-            of another run or another writer; ``no-begin`` and ``no-end``: first or last record missing; ``count`` and
-            ``digest``: the last record disagrees with the lines before it; ``missing-writer``: a writer of the run has
-            no file.
-        writer: The journal's writer; the file's name without its ending if no line names one.
-        file: The file's name; empty for a missing one.
-        line: Line in the file, from 1; 0 for the whole file.
+        kind: The kind of damage:
+
+            - ``checksum``: a line was altered.
+            - ``undecodable``: a line is blank or incomplete, or is no event of the schema.
+            - ``gap``: lines are missing or out of order.
+            - ``duplicate``: a line, or a writer's name, occurs twice.
+            - ``foreign``: a line belongs to another run or another writer.
+            - ``no-begin``, ``no-end``: the first or the last record is missing.
+            - ``count``, ``digest``: the last record disagrees with the lines before it.
+            - ``missing-writer``: a writer of the run has no file.
+        writer: The journal's writer; if no line names the writer, the file's name without its suffix.
+        file: The file's name; empty for a missing file.
+        line: The line in the file, from 1; 0 for the whole file.
         text: The damage, in one sentence.
     """
 
@@ -62,11 +67,11 @@ _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
 def encode_line(event: Event) -> bytes:
-    """Encode an event as its line, with the newline.
+    """Encode an event as a line of a journal, with its newline.
 
     Raises:
-        TypeError: The event holds a value that JSON cannot carry.
-        UnicodeEncodeError: A text holds half of a surrogate pair.
+        TypeError: The event has a value that JSON cannot represent.
+        UnicodeEncodeError: A text has half of a surrogate pair.
     """
     body = _encoder.encode(event)[:-1]
     return b'%b,"sum":"%08x"}\n' % (body, crc32(body))
@@ -79,18 +84,18 @@ def decode_line(line: bytes) -> AnyEvent:
         line: The line's bytes without the newline.
 
     Raises:
-        LineError: The line is blank, its checksum is absent or does not fit, or it is no event of the schema.
+        LineError: The line is blank, its checksum is missing or wrong, or the line is no event of the schema.
     """
     if not line.strip():
         raise LineError("undecodable", "The line is blank.")
     body, tail = line[:-_TAIL], line[-_TAIL:]
     if not (body and tail.startswith(_MARK) and tail.endswith(_CLOSE)):
-        raise LineError("undecodable", "The line does not end with a checksum: it is torn, or no line of a journal.")
+        raise LineError("undecodable", "The line does not end with a checksum: it is incomplete, or no journal's.")
     expected = b"%08x" % crc32(body)
     found = tail[len(_MARK) : -len(_CLOSE)]
     if found != expected:
         raise LineError(
-            "checksum", f"The line's checksum should be {expected.decode()} and reads {found.decode(errors='replace')}."
+            "checksum", f"The line's checksum should be {expected.decode()}, but is {found.decode(errors='replace')}."
         )
     try:
         return _decoder.decode(line)

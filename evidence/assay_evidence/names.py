@@ -1,6 +1,6 @@
-"""The token with which the suite prefixes a scenario's names, so that scenarios can share a broker.
+"""The token in front of a scenario's names of destinations and messages, so that scenarios can share a broker.
 
-The journal has the full names, which the broker knows; reports show the names of the feature.
+The journal has the full names, as the broker knows them.  Reports show the names from the feature file.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def token_of(scenario: str) -> str:
 
 
 def plain(text: str, scenario: str) -> str:
-    """Replace full names by those of the feature: ``assay.1d56b564.ORDERS`` by ``ORDERS``, ``1d56b564/m1`` by ``m1``.
+    """Shorten full names to the feature's names: ``assay.1d56b564.ORDERS`` to ``ORDERS``, ``1d56b564/m1`` to ``m1``.
 
     Args:
-        text: Any text; only names with this scenario's own token change.
+        text: Any text; only names with this scenario's token change.
         scenario: The scenario's id.
     """
     token = token_of(scenario)

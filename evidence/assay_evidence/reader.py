@@ -1,14 +1,16 @@
-"""Reads journals: every line becomes an event or damage.
+"""The reader of journals, which turns each line into an event or into damage.
 
-Checked, in this order:
+The reader checks in this order:
 
-1. each line by itself: blank, torn, altered, not of the schema (`assay_evidence.lines.decode_line`);
-2. each line against its file: the run and the writer of the file's first intact line, sequence numbers without gaps or
-   repeats, no line after the ``end`` record;
-3. the ``end`` record against the bytes before it: their count and their digest;
-4. the files against each other: one run, one file for each writer, a file for each writer that an ``end`` record names.
+1. each line by itself: a line must not be blank, incomplete, altered or outside the schema
+   (`assay_evidence.lines.decode_line`);
+2. each line against its file: the run and writer must be those of the file's first intact line, the sequence numbers
+   must have no gaps or repeats, and no line may follow the ``end`` record;
+3. the ``end`` record against the bytes before it: their count and their digest must be right;
+4. the files against each other: all must be of one run, each writer must have one file, and each writer that an ``end``
+   record names must have a file.
 
-The run is that of the file with the plan, or else that of the first file by name.
+The run's id is taken from the file with the plan, or else from the first file by name.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ class Journals(Struct, frozen=True):
     """The content of the journals of one run.
 
     Args:
-        events: Every intact event of the run, in the order of (writer, seq).
-        damage: All damage, by file and line.
+        events: All intact events of the run, sorted by writer and sequence number.
+        damage: All damage, sorted by file and line.
     """
 
     events: tuple[AnyEvent, ...]
@@ -42,10 +44,10 @@ def read_journals(source: Path | Iterable[Path]) -> Journals:
     """Read the journals of one run.
 
     Args:
-        source: A folder, whose ``*.jsonl`` files are read, or the files themselves.
+        source: The folder with the journals (``*.jsonl``), or the files themselves.
 
     Raises:
-        JournalError: There is no journal, or a file cannot be read.
+        JournalError: The folder has no journal, or a file cannot be read.
     """
     files = [_File(path) for path in _files(source)]
     run = _run_of(files)
@@ -57,13 +59,13 @@ def read_journals(source: Path | Iterable[Path]) -> Journals:
             file.blame("foreign", 0, f"The file belongs to the run {file.run}, not to {run}.")
         elif file.writer in owners:
             other = owners[file.writer].name
-            file.blame("duplicate", 0, f"The files {other} and {file.name} are both of the writer {file.writer}.")
+            file.blame("duplicate", 0, f"The files {other} and {file.name} have the same writer, {file.writer}.")
         else:
             owners[file.writer] = file
             named.update(file.end.writers if file.end else ())
         damage.extend(file.damage)
     damage.extend(
-        JournalDamage("missing-writer", name, "", 0, f"The writer {name} belongs to the run and has no journal.")
+        JournalDamage("missing-writer", name, "", 0, f"The run's writer {name} has no journal.")
         for name in sorted(named - owners.keys())
     )
     events = tuple(event for name in sorted(owners) for event in owners[name].ordered())
@@ -78,7 +80,7 @@ def _files(source: Path | Iterable[Path]) -> list[Path]:
         found = [source] if isinstance(source, Path) else list(source)
         where = "the list given"
     if not found:
-        raise JournalError(f"There is no journal (*{SUFFIX}) in {where}: name the folder that a run wrote them to.")
+        raise JournalError(f"There is no journal (*{SUFFIX}) in {where}: name the folder with a run's journals.")
     return sorted(found, key=lambda path: (path.name, path))
 
 
@@ -102,23 +104,23 @@ class _File:
         self._read(path)
 
     def blame(self, kind: DamageKind, line: int, text: str) -> None:
-        """Record damage."""
+        """Record damage to this file."""
         self.damage.append(JournalDamage(kind, self.writer, self.name, line, text))
 
     def ordered(self) -> list[AnyEvent]:
-        """The intact events by sequence number."""
+        """Return the intact events, sorted by sequence number."""
         return [self.events[seq] for seq in sorted(self.events)]
 
     def _read(self, path: Path) -> None:
         digest = hashlib.sha256()
         number = 0
-        # Damage before the first intact line is recorded at the end, when the writer's name is known.
+        # Damage before the first intact line is recorded at the end, because only that line names the writer.
         early: list[tuple[DamageKind, int, str]] = []
         try:
             with path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
                     if self.end is not None:
-                        self.blame("count", number, "A line stands behind the end record.")
+                        self.blame("count", number, "A line follows the end record.")
                         continue
                     try:
                         event = self._intact(line)
@@ -132,34 +134,34 @@ class _File:
                     digest.update(line)
         except OSError as error:
             raise JournalError(
-                f"The journal {path} cannot be read ({error.strerror}): mend its access rights."
+                f"The journal {path} cannot be read ({error.strerror}): correct its access rights."
             ) from error
         for kind, line_number, text in early:
             self.blame(kind, line_number, text)
         if not isinstance(self.events.get(0), Begin):
             self.blame("no-begin", 0, "The journal does not start with a begin record.")
         if self.end is None:
-            self.blame("no-end", number, "The journal does not end with an end record: its writer was cut off.")
+            self.blame("no-end", number, "The journal does not end with an end record: its writer was interrupted.")
 
     def _intact(self, line: bytes) -> AnyEvent:
         if not line.endswith(NEWLINE):
-            raise LineError("undecodable", "The last line is torn: it does not end with a newline.")
+            raise LineError("undecodable", "The last line is incomplete: it does not end with a newline.")
         return decode_line(line[: -len(NEWLINE)])
 
     def _take(self, event: AnyEvent, number: int, digest: str) -> None:
         if self.run is None:
             self.run, self.writer = event.run, event.writer
         if (event.run, event.writer) != (self.run, self.writer):
-            text = f"The line is of the run {event.run} and the writer {event.writer}."
+            text = f"The line belongs to the run {event.run} and the writer {event.writer}."
             self.blame("foreign", number, text)
             return
         if event.seq in self.events:
-            self.blame("duplicate", number, f"The line with number {event.seq} stands twice.")
+            self.blame("duplicate", number, f"The journal has the line with number {event.seq} twice.")
             return
         if event.seq > self._next:
-            self.blame("gap", number, f"The lines with numbers {self._next} to {event.seq - 1} are missing before it.")
+            self.blame("gap", number, f"The lines with numbers {self._next} to {event.seq - 1} before it are missing.")
         elif event.seq < self._next:
-            self.blame("gap", number, f"The line with number {event.seq} stands behind number {self._next - 1}.")
+            self.blame("gap", number, f"The line with number {event.seq} comes after number {self._next - 1}.")
         self._next = max(self._next, event.seq + 1)
         self.events[event.seq] = event
         if isinstance(event, Plan):
@@ -170,6 +172,8 @@ class _File:
     def _close(self, end: End, number: int, digest: str) -> None:
         self.end = end
         if end.events != number - 1:
-            self.blame("count", number, f"The end record counts {end.events} lines before it, and {number - 1} stand.")
+            self.blame(
+                "count", number, f"The end record counts {end.events} lines before it, but the file has {number - 1}."
+            )
         if end.sha256 != digest:
-            self.blame("digest", number, "The end record's digest does not fit the bytes before it.")
+            self.blame("digest", number, "The end record's digest is not that of the bytes before it.")

@@ -1,6 +1,6 @@
-"""JSON Schemas of journals and verdicts, made from their types.
+"""The JSON Schemas of journals and verdicts, made from their types.
 
-``python -m assay_evidence.schemas docs/schemas`` writes them; a test compares the files with the types.
+``python -m assay_evidence.schemas docs/schemas`` writes the files; a test compares them with the types.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SUM = {
     "type": "string",
     "pattern": "^[0-9a-f]{8}$",
-    "description": 'CRC-32 of the line\'s octets before ,"sum": as eight hexadecimal digits; always the last field.',
+    "description": 'The CRC-32 of the line\'s octets before ,"sum": as eight hexadecimal digits; the last field.',
 }
 
 Schema = dict[str, Any]
 
 
 def journal_schema() -> Schema:
-    """The schema of one line of a journal."""
+    """Return the schema of one line of a journal."""
     schema = msgspec.json.schema(AnyEvent)
     for name in schema["discriminator"]["mapping"].values():
         event = schema["$defs"][name.rpartition("/")[2]]
@@ -36,7 +36,7 @@ def journal_schema() -> Schema:
 
 
 def verdicts_schema() -> Schema:
-    """The schema of a `verdicts.json`."""
+    """Return the schema of a `verdicts.json`."""
     schema = msgspec.json.schema(Verdicts)
     return {"$schema": DIALECT, "title": "Assay verdicts, schema 2", **schema}
 
@@ -45,12 +45,12 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {"journal-1.json": journal_schema,
 
 
 def schema_text(schema: Schema) -> bytes:
-    """Encode a schema as the content of its file."""
+    """Return the content of a schema's file."""
     return msgspec.json.format(msgspec.json.encode(schema), indent=2) + b"\n"
 
 
 def write_schemas(folder: Path) -> None:
-    """Write every schema into a folder."""
+    """Write all schemas into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in SCHEMAS.items():
         (folder / name).write_bytes(schema_text(make()))
@@ -58,5 +58,5 @@ def write_schemas(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:  # noqa: PLR2004 - the program and its one argument
-        sys.exit("Name the folder that the schemas go to: python -m assay_evidence.schemas docs/schemas")
+        sys.exit("Name the folder for the schemas: python -m assay_evidence.schemas docs/schemas")
     write_schemas(Path(sys.argv[1]))

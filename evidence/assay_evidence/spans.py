@@ -19,12 +19,12 @@ def merge(spans: Iterable[Span]) -> list[Span]:
 
 
 def clip(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Keep the parts within [start, end]."""
+    """Return the parts of the spans that lie between `start` and `end`."""
     return [(max(low, start), min(high, end)) for low, high in spans if low <= end and high >= start]
 
 
 def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
-    """Remove the holes from the spans."""
+    """Return the parts of the spans that lie outside all holes."""
     left = list(spans)
     for hole_start, hole_end in holes:
         pieces: list[Span] = []
@@ -41,7 +41,7 @@ def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
 
 
 def split(spans: Iterable[Span], points: Iterable[int]) -> list[Span]:
-    """Split spans at each point inside them."""
+    """Split the spans at each point that lies inside one of them."""
     left = list(spans)
     for point in points:
         left = [
@@ -53,5 +53,5 @@ def split(spans: Iterable[Span], points: Iterable[int]) -> list[Span]:
 
 
 def total(spans: Iterable[Span]) -> int:
-    """The time that the spans cover; overlaps count once."""
+    """Return the time that the spans cover; overlaps count once."""
     return sum(end - start for start, end in merge(spans))

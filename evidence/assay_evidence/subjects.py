@@ -1,4 +1,4 @@
-"""The subjects of invariants and their limits: the terms in which the pipeline and the oracle answer."""
+"""The subjects and limits of invariants: the form of the results of both the pipeline and the oracle."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from enum import StrEnum
 from msgspec import Struct
 
 DEFINE = "DEFINE"
-"""Beginning of the administrators' commands that keep no message back, if they come before its send."""
+"""The first word of the administrators' commands that, before a message's send, cannot keep the message back."""
 
 
 class Outcome(StrEnum):
-    """The outcome of examining one subject."""
+    """The outcome of the examination of one subject."""
 
     KEPT = "kept"
-    """The rule could have been broken there and was not."""
+    """The pair could have broken the rule with this subject, and kept it."""
     BROKEN = "broken"
-    """The rule was broken there."""
+    """The pair broke the rule with this subject."""
     UNDECIDED = "undecided"
-    """The clocks are too uncertain to tell which."""
+    """The clocks are too uncertain to tell whether the pair kept the rule."""
 
 
 class Subject(Struct, frozen=True, order=True):
-    """One thing that an invariant examined; what it could not examine is no subject.
+    """A message, a copy or a batch that an invariant could examine, with the result.
 
     Args:
         rule: The rule's id.
         run: The run's id.
-        scenario: The scenario's id; empty outside of any.
-        subject: What was examined: a message's key, with its holder for a copy; or a batch.
-        outcome: Whether the rule was kept there.
-        figure: The number that decides: nanoseconds, or a count of messages, as the invariant says.
-        ref: The event that represents it, ``writer:seq``.
+        scenario: The scenario's id; empty outside scenarios.
+        subject: The name of the message, copy or batch: a message's key, for a copy with its holder.
+        outcome: Whether the pair kept the rule with this subject.
+        figure: The number that decides: nanoseconds or a count of messages, as the invariant defines it.
+        ref: The reference (``writer:seq``) of the event that stands for the subject.
     """
 
     rule: str
@@ -45,12 +45,12 @@ class Subject(Struct, frozen=True, order=True):
 
 
 class Limit(Struct, frozen=True):
-    """A number that the documents leave open.
+    """A limit that the documents leave open, such as the longest permitted delay.
 
     Args:
-        name: Its name in manifests; ends with the unit.
-        default: Its value if a run states no other.
-        meaning: What it limits, in one sentence.
+        name: The limit's name in manifests, which ends with the unit.
+        default: The limit's value if a run states no other value.
+        meaning: The meaning of the limit, in one sentence.
     """
 
     name: str
@@ -59,10 +59,10 @@ class Limit(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """The limits in force.
+    """The limits of a run.
 
     Args:
-        stated: The limits that do not have their default.
+        stated: The limits with other values than their defaults.
     """
 
     stated: Mapping[Limit, int] = {}

@@ -1,9 +1,9 @@
-"""Verdicts, and how they merge.
+"""Verdicts on claims, scenarios and rules, and the file `verdicts.json`.
 
 From worst to best: fail, error, inconclusive, not-demonstrated, unsupported, partial, pass.  A scenario's verdict is
-the worst of its findings, and never partial; without any it is not-demonstrated.  A rule's verdict depends on the roles
-of its scenarios (`assay_evidence.concluding.rule_verdicts`).  `assay_evidence.judge` makes verdicts from claims,
-`assay_pipeline` makes them from histories.
+the worst of its findings; without findings it is not-demonstrated.  A rule's verdict depends on the roles of its
+scenarios (`assay_evidence.concluding.rule_verdicts`), and only a rule's verdict can be partial.
+`assay_evidence.judge` makes verdicts from claims, and `assay_pipeline` makes them from histories.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from assay_evidence.errors import VerdictsError
 from assay_evidence.levels import Level, in_words
 
 SCHEMA = 2
-"""Schema 2 has roles, partial verdicts and levels of evidence."""
+"""The version of the schema, which has roles, partial verdicts and levels of evidence since version 2."""
 READABLE = frozenset({1, SCHEMA})
-"""The schemas that `load_verdicts` reads: what schema 1 does not say has its default."""
+"""The versions of the schema that `load_verdicts` reads; fields that version 1 lacks get their defaults."""
 
 
 class Verdict(StrEnum):
-    """The seven verdicts."""
+    """A verdict; the seven are in the order from best to worst."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     PARTIAL = "partial"
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
     @property
     def badness(self) -> int:
-        """Rank for merging: 0 is `PASS`, 6 is `FAIL`."""
+        """The rank of the verdict, from 0 for `PASS` to 6 for `FAIL`."""
         return _BADNESS[self]
 
 
@@ -45,7 +45,7 @@ _BADNESS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of some verdicts; not-demonstrated without any."""
+    """Return the worst of these verdicts; not-demonstrated if there are none."""
     return max(verdicts, key=lambda verdict: verdict.badness, default=Verdict.NOT_DEMONSTRATED)
 
 
@@ -53,15 +53,15 @@ class Finding(Struct, frozen=True):
     """The result of one claim, or of one subject of an invariant.
 
     Args:
-        claim: The reference of the claim, or of the subject's event: ``writer:seq``; empty without either.
+        claim: The reference (``writer:seq``) of the claim or of the subject's event; empty without either.
         verdict: The verdict.
-        reason: Why, in one sentence.
-        expected: What the rule demands, with figures.
-        observed: What the journal holds, with figures.
-        disclosed: Behaviour that a `may` rule leaves open and that was seen here.
-        certain: Of a pass or fail: whether no delay of the harness can have caused it.
-        offenders: Of a fail: the events that break the rule, ``writer:seq``; empty if no single event does, for
-            example if a message did not come.
+        reason: The reason of the verdict, in one sentence.
+        expected: The demand of the rule, with figures.
+        observed: The evidence in the journal, with figures.
+        disclosed: The outcome that occurred where a `may` rule permits several; empty for none.
+        certain: For a pass or fail, whether no delay of the harness can have caused it.
+        offenders: For a fail, the references (``writer:seq``) of the events that break the rule; empty if a missing
+            event breaks it.
     """
 
     claim: str
@@ -75,25 +75,29 @@ class Finding(Struct, frozen=True):
 
 
 class ScenarioVerdict(Struct, frozen=True):
-    """One scenario's verdict, with reason, expectation and observation of its first worst finding.
+    """The verdict on one scenario.
 
     Args:
-        scenario: ``topic/file.feature::name[row]``.
-        rules: The ids of the rules it tries; a foreign scenario may try none.
-        verdict: The worst of its findings.
-        strength: must, may or kit: the scenario's own tag, or its rule's.
-        judged: ``client``, ``broker`` or ``client+broker``.
-        seconds: Wall time that the scenario took.
-        waited_seconds: The part of it spent waiting for something due, on the backend's clock.
-        findings: Every claim's finding, in the journal's order.
-        foreign: Whether it is not one of the kit's own scenarios; then it decides no rule of the catalogue.
-        client: Name, version and face of the client that ran it; empty if the journal does not say.
-        apart: Whether it was not run because something is missing that is not an ability of the pair.
-        tags: Of a foreign scenario: the tags that the kit does not know, such as a team's own ids.
-        role: core, control, evidence or kit: what it contributes to its rule's verdict (`assay_features.Role`).
-        levels: The levels of evidence that it reached; empty if it was not run.
-        unseen: The levels of evidence that it would have reached if the pair had what it lacks.
-        probe: Of a probe: the capability that it looks for (`assay_evidence.concluding.probes`).
+        scenario: The scenario's id, in the form ``topic/file.feature::name[row]``.
+        rules: The ids of the rules that the scenario tries; a foreign scenario may try none.
+        verdict: The worst verdict of the findings.
+        strength: The strength of the scenario's tag or of its rule: must, may or kit.
+        judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
+        reason: The reason in the first finding with this verdict.
+        expected: The demand in that finding.
+        observed: The evidence in that finding.
+        disclosed: All disclosed outcomes of the findings.
+        seconds: The scenario's duration on the wall clock.
+        waited_seconds: The time for which the scenario's steps waited, on the backend's clock.
+        findings: The findings of all claims, in the journal's order.
+        foreign: Whether the scenario is not the kit's own; then it decides no rule of the catalogue.
+        client: The name, version and face of the client that ran the scenario; empty if the journal does not say.
+        apart: Whether the scenario was not run for want of something that is no ability of the pair.
+        tags: The tags of a foreign scenario that the kit does not know, such as a team's own ids.
+        role: The scenario's role for its rule's verdict: core, control, evidence or kit (`assay_features.Role`).
+        levels: The levels of evidence that the scenario reached; empty if it was not run.
+        unseen: The levels of evidence that the scenario could not reach, because the pair lacks a capability.
+        probe: The capability that a probe looks for (`assay_evidence.concluding.probes`); empty for other scenarios.
     """
 
     scenario: str
@@ -119,22 +123,22 @@ class ScenarioVerdict(Struct, frozen=True):
 
 
 class RuleVerdict(Struct, frozen=True):
-    """One rule's verdict.
+    """The verdict on one rule.
 
     Args:
         id: The rule's id.
-        verdict: The verdict, by the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
-        strength: must, may or kit.
-        judged: ``client``, ``broker`` or ``client+broker``.
+        verdict: The verdict, from the rule's scenarios by their roles (`assay_evidence.concluding.rule_verdicts`).
+        strength: The rule's strength: must, may or kit.
+        judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
         profile: The rule's profile.
-        scenarios: The scenarios that were planned or seen.
-        left_out: How many more scenarios try the rule but were not selected for the run.
-        passed: How many core scenarios passed.
-        asked: How many scenarios a pass needs: the core scenarios, and those that were left out.
-        reason: Of a partial, unsupported or not-demonstrated verdict: why it is no pass; otherwise empty.
-        levels: The levels of evidence that scenarios of this rule have reached and passed, weakest first.
-        unseen: The levels that scenarios of this rule ask for and the pair could not show.
-        parts: Of a rule judged of client and broker: the verdict on each of the two.  A scenario that judges both
+        scenarios: The verdicts on the rule's scenarios that were planned or have events.
+        left_out: The number of further scenarios that try the rule and were not selected for the run.
+        passed: The number of core scenarios that passed.
+        asked: The number of scenarios that must pass for a pass: the core scenarios, and those left out.
+        reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for others.
+        levels: The levels of evidence that the rule's passed scenarios reached, weakest first.
+        unseen: The levels that the rule's scenarios could not reach, because the pair lacks a capability.
+        parts: For a rule that judges client and broker, the verdict on each of the two.  A scenario that judges both
             counts for both, because its evidence does not tell them apart.
     """
 
@@ -159,13 +163,13 @@ class RuleVerdict(Struct, frozen=True):
 
 
 class ProfileStatement(Struct, frozen=True):
-    """What the backend says of one profile.
+    """A backend's statement on one profile.
 
     Args:
         profile: The profile.
-        claimed: Whether the backend claims it. Its rules are tried in either case.
+        claimed: Whether the backend claims the profile. A run tries the profile's rules in either case.
         requires: The capabilities that a claim requires (`assay_features.ProfileDefinition`).
-        not_claimed: Of a claimed profile: the required capabilities that the pair does not declare, each with the
+        not_claimed: For a claimed profile, the required capabilities that the pair does not declare, each with the
             reason.
     """
 
@@ -179,19 +183,19 @@ class Verdicts(Struct, frozen=True):
     """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 2.
 
     Args:
-        schema: The schema's number.
+        schema: The version of the schema.
         run: The run's id.
         backend: The backend's name.
-        client: Name, version and face of the client that the run asked for.
-        rules: The rules that the kit's own scenarios have tried.
-        totals: How many rules have which verdict.
-        defect: The named defect that was switched on; empty for none.
-        foreign: The foreign scenarios by id; they decide no rule of the catalogue.
-        foreign_totals: How many of the foreign scenarios have which verdict; empty without any.
-        clients: How many scenarios each client ran, `client` first. A face runs the scenarios that the face of `client`
-            cannot run. Empty if no scenario names its client.
-        profiles: What the backend says of each profile; empty if the journal does not tell.
-        probes: The probes by id; each verdict is on what the adapter declares, and decides no rule.
+        client: The name, version and face of the client that the user asked for.
+        rules: The verdicts on the rules that the kit's own scenarios tried.
+        totals: The number of rules with each verdict.
+        defect: The name of the defect that the run switched on; empty for none.
+        foreign: The verdicts on foreign scenarios by id; they decide no rule of the catalogue.
+        foreign_totals: The number of foreign scenarios with each verdict; empty without foreign scenarios.
+        clients: The number of scenarios that each client ran, with `client` first. Other faces run the scenarios that
+            the face of `client` cannot run. Empty if no scenario names its client.
+        profiles: The backend's statement on each profile; empty if the journal does not record claims of profiles.
+        probes: The verdicts on probes by id. They are verdicts on the adapter's declarations, and decide no rule.
     """
 
     schema: int
@@ -209,29 +213,33 @@ class Verdicts(Struct, frozen=True):
 
     @property
     def scenarios(self) -> tuple[ScenarioVerdict, ...]:
-        """Every scenario once, even if it tries several rules, without the probes; the foreign ones at the end."""
+        """All scenarios except the probes, each once even if it tries several rules; foreign scenarios are last."""
         own = {scenario.scenario: scenario for rule in self.rules for scenario in rule.scenarios}
         return (*own.values(), *self.foreign)
 
 
 def verdicts_json(verdicts: Verdicts) -> bytes:
-    """Encode verdicts as the content of a `verdicts.json`: stable, indented, with a newline at its end."""
+    """Return the content of a `verdicts.json`: indented, and equal for equal verdicts."""
     return msgspec.json.format(msgspec.json.encode(verdicts), indent=2) + b"\n"
 
 
 def load_verdicts(path: Path) -> Verdicts:
-    """Read a `verdicts.json`; fields that this version does not know are ignored.
+    """Read a `verdicts.json`, and ignore fields that this version of the kit does not know.
 
     Raises:
-        VerdictsError: The file cannot be read, or is no `verdicts.json` of this schema.
+        VerdictsError: The file cannot be read, or is no `verdicts.json` of a version in `READABLE`.
     """
     try:
         verdicts = msgspec.json.decode(path.read_bytes(), type=Verdicts)
     except OSError as error:
-        raise VerdictsError(f"The verdicts {path} cannot be read ({error.strerror}): name a run's output.") from error
+        raise VerdictsError(
+            f"The verdicts {path} cannot be read ({error.strerror}): name a run's verdicts.json."
+        ) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise VerdictsError(f"{path} is no verdicts.json ({error}): name the one that a run wrote.") from error
+        raise VerdictsError(f"{path} is no verdicts.json ({error}): name a run's verdicts.json.") from error
     if verdicts.schema not in READABLE:
         known = " and ".join(str(schema) for schema in sorted(READABLE))
-        raise VerdictsError(f"{path} is of schema {verdicts.schema}, and this version reads {known}: use a newer one.")
+        raise VerdictsError(
+            f"{path} has schema {verdicts.schema}, but this version reads {known}: use a newer version."
+        )
     return verdicts

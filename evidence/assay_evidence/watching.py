@@ -1,8 +1,8 @@
 """Watches: the times in which a consumer could have received a message.
 
-All functions measure on the axis of one origin event.  The time of a fault does not count as watched.  While the
-machine holds up the harness, messages may arrive that the harness notes only afterwards: such a time proves no silence,
-and an event that was noted then, or shortly after, may have happened at its begin.
+All times are nanoseconds after one origin event.  The time of a fault does not count as watched.  While the machine
+holds up the harness, messages may arrive that the harness notes only afterwards.  So such a delay proves no silence,
+and an event that the harness notes during the delay or shortly after may have happened at the delay's begin.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from assay_evidence.spans import Span, clip, merge, split, subtract, total
 
 NS_PER_MS = 1_000_000
 CATCHING_UP_NS = 100_000_000
-"""How long after a delay the harness may still be noting what happened during the delay."""
+"""The time after a delay in which the harness may still note events from the delay, in nanoseconds."""
 
 
 def was_prompt(event: Event, history: History) -> bool:
-    """Whether the harness was not held up before this event, so that the event came when the scenario wanted it."""
+    """Return whether the harness was held up for at most `HELD_UP_NS` before an event, so that it came in time."""
     before = (late for late in history.delays if follows(event, late))
     return history.delays_placed and sum(late.late_ns for late in before) <= HELD_UP_NS
 
@@ -31,22 +31,22 @@ class Watchers(Struct, frozen=True):
     """The consumers whose watches count for a claim.
 
     Args:
-        actors: The actors that the claim names; None if it names none.
-        destinations: Without named actors, the destinations whose watches count; empty for any.
+        actors: The names of the actors that the claim names; None if it names none.
+        destinations: If the claim names no actors, the destinations whose watches count; empty for all.
     """
 
     actors: tuple[str, ...] | None
     destinations: frozenset[str] = frozenset()
 
     def include(self, watch: Watch) -> bool:
-        """Whether a watch counts."""
+        """Return whether a watch counts for the claim."""
         if self.actors is not None:
             return watch.actor in self.actors
         return not self.destinations or watch.destination in self.destinations
 
 
 def watchers_of(history: History, actors: tuple[str, ...] | None, keys: Collection[str]) -> Watchers:
-    """The watchers of a claim: the named actors, or every watcher of a destination to which the messages were sent."""
+    """Return the watchers of a claim: its actors, or else all watchers of the destinations of its messages."""
     sent_to = {send.destination for send in history.sends(keys)}
     return Watchers(actors, frozenset(name for name in sent_to if name is not None))
 
@@ -55,8 +55,8 @@ class Mark(Struct, frozen=True):
     """A moment after which a quiet watch must begin.
 
     Args:
-        event: An event.
-        later_ns: How long after it.
+        event: The event from which the moment counts.
+        later_ns: The time from the event to the moment, in nanoseconds.
     """
 
     event: Event
@@ -64,10 +64,10 @@ class Mark(Struct, frozen=True):
 
 
 def release_marks(history: History, keys: Collection[str]) -> list[Mark]:
-    """The moments before which silence proves nothing about these messages.
+    """Return the moments before which silence proves nothing about these messages.
 
-    These are each send's answer, the end of each send's delivery delay (``delay_ms`` of its arguments), and each
-    fault's end.  Empty if none of the messages was sent.
+    These are the answer to each send, the end of each send's delivery delay (its argument ``delay_ms``), and the end of
+    each fault.  Without a send of these messages, the list is empty.
     """
     marks: list[Mark] = []
     for send in history.sends(keys):
@@ -81,13 +81,13 @@ def release_marks(history: History, keys: Collection[str]) -> list[Mark]:
 
 
 class Silence(Struct, frozen=True):
-    """What the watches of a claim's actors say of the time after everything that could still bring a message.
+    """The result of a search for a quiet watch.
 
     Args:
-        span: The first quiet watch; None without one.
-        ns: How long it was, without the delays of the harness; without a quiet watch, the longest that was found.
-        needed_ns: How long it must be.
-        spoiled: Whether only delays of the harness keep the watches from being quiet for long enough.
+        span: The first quiet watch; None if the evidence has none.
+        ns: The duration of the quiet watch without delays of the harness, or else of the longest silence found.
+        needed_ns: The shortest duration that suffices.
+        spoiled: Whether a silence would be long enough but for the delays of the harness.
     """
 
     span: Span | None
@@ -97,12 +97,12 @@ class Silence(Struct, frozen=True):
 
 
 class Axis:
-    """Watches, faults, sightings and delays of the harness in nanoseconds after one origin event.
+    """A time axis for watches, faults, sightings and delays of the harness, in nanoseconds after an origin event.
 
     Args:
         history: The evidence.
         origin: The event at 0.
-        now: The event at which open watches and faults end, for example the claim.
+        now: The event at which open watches and faults end, such as the claim.
     """
 
     def __init__(self, history: History, origin: Event, now: Event) -> None:
@@ -114,37 +114,42 @@ class Axis:
         ]
         ends = ((self.at(late), late.held_ns) for late in history.delays)
         self.held: list[Span] = merge((end - held_ns, end + CATCHING_UP_NS) for end, held_ns in ends)
-        """The delays of the harness, each with the time in which it catches up."""
+        """The delays of the harness, each with the time after it in which the harness catches up."""
 
     def at(self, event: Event) -> int:
-        """The position of an event."""
+        """Return the position of an event on the axis."""
         return distance(event, self.origin).ns
 
     def earliest(self, event: Event) -> int:
-        """The earliest position at which something can have happened that the harness noted as this event."""
+        """Return the earliest position at which an event can have happened, if the harness noted it late."""
         at = self.at(event)
         return next((start for start, end in self.held if start < at <= end), at)
 
     def place(self, mark: Mark) -> int:
-        """The position of a mark."""
+        """Return the position of a mark on the axis."""
         return self.at(mark.event) + mark.later_ns
 
     def span(self, watch: Watched) -> Span:
-        """Begin and end of a watch."""
+        """Return the begin and end of a watch on the axis."""
         start = self.at(watch.begin)
         return (start, max(start, self.now if watch.end is None else self.at(watch.end)))
 
     def watched(self, watchers: Watchers) -> list[Span]:
-        """The spans in which the watchers watched, without faults."""
+        """Return the spans in which the watchers watched, without the time of faults."""
         spans = merge(self.span(watch) for watch in self.history.watches if watchers.include(watch.begin))
         return subtract(spans, self.faults)
 
     def quiet(self, watchers: Watchers, after: Collection[Mark], quiet_ns: int) -> Silence:
-        """Look for a quiet watch after all marks, of which there must be at least one.
+        """Search for a quiet watch after all marks.
 
-        It is a span of at least `quiet_ns` of a watch in which its actor received nothing.  If no more than a
-        millisecond is asked for, it may also be a whole watch without a fault, however short, that ended without a
-        message.  A delay of the harness proves no silence.
+        A quiet watch is a part of a watch in which its actor received no message for at least `quiet_ns`, without the
+        delays of the harness.  If at most a millisecond is needed, a whole watch that ended without a message also
+        suffices, however short, unless a fault or a delay of the harness touches it.
+
+        Args:
+            watchers: The consumers whose watches count.
+            after: The moments after which the quiet watch must begin; at least one.
+            quiet_ns: The shortest duration that suffices.
         """
         if any(fault.end is None for fault in self.history.faults):
             return Silence(None, 0, quiet_ns)
@@ -179,7 +184,10 @@ class Axis:
         return order.index(end) == order.index(watch.begin) + 1
 
     def _behind(self, watch: Watched, mark: Mark) -> bool:
-        """Whether a whole watch comes after a mark; a watch that is only an instant at the mark does not."""
+        """Return whether a whole watch comes after a mark.
+
+        A watch that begins at the same time counts if it has a duration, or if its writer noted it after the mark.
+        """
         low, high = self.span(watch)
         place = self.place(mark)
         if low != place:

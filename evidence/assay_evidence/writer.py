@@ -1,7 +1,7 @@
-"""Writes a journal: one file for each writer, one `os.write` for each line, so a kill tears at most the last line.
+"""The writer of a journal: one file for each writer, and one `os.write` for each line.
 
-Each writer makes a new file, so no line comes after a torn one.  The caller gives the time of each event, because only
-the caller knows from which world's clock it was read.
+A kill of the process leaves at most the last line incomplete.  Each writer makes a new file, so no line follows an
+incomplete one.  The caller gives the time of each event, because only the caller knows which clock is right for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay_evidence.lines import encode_line
 
 SCHEMA_VERSION = 1
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-_MODE = 0o644  # readable by the user who reports; the process's umask may restrict it further
+_MODE = 0o644  # readable by other users, who may make reports; the process's umask may restrict it further
 
 E = TypeVar("E", bound=Event)
 
@@ -30,10 +30,10 @@ class Instant(Struct, frozen=True):
     """A reading of a clock.
 
     Args:
-        boot: The clock that `mono_ns` belongs to.
-        mono_ns: Monotonic nanoseconds.
-        wall_ns: Nanoseconds since the epoch.
-        unc_ns: Uncertainty of both, plus or minus, in nanoseconds.
+        boot: The id of the clock of `mono_ns` (`Event.boot`).
+        mono_ns: The monotonic time in nanoseconds.
+        wall_ns: The wall-clock time in nanoseconds since the epoch.
+        unc_ns: The uncertainty of both times, plus or minus, in nanoseconds.
     """
 
     boot: str
@@ -43,10 +43,11 @@ class Instant(Struct, frozen=True):
 
 
 class JournalWriter:
-    """A writer's journal.  Threads may share it.
+    """The journal of one writer; threads may share it.
 
-    As a context manager it closes the journal.  If the block ended without an exception and did not call `close`, the
-    journal gets an ``end`` record at the last event's instant.  After an exception it gets none, so the reader sees it.
+    As a context manager it closes the journal.  If the block ends without an exception and has not called `close`, the
+    journal gets an ``end`` record with the time of the last event.  After an exception it gets no ``end`` record, so
+    that the reader reports the damage.
 
     Args:
         path: The file to create, usually ``<writer>.jsonl``; it must not exist.
@@ -72,16 +73,17 @@ class JournalWriter:
 
         Args:
             kind: The kind of event; the first must be `Begin`, and only `close` writes `End`.
-            at: When it happened.
-            scenario: The scenario's id; None outside of any.
-            fields: The kind's own fields by name.
+            at: The time of the event.
+            scenario: The scenario's id; None for an event outside scenarios.
+            fields: The fields of this kind of event by name.
 
         Raises:
-            JournalError: The journal is closed or broken, or the line could not be written in full.
-            TypeError: The kind has no such field, or lacks one.
+            JournalError: The journal is closed or broken, the first kind is not `Begin`, or the line could not be
+                written in full.
+            TypeError: The kind of event has no field of a given name, or a field is missing.
         """
         if kind is End:
-            raise JournalError(f"The journal of {self.writer} ends by close(), not by writing an end record.")
+            raise JournalError(f"The journal of {self.writer} must be ended by close(), not by an end record.")
         if self._seq == 0 and kind is not Begin:
             raise JournalError(f"The journal of {self.writer} must start with a begin record.")
         with self._lock:
@@ -90,7 +92,7 @@ class JournalWriter:
     def _append(self, kind: type[E], at: Instant, scenario: str | None, fields: dict[str, Any]) -> E:
         descriptor = self._descriptor
         if descriptor is None:
-            raise JournalError(f"The journal {self.path} is closed or broken: nothing more can be written to it.")
+            raise JournalError(f"The journal {self.path} is closed or broken, so no event can be added.")
         event = kind(
             v=SCHEMA_VERSION,
             run=self.run,
@@ -109,7 +111,7 @@ class JournalWriter:
         except OSError as error:
             self._release()
             raise JournalError(
-                f"The journal {self.path} cannot be written ({error.strerror}): make room or name another folder."
+                f"The journal {self.path} cannot be written ({error.strerror}): free disk space or name another folder."
             ) from error
         if written != len(line):
             self._release()
@@ -122,11 +124,11 @@ class JournalWriter:
         return event
 
     def close(self, at: Instant, writers: tuple[str, ...] = ()) -> None:
-        """Write the ``end`` record and close the file; has no effect on a closed journal.
+        """Write the ``end`` record and close the file; no effect on a closed journal.
 
         Args:
-            at: When the journal ended.
-            writers: In the controller's journal, the names of every writer of the run, its own included.
+            at: The time of the end.
+            writers: For the controller's journal, the names of all writers of the run, its own included.
 
         Raises:
             JournalError: The end record could not be written.
@@ -161,10 +163,10 @@ def _make(path: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             raise JournalError(
-                f"The journal {path} is there already, and evidence is never appended to: name another output folder."
+                f"The journal {path} exists, and a run never adds to evidence: name another output folder."
             )
         return os.open(path, _FLAGS, _MODE)
     except OSError as error:
         raise JournalError(
-            f"The journal {path} cannot be made ({error.strerror}): name an output folder that can be written."
+            f"The journal {path} cannot be created ({error.strerror}): name a folder with write access."
         ) from error

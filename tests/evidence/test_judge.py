@@ -69,7 +69,7 @@ def damage(writer: str = "w", kind: DamageKind = "gap") -> JournalDamage:
     [
         ((keeps,), Verdict.PASS, "The call was accepted."),
         ((keeps, breaks), Verdict.FAIL, "The call was refused."),
-        ((keeps, wonders), Verdict.INCONCLUSIVE, "The call has not come back."),
+        ((keeps, wonders), Verdict.INCONCLUSIVE, "The call did not return."),
         ((wonders, breaks), Verdict.FAIL, "The call was refused."),
         ((), Verdict.NOT_DEMONSTRATED, "The scenario made no claim."),
         ((lambda story: story.step("broken", "It fell."),), Verdict.ERROR, "When something happens: It fell."),
@@ -168,7 +168,7 @@ def test_what_a_harness_that_was_held_up_finds_broken_is_no_fail(
 ) -> None:
     found = held_up(tell, late_ns)
     assert found.verdict is verdict
-    told = "The machine was too busy: the harness came 1.5 s late in 2.0 s (ask for fewer --workers); it had found: "
+    told = "The machine was too busy: the harness was 1.5 s late in 2.0 s (use fewer --workers); the finding was: "
     assert found.reason.startswith(told) is (verdict is Verdict.INCONCLUSIVE)
 
 
@@ -197,7 +197,7 @@ def test_what_a_scenario_that_did_not_end_had_found_is_no_fail() -> None:
     (result,) = judge(sink.events, CATALOGUE).rules[0].scenarios
     assert (result.verdict, result.reason) == (
         Verdict.ERROR,
-        "The scenario began and did not end; it had found: The call was refused.",
+        "The scenario began and did not end; the finding was: The call was refused.",
     )
 
 
@@ -207,7 +207,7 @@ def test_without_a_plan_nothing_passes() -> None:
     scenario(sink, keeps)
     (result,) = judge(sink.events, CATALOGUE).rules[0].scenarios
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "No plan" in result.reason
+    assert "have no plan" in result.reason
 
 
 def test_a_rule_that_the_catalogue_does_not_have_is_an_error() -> None:
@@ -477,7 +477,7 @@ def test_a_then_step_that_is_done_has_a_claim_in_the_journal() -> None:
     lost = of_then_step(lambda story: (story.events[-1].ref, "w:99"))
     assert (lost.verdict, lost.reason) == (
         Verdict.ERROR,
-        "And so it is: the journal does not hold its claim w:99.",
+        "And so it is: the journal lacks the step's claim w:99.",
     )
 
 

@@ -77,7 +77,7 @@ def test_a_file_that_holds_no_verdicts_is_named(tmp_path: Path, content: bytes) 
 def test_a_file_of_another_schema_is_named(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.json"
     path.write_bytes(verdicts_json(VERDICTS).replace(b'"schema": 2', b'"schema": 3'))
-    with pytest.raises(VerdictsError, match="of schema 3, and this version reads 1 and 2"):
+    with pytest.raises(VerdictsError, match="has schema 3, but this version reads 1 and 2"):
         load_verdicts(path)
 
 

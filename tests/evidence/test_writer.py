@@ -62,14 +62,14 @@ def test_a_block_that_raises_leaves_a_journal_without_an_end(tmp_path: Path) -> 
 
 def test_an_existing_file_is_never_appended_to(tmp_path: Path) -> None:
     (tmp_path / "w.jsonl").write_bytes(b'{"torn')
-    with pytest.raises(JournalError, match="is there already"):
+    with pytest.raises(JournalError, match="never adds to evidence"):
         journal(tmp_path)
     assert (tmp_path / "w.jsonl").read_bytes() == b'{"torn'
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(JournalError, match=r"w\.jsonl cannot be made .*: name an output folder"):
+    with pytest.raises(JournalError, match=r"w\.jsonl cannot be created .*: name a folder"):
         journal(tmp_path / "file")
 
 
@@ -97,7 +97,7 @@ def test_a_full_disk_breaks_the_journal_with_a_sentence(tmp_path: Path, monkeypa
     writer = journal(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
-        with pytest.raises(JournalError, match=r"cannot be written .*make room"):
+        with pytest.raises(JournalError, match=r"cannot be written .*free disk space"):
             begin(writer)
     with pytest.raises(JournalError, match="closed or broken"):
         begin(writer)

@@ -1,1 +1,1 @@
-"""From findings to the verdicts on scenarios and rules: circumstances, roles."""
+"""Verdicts on scenarios and rules, made from findings by circumstances and roles."""

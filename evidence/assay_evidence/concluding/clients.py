@@ -1,6 +1,6 @@
-"""The clients that ran a run's scenarios, by face: one face cannot run every scenario, and others stand in for it.
+"""The clients that ran a run's scenarios: if one face cannot run a scenario, another face runs it.
 
-A client is named by its title in the journal: name, version and face, such as ``Assay SDK 0.1.0 (mqlight)``.
+A client's title in the journal has name, version and face, such as ``Assay SDK 0.1.0 (mqlight)``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ def clients_of(asked: str, scenarios: Iterable[ScenarioVerdict]) -> dict[str, in
     """Count the scenarios that each client ran.
 
     Args:
-        asked: The client that the run asked for. It comes first, also if it ran none.
-        scenarios: The scenarios; those whose client the journal does not name are not counted.
+        asked: The title of the client that the user asked for. It comes first, even if it ran no scenario.
+        scenarios: The scenarios. A scenario without the name of its client is not counted.
 
     Returns:
-        The clients by title; empty if no scenario names its client.
+        The number of scenarios by the client's title; empty if no scenario names its client.
     """
     found = Counter(scenario.client for scenario in scenarios if scenario.client)
     if not found:
@@ -30,10 +30,10 @@ def clients_of(asked: str, scenarios: Iterable[ScenarioVerdict]) -> dict[str, in
 
 
 def client_title(asked: str, scenarios: Iterable[ScenarioVerdict]) -> str:
-    """Name the clients that ran these scenarios: ``Assay SDK 0.1.0 (mqlight, simplified)``.
+    """Return one title for the clients that ran these scenarios: ``Assay SDK 0.1.0 (mqlight, simplified)``.
 
     Args:
-        asked: The client that the run asked for; the answer if no scenario names its client.
+        asked: The title of the client that the user asked for, which is returned if no scenario names its client.
         scenarios: The scenarios.
     """
     faces: dict[str, list[str]] = {}
@@ -45,13 +45,13 @@ def client_title(asked: str, scenarios: Iterable[ScenarioVerdict]) -> str:
 
 
 def faces_sentence(clients: Mapping[str, int]) -> str:
-    """Say which face ran how many scenarios, the face that the run asked for first.
+    """Return a sentence that says how many scenarios each face ran.
 
     Args:
-        clients: Scenarios by client, as `clients_of` counts them.
+        clients: The number of scenarios by client, from `clients_of`; the first client is the one that was asked for.
 
     Returns:
-        ``face mqlight (2 scenarios), simplified (1 scenario that mqlight cannot run)``; empty if only one ran.
+        ``face mqlight (2 scenarios), simplified (1 scenario that mqlight cannot run)``; empty for one client only.
     """
     if len(clients) < 2:  # noqa: PLR2004 - one face needs no sentence
         return ""

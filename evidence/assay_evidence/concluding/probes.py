@@ -1,7 +1,7 @@
 """Probes: small scenarios that look for one capability, whether the adapter declares it or not.
 
-A probe's claims are judged as those of any scenario.  What they show of the capability is `Sight`, and the verdict is
-one on the adapter's declaration:
+The judge first decides a probe's claims, as for all scenarios.  `Sight` is the result for the capability.  The probe's
+verdict then says whether the adapter's declaration is true:
 
 ============  ============  ============  ============  ============  ============  ============
 declared      found         not found     refused       untried       undecided     broken
@@ -10,14 +10,15 @@ yes           pass          fail          fail          error         inconclusi
 no            error         unsupported   unsupported   unsupported   inconclusive  error
 ============  ============  ============  ============  ============  ============  ============
 
-- *found*: every claim holds.  *not found*: a claim fails; the pair did something else.
-- *refused*: the pair refuses what only the capability asks for.
-- *untried*: no client of the instance can ask for it.
-- *undecided*: no answer (the connection was lost, the login refused), nothing happened, a late harness, damage.
-- *broken*: a step failed for a reason of the kit or the environment.
+- *found*: all claims hold.
+- *not found*: a claim fails, because the pair does something else.
+- *refused*: the pair refuses an operation that needs only this capability.
+- *untried*: no client of the instance supports the operations of the probe.
+- *undecided*: the evidence does not suffice: a lost connection, a refused login, a late harness, a damaged journal.
+- *broken*: a step failed because of the kit or its environment.
 
-So a declaration that is not true fails, and a capability that is there and not declared is an error of the adapter:
-declaring less hides no breach.  `unsupported` means here that the adapter rightly declares nothing.
+A false declaration is a fail.  A capability that the pair has and the adapter does not declare is an error, so an
+adapter cannot hide a breach by declaring less.  `unsupported` means that the adapter rightly does not declare it.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from assay_evidence.events import AnyEvent, Begin, Return, Step, Unsupported
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
-"""Kinds of refusal that say nothing of a capability (`assay_sdk.model.reasons.JmsErrorKind`)."""
+"""The kinds of refusals (`assay_sdk.model.reasons.JmsErrorKind`) that do not depend on any capability."""
 
 
 class Sight(Enum):
-    """What a probe shows of its capability."""
+    """The result of a probe for its capability."""
 
     FOUND = "found"
     NOT_FOUND = "not found"
@@ -59,28 +60,28 @@ TABLE: Mapping[tuple[bool, Sight], Verdict] = {
     (False, Sight.UNDECIDED): Verdict.INCONCLUSIVE,
     (False, Sight.BROKEN): Verdict.ERROR,
 }
-"""Whether the capability is declared, and what the probe shows → the verdict on the declaration."""
+"""The verdict on the declaration, by whether the capability is declared and by the probe's result."""
 
 _SAYS: Mapping[Sight, str] = {
     Sight.FOUND: "the probe found it",
     Sight.NOT_FOUND: "the probe did not find it",
     Sight.REFUSED: "the pair refuses it",
-    Sight.UNTRIED: "no client here can ask for it",
+    Sight.UNTRIED: "no client of the instance can try it",
     Sight.UNDECIDED: "the probe could not decide",
-    Sight.BROKEN: "the probe broke off",
+    Sight.BROKEN: "a step of the probe failed",
 }
 
 
 def of_probe(
     judged: ScenarioVerdict, events: Sequence[AnyEvent], begin: Begin | None, harm: str = ""
 ) -> ScenarioVerdict:
-    """Turn the verdict on a probe's claims into one on the declaration of its capability.
+    """Return the verdict on the declaration of a probe's capability.
 
     Args:
-        judged: The verdict on the claims, as on those of any scenario.
+        judged: The verdict on the probe's claims.
         events: The probe's events.
-        begin: The begin of the run's journal, which has the declarations.
-        harm: The damage of its journal, as a sentence; empty without any.
+        begin: The `Begin` of the run's journal, which has the declarations; None if the journal lost it.
+        harm: The damage to the probe's journal, as a sentence; empty for a whole journal.
     """
     if harm and judged.verdict is not Verdict.ERROR:
         judged = structs.replace(judged, verdict=Verdict.INCONCLUSIVE, reason=harm)
@@ -91,11 +92,11 @@ def of_probe(
 
 
 def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
-    """What a probe shows of its capability.
+    """Return the result of a probe for its capability.
 
     Args:
-        judged: The verdict on its claims.
-        events: Its events.
+        judged: The verdict on the probe's claims.
+        events: The probe's events.
     """
     if judged.verdict is Verdict.PASS:
         return Sight.FOUND
@@ -112,7 +113,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 
 
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
-    """Whether a refused step has decided, and not the damage of a journal."""
+    """Return whether a refused step decided the verdict, and not damage to a journal."""
     refused = [event for event in events if isinstance(event, Step) and event.outcome == "refused"]
     return judged.verdict is Verdict.INCONCLUSIVE and any(step.detail in judged.reason for step in refused)
 

@@ -1,8 +1,8 @@
-"""Profiles as claims, as in ISO 9646: what a backend claims, and what of it the pair does not declare.
+"""The profiles that a backend claims, as in ISO 9646, and the capabilities that it lacks for them.
 
 A capability that a claimed profile requires and the pair does not declare is *not claimed*.  It changes no verdict: the
-rules are tried all the same, and a scenario that needs the capability is unsupported.  Probes
-(`assay_evidence.concluding.probes`) say whether the declarations are true.
+run still tries all rules, and a scenario that needs the capability is unsupported.  Probes
+(`assay_evidence.concluding.probes`) show whether the declarations are true.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ NO_REASON = "The adapter gives no reason."
 
 
 def statements(begin: Begin | None, catalogue: Catalogue) -> tuple[ProfileStatement, ...]:
-    """What the backend says of each profile, in the catalogue's order; empty if the journal does not tell.
+    """Return the backend's statement on each profile, in the catalogue's order.
 
     Args:
-        begin: The begin of the run's journal.
+        begin: The `Begin` of the run's journal; None if the journal lost it.
         catalogue: The rules, with their profiles.
+
+    Returns:
+        The statements; none if the journal does not record claims of profiles.
     """
     if begin is None or begin.profiles is None:
         return ()

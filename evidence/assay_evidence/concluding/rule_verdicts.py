@@ -1,6 +1,6 @@
-"""Makes a rule's verdict from the verdicts of its scenarios, by their roles.
+"""The verdict on a rule, made from the verdicts of its scenarios by their roles.
 
-What a scenario's verdict says of its rule:
+The table shows what a scenario's verdict (column) means for its rule, by the scenario's role (row):
 
 ========  ========  ===========  ================  ============  =====  ====
 role      pass      unsupported  not-demonstrated  inconclusive  error  fail
@@ -12,14 +12,16 @@ kit (1)   nothing   nothing      itself            itself        error  fail
 kit (2)   nothing   nothing      nothing           nothing       nothing  nothing
 ========  ========  ===========  ================  ============  =====  ====
 
-(1) of our own parts, (2) of a foreign part.
+(1) for our own parts, (2) for a foreign part.
 
-- The worst verdict that some scenario says of the rule is the rule's verdict.
-- If none says one: pass if all core scenarios passed; partial if some did, and the others could not run or the call
-  left scenarios out; unsupported if no core scenario could run; not-demonstrated if none was selected.
-- A control that decides nothing leaves open whether the core scenarios could have failed, so its verdict stands.  A
-  stronger look that decides nothing takes nothing from what the core scenarios have shown.
-- A scenario that stands apart counts only if no other core scenario is there.
+- "itself" means that the scenario's verdict becomes a verdict on the rule, as "error" and "fail" do.  The worst of
+  these verdicts is the rule's verdict.
+- If no scenario gives such a verdict, the core scenarios decide.  The rule passes if all passed.  It is partial if some
+  passed, and the others could not run or the user left scenarios out.  It is unsupported if no core scenario could run,
+  and not-demonstrated if none was selected.
+- An undecided control leaves open whether the core scenarios could have failed, so its verdict counts.  An undecided
+  evidence scenario changes nothing, because the core scenarios have shown their part.
+- A core scenario that stands apart counts only if the rule has no other core scenario.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, worst
 from assay_features import Role
 
@@ -38,17 +41,17 @@ STANDS: Mapping[str, frozenset[Verdict]] = {
     Role.EVIDENCE: frozenset({Verdict.ERROR, Verdict.FAIL}),
     Role.KIT: _DECIDED,
 }
-"""By role, the verdicts of a scenario that are a verdict on its rule as well."""
+"""By role, the verdicts of a scenario that are verdicts on its rule, too."""
 
 
 class Conclusion(Struct, frozen=True):
-    """The verdict on a rule, and what it rests on.
+    """The verdict on a rule, with the numbers and the reason behind it.
 
     Args:
         verdict: The verdict.
-        passed: How many core scenarios passed.
-        asked: How many scenarios would have had to pass for a plain pass: the core scenarios, and those left out.
-        reason: Of a partial, unsupported or not-demonstrated verdict: why it is no pass.
+        passed: The number of core scenarios that passed.
+        asked: The number of scenarios that must pass for a pass: the core scenarios, and those left out.
+        reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for others.
     """
 
     verdict: Verdict
@@ -58,12 +61,12 @@ class Conclusion(Struct, frozen=True):
 
 
 def conclude(scenarios: Sequence[ScenarioVerdict], left_out: int, ours: Collection[str]) -> Conclusion:
-    """Decide a rule.
+    """Make the verdict on a rule.
 
     Args:
-        scenarios: The scenarios that try it.
-        left_out: How many more try it and were not selected.
-        ours: The parts of the pair that are ours (`Begin.ours`).
+        scenarios: The verdicts on the scenarios that try the rule.
+        left_out: The number of further scenarios that try the rule and were not selected.
+        ours: The parts of the pair that are the kit's own (`Begin.ours`).
     """
     core = _core(scenarios)
     passed = sum(one.verdict is Verdict.PASS for one in core)
@@ -87,14 +90,14 @@ def _core(scenarios: Iterable[ScenarioVerdict]) -> list[ScenarioVerdict]:
 
 
 def _stands(scenario: ScenarioVerdict, ours: Collection[str]) -> bool:
-    """Whether the scenario's verdict is one on its rule as well."""
+    """Return whether a scenario's verdict is a verdict on its rule, too."""
     foreign = scenario.role == Role.KIT and any(part not in ours for part in scenario.judged.split("+"))
     return not foreign and scenario.verdict in STANDS[scenario.role]
 
 
 def _reasons(core: Iterable[ScenarioVerdict], left_out: int) -> str:
-    """Why scenarios are lacking for a pass: each reason once."""
+    """Return the reasons why the core scenarios do not suffice for a pass, each reason once."""
     found = dict.fromkeys(one.reason for one in core if one.verdict is Verdict.UNSUPPORTED)
     if left_out:
-        found[f"The call left out {left_out} more."] = None
+        found[f"The run left out {counted(left_out, 'more scenario')}."] = None
     return " ".join(found)

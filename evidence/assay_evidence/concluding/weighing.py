@@ -1,8 +1,7 @@
-"""Weighs findings: how the circumstances of a scenario or a history turn what was found into a verdict.
+"""The weighing of findings: how the circumstances of a scenario or a history change a finding's verdict.
 
-`assay_evidence.judge` weighs the findings of claims, `assay_pipeline.verdicts` those of histories.  Circumstances are
-looked up in this order; the first that has an entry in `TABLE` for the finding's verdict decides, and without one the
-verdict stays:
+`assay_evidence.judge` weighs the findings of claims, and `assay_pipeline.verdicts` the findings of histories.  The
+first circumstance in this table that applies, and has an entry for the finding's verdict, decides:
 
 =============================================  ============  =============  =============
 circumstance                                   pass becomes  fail becomes   others become
@@ -10,17 +9,17 @@ circumstance                                   pass becomes  fail becomes   othe
 the journals of a claim are damaged            inconclusive  inconclusive   (1)
 the journals of a history are damaged          inconclusive  inconclusive   inconclusive
 the scenario did not end                       (stays)       error          (stay)
-no document asks it, and the part is foreign   (stays)       unsupported    (stay)
+a `kit` rule, and the part is foreign          (stays)       unsupported    (stay)
 a busy machine held up the harness             inconclusive  inconclusive   (stay)
 =============================================  ============  =============  =============
 
 (1) not-demonstrated and unsupported become inconclusive, errors stay.
 
-- A pass or fail under a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
-- Damage to a history weighs more: a claim names the evidence that it needs, but the subjects of a history come from
-  the lines, so a lost line may be the only one that breaks the rule.
-- What stopped a scenario may have caused its fail.
-- Rules of strength `kit` are the kit's own, so they fail only parts that are ours.
+- A claim names the evidence that it needs, but the messages of a history are known only from the journal's lines.  The
+  only message that breaks a rule may be on a lost line, so damage to a history makes all its verdicts inconclusive.
+- If a scenario did not end, the reason for that may have caused the fail.
+- No document demands a rule of strength `kit`, so it fails only the kit's own parts.
+- A pass or fail on a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
 """
 
 from __future__ import annotations
@@ -35,15 +34,18 @@ from assay_evidence.verdicts import Finding, Verdict
 
 NS_PER_SECOND = 1_000_000_000
 HELD_UP_NS = 1_500_000_000
-"""How late the harness may be in a scenario, in all, before passes and fails become inconclusive: the shortest silence
-that a claim in real time rests on.  On a machine that has time, the harness is hardly late."""
+"""The total delay of the harness in a scenario above which passes and fails become inconclusive.
+
+It equals the shortest silence on which a claim in real time rests.  On a machine that is not busy, the delays are much
+smaller.
+"""
 KIT = "kit"
 STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
-"""Verdict for a scenario by the outcome of one of its steps, worst first; other outcomes say nothing."""
+"""A scenario's verdict by the outcome of one of its steps, worst first; other outcomes do not decide."""
 
 
 class Kind(Enum):
-    """The kinds of circumstance, in the order in which they are looked up."""
+    """The kinds of circumstances, in the order in which they decide."""
 
     DAMAGED_CLAIM = auto()
     DAMAGED_HISTORY = auto()
@@ -53,7 +55,7 @@ class Kind(Enum):
 
 
 RESTS_ON_WHOLE_JOURNAL = frozenset({*Verdict} - {Verdict.INCONCLUSIVE, Verdict.ERROR})
-"""Verdicts that a lost line could change; an error stands."""
+"""The verdicts that a lost line of a journal could change."""
 TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     **{(Kind.DAMAGED_CLAIM, verdict): Verdict.INCONCLUSIVE for verdict in RESTS_ON_WHOLE_JOURNAL},
     **{(Kind.DAMAGED_HISTORY, verdict): Verdict.INCONCLUSIVE for verdict in Verdict},
@@ -62,7 +64,7 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     (Kind.HELD_UP, Verdict.PASS): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.FAIL): Verdict.INCONCLUSIVE,
 }
-"""Circumstance and verdict of a finding → the verdict that it becomes."""
+"""The new verdict of a finding, by circumstance and old verdict."""
 _ORDER = tuple(Kind)
 
 
@@ -70,8 +72,9 @@ class Circumstance(Struct, frozen=True):
     """A circumstance that may change verdicts.
 
     Args:
-        kind: Its kind.
-        text: Why it changes a verdict: the whole reason for damage, otherwise the beginning of the reason.
+        kind: The circumstance's kind.
+        text: The new reason of a verdict that changes.  For damage it is the whole reason, for other kinds its
+            beginning, which the finding's own reason follows.
     """
 
     kind: Kind
@@ -82,8 +85,8 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
     """Apply the table of this module to one finding.
 
     Args:
-        finding: What was found, without regard to circumstances.
-        circumstances: The circumstances that hold, in any order.
+        finding: The finding, as the evidence alone gives it.
+        circumstances: The circumstances that apply, in any order.
 
     Returns:
         The finding itself, or a copy with another verdict and its reason.
@@ -103,38 +106,38 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
 
 
 def unfinished() -> Circumstance:
-    """The scenario did not end."""
-    return Circumstance(Kind.UNFINISHED, "The scenario began and did not end; it had found")
+    """Return the circumstance that the scenario did not end."""
+    return Circumstance(Kind.UNFINISHED, "The scenario began and did not end; the finding was")
 
 
 def foreign_kit(strength: str, judged: str, ours: Collection[str]) -> Circumstance | None:
-    """The rule is the kit's own, and a judged part is foreign; otherwise None.
+    """Return the circumstance that only the kit demands the rule and a judged part is foreign; None if it is not so.
 
     Args:
-        strength: must, may or kit.
-        judged: ``client``, ``broker`` or ``client+broker``.
-        ours: The parts that are ours (`Begin.ours`).
+        strength: The rule's strength: must, may or kit.
+        judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
+        ours: The parts of the pair that are the kit's own (`Begin.ours`).
     """
     foreign = [part for part in judged.split("+") if part not in ours]
     if strength != KIT or not foreign:
         return None
-    return Circumstance(Kind.FOREIGN_KIT, f"No document asks this of a {' or '.join(foreign)} that is not ours")
+    return Circumstance(Kind.FOREIGN_KIT, f"No document demands this of a {' or '.join(foreign)} that is not ours")
 
 
 def held_up(late_ns: int, elapsed_ns: int) -> Circumstance | None:
-    """The harness was later than `HELD_UP_NS`; otherwise None.
+    """Return the circumstance that the harness was too late; None for a delay of at most `HELD_UP_NS`.
 
     Args:
-        late_ns: How late it was in the scenario, in all.
-        elapsed_ns: How long the scenario took.
+        late_ns: The total delay of the harness in the scenario, in nanoseconds.
+        elapsed_ns: The duration of the scenario, in nanoseconds.
     """
     if late_ns <= HELD_UP_NS:
         return None
     late, elapsed = (f"{ns / NS_PER_SECOND:.1f} s" for ns in (late_ns, elapsed_ns))
-    text = f"The machine was too busy: the harness came {late} late in {elapsed} (ask for fewer --workers)"
-    return Circumstance(Kind.HELD_UP, f"{text}; it had found")
+    text = f"The machine was too busy: the harness was {late} late in {elapsed} (use fewer --workers)"
+    return Circumstance(Kind.HELD_UP, f"{text}; the finding was")
 
 
 def deciding(findings: Iterable[Finding]) -> Finding | None:
-    """The finding that decides a scenario: the first of the worst; None without findings."""
+    """Return the finding that decides a scenario: the first with the worst verdict; None without findings."""
     return max(findings, key=lambda finding: finding.verdict.badness, default=None)

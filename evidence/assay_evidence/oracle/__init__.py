@@ -1,7 +1,8 @@
-"""The oracle: examines journals in plain Python, to check the pipeline.
+"""The oracle: a check of the pipeline, which examines journals in plain Python.
 
-Where the pipeline joins tables, the oracle goes through one scenario after the other.  The two share no code: each
-invariant has both forms (`assay_pipeline.rules`).  A test and ``assay judge --oracle`` compare their subjects.
+The pipeline joins tables of all scenarios; the oracle examines one scenario after the other.  The two share no code:
+each invariant has one form for each of them (`assay_pipeline.rules`).  A test and ``assay judge --oracle`` compare the
+subjects that both find.
 """
 
 from assay_evidence.oracle.examine import Examined, InPython, examine

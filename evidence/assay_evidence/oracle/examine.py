@@ -1,4 +1,4 @@
-"""Applies the plain-Python forms of invariants to journals."""
+"""The application of invariants, in their plain-Python form, to journals."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from assay_evidence.oracle.story import Story, stories
 from assay_evidence.subjects import LIMITS, Limits, Outcome, Subject
 
 Examined = tuple[str, Outcome, int, Event]
-"""Subject, outcome, figure, and the event that represents it."""
+"""A subject with its outcome, its figure, and the event that stands for it (`Subject`)."""
 InPython = Callable[[Story, Limits], Iterator[Examined]]
-"""The plain-Python form of an invariant: it examines one scenario."""
+"""An invariant in its plain-Python form, which examines one scenario."""
 
 
 def examine(
@@ -21,11 +21,11 @@ def examine(
 
     Args:
         events: The events of any number of runs, in any order.
-        invariants: The forms by rule id.
-        limits: The limits in force.
+        invariants: The invariants in their plain-Python form, by rule id.
+        limits: The limits of the invariants.
 
     Returns:
-        The subjects of every rule, sorted.
+        The subjects of all rules, sorted.
     """
     return tuple(
         sorted(

@@ -1,4 +1,4 @@
-"""Time between two events of a journal."""
+"""The time between two events of a journal."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ NS_PER_MS = 1_000_000
 
 
 def elapsed(start: Event, end: Event) -> int:
-    """Nanoseconds from one event to another: by the monotonic clock of a common boot, or else by the wall clocks."""
+    """Return the nanoseconds from one event to another.
+
+    The monotonic clock counts if both events have the same boot, and otherwise the wall clocks.
+    """
     if start.boot == end.boot:
         return end.mono_ns - start.mono_ns
     return end.wall_ns - start.wall_ns
 
 
 def unsure(start: Event, end: Event) -> int:
-    """The uncertainty of `elapsed`, plus or minus, in nanoseconds."""
+    """Return the uncertainty of `elapsed` for two events, plus or minus, in nanoseconds."""
     return start.unc_ns + end.unc_ns
 
 
 def precedes(first: Event, second: Event) -> bool:
-    """Whether one event is certainly before the other: by a writer's own count, or by more than the uncertainty."""
+    """Return whether an event is certainly before another: by their writer's count, or by more than the uncertainty."""
     if first.writer == second.writer:
         return first.seq < second.seq
     return elapsed(first, second) > unsure(first, second)

@@ -1,4 +1,4 @@
-"""A scenario for the oracle: its sends, sightings, watches and faults, each with its events."""
+"""The events of one scenario for the oracle, as sends, sightings, watches and faults."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ FOREVER = 2**62
 
 
 class Send(Struct, frozen=True, kw_only=True):
-    """A message sent.
+    """A send of a message.
 
     Args:
-        call: The send's call.
-        answer: Its return; None if it did not return.
-        ending: The first event after it that ended its unit of work: a commit, a rollback, or the begin of another
-            unit of the same name; None if there is none.
-        times: How often a message with this key was sent.
+        call: The call of the send.
+        key: The message's key.
+        answer: The call's return; None if the call did not return.
+        ending: The first later event that ended the send's unit of work: a commit, a rollback, or the begin of another
+            unit of the same name; None if no event did.
+        times: How often the scenario sent a message with this key.
     """
 
     call: Call
@@ -34,17 +35,20 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether it returned without a refusal."""
+        """Whether the send returned without a refusal."""
         return self.answer is not None and self.answer.refused is None
 
     @property
     def refused(self) -> bool:
-        """Whether it returned with a refusal."""
+        """Whether the send returned with a refusal."""
         return self.answer is not None and self.answer.refused is not None
 
     @property
     def confirmed(self) -> Event | None:
-        """The event from which the broker is responsible for the message: its return, or its unit's commit."""
+        """The event from which on the broker is responsible for the message: the send's return, or its unit's commit.
+
+        None if the send was not accepted or its unit was not committed.
+        """
         if not self.accepted:
             return None
         if self.call.unit is None:
@@ -53,38 +57,38 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def rolled_back(self) -> bool:
-        """Whether its unit of work was rolled back."""
+        """Whether the send's unit of work was rolled back."""
         return self.ending is not None and self.ending.op == "rollback"
 
     @property
     def destination(self) -> str:
-        """The destination that it was sent to."""
+        """The destination to which the message was sent."""
         return self.call.destination or ""
 
     @property
     def persistent(self) -> bool:
-        """Whether it was sent persistent."""
+        """Whether the message was sent persistent."""
         return self.call.args.get("mode") == "persistent"
 
     @property
     def delay_ns(self) -> int:
-        """Its delivery delay."""
+        """The message's delivery delay in nanoseconds; 0 without a delay."""
         return _number(self.call, "delay_ms") * NS_PER_MS
 
     @property
     def ttl_ns(self) -> int:
-        """Its time to live."""
+        """The message's time to live in nanoseconds; 0 without a limit."""
         return _number(self.call, "ttl_ms") * NS_PER_MS
 
     @property
     def due(self) -> int:
         """The latest time at which a confirmed message becomes available, in nanoseconds since the send call."""
-        assert self.answer is not None  # noqa: S101 - a confirmed send has both; this says so to the type checker
+        assert self.answer is not None  # noqa: S101 - a confirmed send has both, which the type checker does not know
         assert self.confirmed is not None  # noqa: S101 - as above
         return max(self.since(self.confirmed), self.since(self.answer) + self.delay_ns)
 
     def since(self, event: Event) -> int:
-        """Nanoseconds from the start of the send call to an event."""
+        """Return the nanoseconds from the start of the send call to an event."""
         return elapsed(self.call, event)
 
 
@@ -94,7 +98,13 @@ def _number(call: Call, name: str) -> int:
 
 
 class Sighting(Struct, frozen=True):
-    """A message that a consumer received or a browse listed (``look``)."""
+    """A message that a consumer received, or that a browse listed.
+
+    Args:
+        at: The `Seen` event, or the browse's return.
+        actor: The name of the consumer or of the browsing actor.
+        look: Whether a browse listed the message.
+    """
 
     at: Event
     actor: str
@@ -102,7 +112,7 @@ class Sighting(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """A watch that began and ended, with the consumer's last activity in it, if any."""
+    """A watch that began and ended, with the consumer's last sighting or callback in it; None without one."""
 
     begin: Watch
     end: Watch
@@ -110,14 +120,23 @@ class Span(Struct, frozen=True):
 
 
 class FaultSpan(Struct, frozen=True):
-    """A fault, and its end if it is over."""
+    """A fault; `end` is None if the fault is not over."""
 
     begin: Fault
     end: Fault | None
 
 
 class Consumer(Struct, frozen=True):
-    """The properties of an actor as a consumer, from its accepted calls."""
+    """The properties of an actor as a consumer, from its accepted calls.
+
+    Args:
+        consumes: Whether the actor created a consumer.
+        selects: Whether it gets only some messages, by a selector or because it excludes local ones.
+        shared: Whether its subscription is shared.
+        subscription: The name of its subscription; None without a name.
+        listens: Whether it set a listener.
+        batches: Whether it set a batch listener.
+    """
 
     consumes: bool = False
     selects: bool = False
@@ -131,7 +150,7 @@ class Story:
     """The events of one scenario of one run.
 
     Args:
-        events: All of them, in the order of their writers.
+        events: All events of the scenario, in the order of their writers.
     """
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:
@@ -139,17 +158,17 @@ class Story:
 
     @cached_property
     def calls(self) -> list[tuple[Call, Return | None]]:
-        """Every call with its return."""
+        """All calls, each with its return; None if the call did not return."""
         answers = {(e.writer, e.call): e for e in self.events if isinstance(e, Return)}
         return [(e, answers.get((e.writer, e.id))) for e in self.events if isinstance(e, Call)]
 
     def accepted(self, *ops: str) -> list[tuple[Call, Return]]:
-        """The calls of some operations that were not refused."""
+        """Return the calls of these operations that returned and were not refused."""
         return [(c, a) for c, a in self.calls if c.op in ops and a is not None and a.refused is None]
 
     @cached_property
     def sends(self) -> list[Send]:
-        """Every message sent."""
+        """All sends."""
         sent = [(call, answer) for call, answer in self.calls if call.op == "send" and call.msg is not None]
         times = Counter(call.msg.key for call, _ in sent if call.msg is not None)
         return [
@@ -165,10 +184,10 @@ class Story:
         ]
 
     def lasting(self, scheme: str) -> Iterator[Send]:
-        """The confirmed sends of messages that never expire and were sent once.
+        """Return the confirmed sends to queues or topics, of messages that never expire and were sent only once.
 
         Args:
-            scheme: ``queue://`` or ``topic://``.
+            scheme: The kind of destination: ``queue://`` or ``topic://``.
         """
         for send in self.sends:
             if send.destination.startswith(scheme) and send.confirmed and send.ttl_ns == 0 and send.times == 1:
@@ -190,7 +209,7 @@ class Story:
 
     @cached_property
     def sightings(self) -> dict[str, list[Sighting]]:
-        """Every sighting, by key."""
+        """All sightings, by the message's key."""
         found: dict[str, list[Sighting]] = defaultdict(list)
         for event in self.events:
             if isinstance(event, Seen):
@@ -198,18 +217,18 @@ class Story:
         sent_to = {(send.key, send.destination) for send in self.sends}
         for call, answer in self.accepted("browse"):
             for key in answer.keys:
-                # An administrator may find a message elsewhere, for example on a staging queue.
+                # A browse of another queue, such as a staging queue, is no sighting at the destination.
                 if (key, call.destination) in sent_to:
                     found[key].append(Sighting(answer, call.actor, look=True))
         return found
 
     def handed(self, key: str) -> list[Sighting]:
-        """The sightings of a message that were no looks."""
+        """Return the sightings in which a consumer received the message, without browses."""
         return [sighting for sighting in self.sightings.get(key, []) if not sighting.look]
 
     @cached_property
     def watches(self) -> list[Span]:
-        """Every watch that began and ended."""
+        """All watches that began and ended."""
         begun: dict[tuple[str, str], Watch] = {}
         spans = []
         for event in self.events:
@@ -233,27 +252,30 @@ class Story:
         return acts[-1] if acts else None
 
     def watching(self, destination: str) -> list[Span]:
-        """The watches of a destination."""
+        """Return the watches of a destination."""
         return [span for span in self.watches if span.begin.destination == destination]
 
     @cached_property
     def faults(self) -> list[FaultSpan]:
-        """Every fault."""
+        """All faults."""
         ends = {e.id: e for e in self.events if isinstance(e, Fault) and e.phase == "end"}
         return [FaultSpan(e, ends.get(e.id)) for e in self.events if isinstance(e, Fault) and e.phase == "begin"]
 
     @cached_property
     def admins(self) -> list[Admin]:
-        """The commands of administrators."""
+        """All commands of administrators."""
         return [event for event in self.events if isinstance(event, Admin)]
 
     def withheld(self, send: Send) -> bool:
-        """Whether an administrator may have kept a message back: by any command but a definition before the send."""
+        """Return whether an administrator may have kept a message back.
+
+        Any command may do so, except a definition of an object before the send.
+        """
         return any(not act.command.startswith(DEFINE) or precedes(send.call, act) for act in self.admins)
 
     @cached_property
     def consumers(self) -> dict[str, Consumer]:
-        """Every actor that called, by name."""
+        """All actors that made a call, by name."""
         known: dict[str, Consumer] = {call.actor: Consumer() for call, _ in self.calls}
         for actor in known:
             made = [call for call, _ in self.accepted("consumer") if call.actor == actor]
@@ -270,33 +292,49 @@ class Story:
         return known
 
     def consumer(self, actor: str) -> Consumer:
-        """An actor as a consumer; all false if it never called."""
+        """Return an actor's properties as a consumer; for an actor without calls, all are false."""
         return self.consumers.get(actor, Consumer())
 
     # silence ---------------------------------------------------------------------------------------------------------
 
     def telling(self, span: Span) -> bool:
-        """Whether silence in a watch shows that the broker had no message for the consumer."""
+        """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
+
+        It does not if the consumer selects messages, uses batches, still runs a callback, or raised in its last one.
+        """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)
         raised = isinstance(span.last, Callback) and span.last.ended == "raised"
         return who.consumes and not (who.selects or who.batches or working or raised)
 
     def disturbed(self, send: Send, start: int, end: int) -> bool:
-        """Whether a fault overlaps the time between two moments, in nanoseconds since the send call."""
+        """Return whether a fault overlaps a span of time.
+
+        Args:
+            send: The send from whose call the times count.
+            start: The start of the span, in nanoseconds since the send call.
+            end: The end of the span, in nanoseconds since the send call.
+        """
         return any(
             send.since(fault.begin) < end and (send.since(fault.end) if fault.end else FOREVER) > start
             for fault in self.faults
         )
 
     def quiet(self, send: Send, span: Span, start: int, quiet_ns: int) -> bool:
-        """Whether the end of a watch, from a time on, is long enough, quiet, and able to show a message."""
+        """Return whether a watch ends with a silence that shows that no message came.
+
+        Args:
+            send: The send from whose call `start` counts.
+            span: The watch.
+            start: The time from which on the silence counts, in nanoseconds since the send call.
+            quiet_ns: The shortest silence that suffices, in nanoseconds.
+        """
         tail = max([send.since(span.begin), start] + ([send.since(span.last)] if span.last else []))
         end = send.since(span.end)
         return self.telling(span) and end - tail >= quiet_ns and not self.disturbed(send, tail, end)
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """The consumers that were created on a destination or began to watch it, each with that event."""
+        """Return the actors that created a consumer on a destination or began to watch it, each with that event."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

@@ -1,4 +1,4 @@
-"""Predicates about the answers to calls, and of a team's own checks: accepted, refused-with, one-of, own-check."""
+"""Predicates about the answers to calls and about a team's own checks: accepted, refused-with, one-of, own-check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, 
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})
-"""The options that no delay of the harness can make hold."""
+"""The options that cannot hold because of a delay of the harness."""
 
 
 def accepted(claim: Claim, history: History) -> Finding:
@@ -33,19 +33,19 @@ def accepted(claim: Claim, history: History) -> Finding:
     say = Saying(claim, f"the {call.op} is accepted")
     answer = history.answer(call)
     if answer is None:
-        return say.inconclusive("The call has not come back.", "no answer")
+        return say.inconclusive("The call did not return.", "no answer")
     refusal = answer.refused
     if refusal is None:
         return say.passed("The call was accepted.", "accepted", certain=True)
     if refusal.kind == CONNECTION_LOST:
         return say.inconclusive("The connection was lost during the call.", phrase(refusal))
     if refusal.kind == UNSUPPORTED:
-        return say.error("The pair lacks what it declared to have.", phrase(refusal))
+        return say.error("The pair lacks a capability that it declares.", phrase(refusal))
     return say.failed("The call was refused.", f"refused: {phrase(refusal)}", by=[answer])
 
 
 def own_check(claim: Claim, history: History) -> Finding:
-    """Decide by what the code of a team's own Then-step found."""
+    """Decide whether a team's own Then-step passed: its code checked something itself, and recorded the result."""
     del history
     say = Saying(claim, "the step's own check holds")
     if number(claim, "held"):
@@ -62,7 +62,7 @@ def refused_with(claim: Claim, history: History) -> Finding:
     say = Saying(claim, f"the {call.op} is refused" + (f" with {asked}" if asked else ""))
     answer = history.answer(call)
     if answer is None:
-        return say.inconclusive("The call has not come back.", "no answer")
+        return say.inconclusive("The call did not return.", "no answer")
     refusal = answer.refused
     if refusal is None:
         return say.failed("The call was accepted.", "accepted", by=[answer])
@@ -77,21 +77,24 @@ def refused_with(claim: Claim, history: History) -> Finding:
 
 
 def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
-    """A finding if the refusal says nothing of what was asked and the claim does not ask for it; otherwise None."""
+    """Return a finding if the call was refused for a reason that is beside the claim; otherwise None.
+
+    Such reasons are a lost connection, a missing capability and a lack of authority, unless the claim names them.
+    """
     if refusal.kind == claim.of.get("kind"):
         return None
     if refusal.kind == CONNECTION_LOST:
         return say.inconclusive("The connection was lost during the call.", phrase(refusal))
     if refusal.kind == UNSUPPORTED:
-        return say.error("The pair lacks what it declared to have.", phrase(refusal))
+        return say.error("The pair lacks a capability that it declares.", phrase(refusal))
     if refusal.kind == SECURITY and not _is_about_authority(claim):
-        reason = "The call was refused for want of authority, which says nothing of what was asked."
+        reason = "The call was refused for lack of authority, which does not decide the claim."
         return say.inconclusive(reason, phrase(refusal))
     return None
 
 
 def _is_about_authority(claim: Claim) -> bool:
-    """Whether a refusal for want of authority is one that the claim asks for."""
+    """Return whether the claim is about a refusal for lack of authority."""
     return (
         bool(claim.bounds.get("authority"))
         or claim.of.get("kind") == SECURITY
@@ -121,8 +124,8 @@ def _parts(refusal: RefusedInfo) -> dict[str, str]:
 def one_of(claim: Claim, history: History) -> Finding:
     """Decide which of the permitted outcomes occurred; the first option that holds is disclosed.
 
-    An option without evidence does not hold.  If none holds, the finding is not-demonstrated if one is undecided, and a
-    fail if every one is ruled out.
+    If no option holds, the finding is not-demonstrated if the evidence leaves an option open, and a fail if it rules
+    out all options.
     """
     options = {name.removeprefix(OPTION): text for name, text in claim.of.items() if name.startswith(OPTION)}
     if not options:
@@ -133,15 +136,17 @@ def one_of(claim: Claim, history: History) -> Finding:
         states[name] = _holds(claim, history, text)
         if states[name]:
             certain = was_prompt(claim, history) or text.partition(" ")[0] in _TIMELESS
-            return say.passed(f"The outcome is one that is permitted: {name}.", text, disclosed=name, certain=certain)
+            return say.passed(f"The outcome is permitted: {name}.", text, disclosed=name, certain=certain)
     observed = ", ".join(f"{name}: {'open' if state is None else 'no'}" for name, state in states.items())
     if None in states.values():
-        return say.not_demonstrated("No permitted outcome is proved, and not all are ruled out.", observed)
-    return say.failed("None of the permitted outcomes came about.", observed)
+        return say.not_demonstrated(
+            "The evidence neither proves a permitted outcome nor rules out all of them.", observed
+        )
+    return say.failed("None of the permitted outcomes occurred.", observed)
 
 
 def _holds(claim: Claim, history: History, text: str) -> bool | None:
-    """Whether an option holds; None if the evidence for and against it is missing."""
+    """Return whether an option holds; None if the evidence leaves it open."""
     kind, _, subject = text.partition(" ")
     decide = _OPTIONS.get(kind)
     if decide is None or not subject:
@@ -173,7 +178,7 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
-    """Whether the client gave up a call: its connection was lost after at least `given_up_ms`; None if undecided."""
+    """Return whether the client gave up a call: its connection was lost after at least `given_up_ms`; None if open."""
     call = history.call(ref)
     answer = history.answer(call)
     if answer is None:
@@ -185,7 +190,10 @@ def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_seen(claim: Claim, history: History, key: str) -> bool | None:
-    """Whether the actors received a message, with `within_ms` no later than that after its send began."""
+    """Return whether the actors received a message, and with the bound `within_ms` in this time after its send began.
+
+    None if the evidence leaves it open.
+    """
     seen = history.sightings({key}, actors_of(claim))
     within_ms = claim.bounds.get("within_ms")
     if seen and within_ms is None:
@@ -205,7 +213,7 @@ def _is_unseen(claim: Claim, history: History, key: str) -> bool | None:
 
 
 def _silence(claim: Claim, history: History, key: str) -> bool:
-    """Whether the actors had a quiet watch after the message could have been delivered."""
+    """Return whether the actors had a quiet watch after the message could have been delivered."""
     marks = release_marks(history, (key,))
     if not marks:
         return False

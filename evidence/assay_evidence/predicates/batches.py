@@ -1,4 +1,4 @@
-"""Predicate about batch delivery: batch-shape (BT-04, BT-05, BT-06)."""
+"""The predicate about batch delivery: batch-shape (BT-04, BT-05, BT-06)."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ PERCENT = 100
 
 
 class Batch(Struct, frozen=True):
-    """The messages of one callback, in order; empty if it was called without a message (BT-04)."""
+    """The messages of one callback, in order; none if the client called the listener without a message (BT-04)."""
 
     messages: tuple[Seen, ...]
 
     @property
     def size(self) -> int:
-        """The number of its messages."""
+        """The number of messages in the batch."""
         return len(self.messages)
 
 
 class Lateness(Struct, frozen=True):
-    """The time from a moment until a batch was delivered, with the first message of the batch.
+    """The time for which a batch was held back, after the moment at which it could have been delivered.
 
     Args:
-        ns: The time as it was noted.
-        least_ns: The shortest time that it can have been, since the harness may have noted the batch late.
-        most_ns: The longest time that it can have been, since the harness may have noted the moment late.
+        ns: The time between the two, as the journal has it.
+        least_ns: The shortest possible time, because the harness may have noted the batch late.
+        most_ns: The longest possible time, because the harness may have noted the moment late.
         unc_ns: The uncertainty of the clocks.
-        limit_ns: How long it may be.
+        limit_ns: The longest permitted time.
         number: The batch's number, for texts.
-        handed: Its first message.
+        handed: The first message of the batch.
     """
 
     ns: int
@@ -56,7 +56,7 @@ class Lateness(Struct, frozen=True):
 
 
 def batch_shape(claim: Claim, history: History) -> Finding:
-    """Decide whether an actor's batches have the sizes, the number and the times that the claim names.
+    """Decide whether an actor's batches have the sizes, the number and the times that the claim demands.
 
     A batch's deadline counts from the moment at which its first message could have been delivered (BT-05): the latest
     of the send's answer plus its delay, the commit of the send's unit of work, the begin of the actor's watch, the end
@@ -66,7 +66,7 @@ def batch_shape(claim: Claim, history: History) -> Finding:
     say = Saying(claim, _expected(claim, actor, least, largest))
     batches = _batches(history, actor, listed(claim, "kids", "kid"))
     if not batches:
-        return say.not_demonstrated("The actor was handed no batch.", "no batch")
+        return say.not_demonstrated("The actor received no batch.", "no batch")
     sizes = [batch.size for batch in batches]
     observed = f"{counted(len(sizes), 'batch', 'batches')} of {', '.join(map(str, sizes))}"
     misshapen = [batch for batch in batches if not least <= batch.size <= largest]
@@ -76,15 +76,15 @@ def batch_shape(claim: Claim, history: History) -> Finding:
     count = claim.bounds.get("batches")
     if count is not None and len(batches) != count:
         number_of = counted(len(batches), "batch", "batches")
-        return say.failed(f"The actor was handed {number_of} and not {count}.", observed)
+        return say.failed(f"The actor received {number_of} instead of {count}.", observed)
     if late := _judge_moments(claim, history, say, batches):
         return late
     certain = history.delays_placed or not {"defer_ms", "full_ms"} & claim.bounds.keys()
     if not claim.bounds.get("fill"):
-        return say.passed("The batches are as they must be.", observed, certain=certain)
+        return say.passed("The batches are as the claim demands.", observed, certain=certain)
     rate = sum(sizes) * PERCENT // (len(sizes) * largest)
     disclosed = f"filled to {rate} % ({sum(sizes)} of {len(sizes) * largest})"
-    return say.passed("The batches are as they must be.", observed, disclosed, certain=certain)
+    return say.passed("The batches are as the claim demands.", observed, disclosed, certain=certain)
 
 
 def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
@@ -94,24 +94,24 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
     if (defer_ms := claim.bounds.get("defer_ms")) is not None:
         parts.append(f"none deferred beyond {defer_ms} ms (limit {claim.bounds.get('limit_ms', 0)} ms more)")
     if (full_ms := claim.bounds.get("full_ms")) is not None:
-        parts.append(f"a full one within {full_ms} ms")
+        parts.append(f"a full batch within {full_ms} ms")
     if claim.of.get("like"):
-        parts.append("and what an unbatched message took")
+        parts.append("plus the time of a message without batches")
     return ", ".join(parts)
 
 
 def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]:
-    """The batches of an actor, divided as the invariant of BT-04 divides them.
+    """Return the batches of an actor, in the same way as the invariant of BT-04.
 
-    A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by its
-    turn on it, which ends with a callback.
+    Batch numbers can recur after a new listener or on a new link.  So a batch is identified by its link and by the
+    number of callbacks that have ended on this link, besides its own number.
     """
     handed = [seen for seen in history.sightings(None, {actor}) if seen.batch is not None]
     ended = [callback for callback in history.callbacks if callback.actor == actor and callback.batch is not None]
     turns: Counter[tuple[str, str]] = Counter()
     groups: dict[tuple[str, str, int, int | None], list[Seen]] = {}
-    told: list[Seen | Callback] = [*handed, *ended]
-    for event in sorted(told, key=lambda event: (event.writer, event.seq)):
+    noted: list[Seen | Callback] = [*handed, *ended]
+    for event in sorted(noted, key=lambda event: (event.writer, event.seq)):
         link = event.writer, event.link
         batch = groups.setdefault((*link, turns[link], event.batch), [])
         if isinstance(event, Seen):
@@ -123,7 +123,7 @@ def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]
 
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
-    """A finding if a batch was late or may have been, or if none could be measured; otherwise None."""
+    """Return a finding if a batch was or may have been late, or if no batch can be measured; otherwise None."""
     if unlike := unless_like_noted(claim, history, say):
         return unlike
     defer_ms, full_ms = claim.bounds.get("defer_ms"), claim.bounds.get("full_ms")
@@ -131,7 +131,9 @@ def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Ba
     for bound, sort in ((defer_ms, _deferred), (full_ms, _full)):
         delays = sort(claim, history, batches) if bound is not None else []
         if bound is not None and not delays:
-            return say.not_demonstrated("No batch tells how long it was held back.", "no batch to be measured")
+            return say.not_demonstrated(
+                "The evidence does not show how long a batch was held back.", "no batch to be measured"
+            )
         measured += delays
     late = [delay for delay in measured if delay.most_ns > delay.limit_ns]
     if not late:
@@ -141,8 +143,8 @@ def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Ba
     if surely:
         return say.failed("A batch was deferred for too long.", observed, by=[delay.handed for delay in surely])
     if any(delay.least_ns != delay.most_ns for delay in late):
-        return say.held_up("the batch, or what it waited for, may have been noted too late", observed)
-    return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
+        return say.held_up("the batch, or an event for which it waited, may have been noted too late", observed)
+    return say.inconclusive("The clocks are too uncertain to tell whether the batch was late.", observed)
 
 
 def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
@@ -166,14 +168,14 @@ def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness
 
 
 def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:
-    """The time from when `message` could have been delivered until its batch was; empty if it is not known.
+    """Return the time for which a batch was held back, counted from one of its messages; empty if it is unknown.
 
     Args:
         axis: An axis whose origin is the first message of the batch.
         index: The batch's number, for texts.
         batch: The batch.
-        message: One of its messages.
-        limit_ns: How long it may have been held back.
+        message: The message of the batch whose earliest possible delivery is the start.
+        limit_ns: The longest permitted time.
     """
     handed = batch.messages[0]
     moments = _could_be_delivered(axis.history, message, handed)
@@ -187,7 +189,13 @@ def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int
 
 
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
-    """The moments before which the message could not be delivered: events, each with nanoseconds after it."""
+    """Return the moments before which a message could not be delivered: events, each with nanoseconds after it.
+
+    Args:
+        history: The evidence.
+        message: The message.
+        handed: The first message of its batch; later watches, callbacks and faults do not count.
+    """
     moments: list[tuple[Event, int]] = []
     for send in history.sends({message.msg.key}):
         delay_ms = send.args.get("delay_ms")

@@ -1,4 +1,4 @@
-"""Reads the references and bounds of claims, and phrases their findings."""
+"""Access to the references and bounds of claims, and texts of their findings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_AUTHORIZED = 2035
 
 
 def listed(claim: Claim, *names: str) -> tuple[str, ...]:
-    """The entries of the first of these references that the claim has; empty if it has none."""
+    """Return the entries of the first of these references that the claim has; empty if it has none of them."""
     for name in names:
         if value := claim.of.get(name):
             return tuple(value.split(SEPARATOR))
@@ -29,10 +29,10 @@ def listed(claim: Claim, *names: str) -> tuple[str, ...]:
 
 
 def keys_of(claim: Claim) -> tuple[str, ...]:
-    """The messages that a claim is about.
+    """Return the keys of the messages that a claim names.
 
     Raises:
-        ClaimError: It names none.
+        ClaimError: The claim names no message.
     """
     keys = listed(claim, "kids", "kid")
     if not keys:
@@ -41,27 +41,27 @@ def keys_of(claim: Claim) -> tuple[str, ...]:
 
 
 def key_of(claim: Claim) -> str:
-    """The one message that a claim is about.
+    """Return the key of the only message that a claim names.
 
     Raises:
-        ClaimError: It names none, or several.
+        ClaimError: The claim names no message, or several.
     """
     keys = keys_of(claim)
     if len(keys) != 1:
-        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names {len(keys)} messages where one is meant.")
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names {len(keys)} messages, but must name one.")
     return keys[0]
 
 
 def actors_of(claim: Claim) -> tuple[str, ...] | None:
-    """The actors that a claim names; None for any."""
+    """Return the names of the actors that a claim names; None if it names none and so is about all."""
     return listed(claim, "actors", "actor") or None
 
 
 def reference(claim: Claim, name: str) -> str:
-    """A reference that a claim must have.
+    """Return a reference that a claim must have.
 
     Raises:
-        ClaimError: It has none of this name.
+        ClaimError: The claim has no reference of this name.
     """
     value = claim.of.get(name)
     if not value:
@@ -70,10 +70,10 @@ def reference(claim: Claim, name: str) -> str:
 
 
 def number(claim: Claim, name: str) -> int:
-    """A bound that a claim must have.
+    """Return a bound that a claim must have.
 
     Raises:
-        ClaimError: It has none of this name.
+        ClaimError: The claim has no bound of this name.
     """
     value = claim.bounds.get(name)
     if value is None:
@@ -82,12 +82,16 @@ def number(claim: Claim, name: str) -> int:
 
 
 def quiet_ns(claim: Claim) -> int:
-    """How long a watch must be quiet, in nanoseconds."""
+    """Return how long a quiet watch must be for a claim, in nanoseconds."""
     return claim.bounds.get("quiet_ms", DEFAULT_QUIET_MS) * NS_PER_MS
 
 
 def sends_of(claim: Claim, history: History) -> list[Call]:
-    """The sends of a claim: those that it names, or else the accepted sends of each message, or else its last send."""
+    """Return the sends of a claim.
+
+    These are the calls that the claim names.  If it names none, they are each message's accepted sends, or the last
+    send of a message that has no accepted one.
+    """
     named = listed(claim, "call")
     if named:
         return [history.call(ref) for ref in named]
@@ -101,13 +105,13 @@ def sends_of(claim: Claim, history: History) -> list[Call]:
 
 
 def phrase(refusal: RefusedInfo) -> str:
-    """Phrase a refusal."""
+    """Return a refusal as text, with its kind, reason code and text."""
     reason = "" if refusal.mqrc is None else f", reason {refusal.mqrc}"
     return f"{refusal.kind}{reason}: {refusal.text}" if refusal.text else f"{refusal.kind}{reason}"
 
 
 def as_text(value: Scalar) -> str:
-    """A value as claims write it: ``none``, ``true``, ``false``, or its text."""
+    """Return a value as claims write it: ``none``, ``true``, ``false``, or its text."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -116,61 +120,64 @@ def as_text(value: Scalar) -> str:
 
 
 class Saying(Struct, frozen=True):
-    """Phrases findings of one claim.
+    """A maker of findings for one claim.
+
+    In all methods, `reason` is the reason of the verdict in one sentence, and `observed` describes the evidence, with
+    figures.
 
     Args:
         claim: The claim.
-        expected: What the rule demands, with figures.
+        expected: The demand of the claim, with figures.
     """
 
     claim: Claim
     expected: str
 
     def passed(self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False) -> Finding:
-        """The rule was tried and kept.
+        """Return a pass: the scenario tried the rule, and the pair kept it.
 
         Args:
-            reason: Why, in one sentence.
-            observed: What the journal holds, with figures.
-            disclosed: Behaviour that a `may` rule leaves open and that was seen here.
-            certain: Whether no delay of the harness can have caused it.
+            reason: The reason.
+            observed: The evidence.
+            disclosed: The outcome that occurred where the rule permits several.
+            certain: Whether no delay of the harness can have caused the pass.
         """
         return self._say(Verdict.PASS, reason, observed, disclosed, certain=certain)
 
     def failed(
         self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False, by: Iterable[Event] = ()
     ) -> Finding:
-        """The rule was tried and broken.
+        """Return a fail: the scenario tried the rule, and the pair broke it.
 
         Args:
-            reason: Why, in one sentence.
-            observed: What the journal holds, with figures.
-            disclosed: Behaviour that a `may` rule leaves open and that was seen here.
-            certain: Whether no delay of the harness can have caused it.
-            by: The events that break the rule; none if something did not happen.
+            reason: The reason.
+            observed: The evidence.
+            disclosed: The outcome that occurred where the rule permits several.
+            certain: Whether no delay of the harness can have caused the fail.
+            by: The events that break the rule; none if a missing event breaks it.
         """
         finding = self._say(Verdict.FAIL, reason, observed, disclosed, certain=certain)
         return structs.replace(finding, offenders=tuple(event.ref for event in by))
 
     def held_up(self, meanwhile: str, observed: str) -> Finding:
-        """The rule was tried, and a delay of the harness may hide that it was broken, or make a kept one look broken.
+        """Return an inconclusive finding, because a delay of the harness may have hidden or feigned a breach.
 
         Args:
-            meanwhile: What may have happened during the delay, for ``The harness was held up: ...``.
-            observed: What the journal holds, with figures.
+            meanwhile: The end of the reason, after ``The harness was held up:``.
+            observed: The evidence.
         """
         return self.inconclusive(f"The harness was held up: {meanwhile}.", observed)
 
     def inconclusive(self, reason: str, observed: str) -> Finding:
-        """The rule was tried, but the evidence does not decide."""
+        """Return an inconclusive finding: the scenario tried the rule, but the evidence does not decide."""
         return self._say(Verdict.INCONCLUSIVE, reason, observed, "")
 
     def not_demonstrated(self, reason: str, observed: str) -> Finding:
-        """Nothing happened that could have broken the rule."""
+        """Return a not-demonstrated finding: the pair had no occasion to break the rule."""
         return self._say(Verdict.NOT_DEMONSTRATED, reason, observed, "")
 
     def error(self, reason: str, observed: str) -> Finding:
-        """The kit or the environment is at fault."""
+        """Return an error: the kit or its environment is at fault."""
         return self._say(Verdict.ERROR, reason, observed, "")
 
     def _say(self, verdict: Verdict, reason: str, observed: str, disclosed: str, *, certain: bool = False) -> Finding:
@@ -187,14 +194,14 @@ class Saying(Struct, frozen=True):
     def unless_accepted(
         self, history: History, sends: list[Call], *, unanswered: bool = False, delivered: Container[str] = ()
     ) -> Finding | None:
-        """Inconclusive if a send of the claim was refused or did not return; otherwise None.
+        """Return an inconclusive finding if a call was refused or did not return; otherwise None.
 
         Args:
             history: The evidence.
-            sends: The sends.
-            unanswered: Whether sends without an answer, or whose connection was lost, are allowed.
-            delivered: Keys of messages that were delivered: the broker had taken them, although the connection of a
-                sender was lost before its answer.
+            sends: The calls that must be accepted, such as the claim's sends.
+            unanswered: Whether calls without an answer, or with a lost connection, are permitted.
+            delivered: The keys of delivered messages. The broker has accepted their sends, even if the connection was
+                lost before the answer.
         """
         for send in sends:
             answer = history.answer(send)
@@ -202,7 +209,7 @@ class Saying(Struct, frozen=True):
             if allowed and (answer is None or (answer.refused and answer.refused.kind == CONNECTION_LOST)):
                 continue
             if answer is None:
-                return self.inconclusive(f"The {send.op} {send.ref} has not come back.", "no answer")
+                return self.inconclusive(f"The {send.op} {send.ref} did not return.", "no answer")
             if answer.refused is not None:
                 return self.inconclusive(f"The {send.op} was refused: {phrase(answer.refused)}.", "refused")
         return None

@@ -1,7 +1,7 @@
-"""Predicates about how often and in which order messages come.
+"""Predicates about how often and in which order messages are received.
 
-Only a quiet watch (`assay_evidence.watching.Axis.quiet`) proves that a message did *not* come, and only after it could
-have come: the sends are answered, their delays are over, the faults have ended.
+Only a quiet watch (`assay_evidence.watching.Axis.quiet`) proves that a message did *not* come.  It counts only after
+the message could have come: after the answers to its sends, the end of its delay, and the end of all faults.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ FEWEST_FOR_AN_ORDER = 2
 
 
 def by_key(claim: Claim, history: History) -> dict[str, list[Seen]]:
-    """The sightings by the claim's actors, by message."""
+    """Return the sightings by the claim's actors, for each key of the claim's messages."""
     keys = keys_of(claim)
     actors = actors_of(claim)
     return {key: history.sightings({key}, actors) for key in keys}
 
 
 def counts(seen: dict[str, list[Seen]]) -> str:
-    """How often each message was seen, as text."""
+    """Return a text that says how often each message was seen."""
     return ", ".join(f"{key} seen {counted(len(sightings), 'time')}" for key, sightings in seen.items())
 
 
 def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
-    """The sightings of each message beyond the number that it may have."""
+    """Return the sightings of each message after its first `times` sightings."""
     return [sighting for sightings in seen.values() for sighting in sightings[times:]]
 
 
 def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Silence:
-    """The silence after the last sighting of these messages and after everything that could bring another one."""
+    """Return the silence after the last sighting of these messages, and after all that could still bring one."""
     marks = release_marks(history, tuple(seen))
     if not marks:
         return Silence(None, 0, quiet_ns(claim))
@@ -57,23 +57,23 @@ def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> S
 
 
 def heard(silence: Silence) -> str:
-    """How long nothing came afterwards, and how long it must be, as text."""
+    """Return a text that says how long the silence was, and how long it must be."""
     if silence.span is None and silence.ns == 0:
         return "no watch afterwards"
     return f"then silence for {duration(silence.ns)} ({duration(silence.needed_ns)} needed)"
 
 
 def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | None:
-    """A finding if no silence tells that nothing more came; otherwise None."""
+    """Return a finding if no silence shows that no more messages came; otherwise None."""
     if silence.span is not None:
         return None
     if silence.spoiled:
-        return say.held_up("what came meanwhile may not be noted yet", observed)
+        return say.held_up("it may not have noted messages that came meanwhile", observed)
     return say.not_demonstrated("No actor watched long enough afterwards.", observed)
 
 
 def unless_unaltered(say: Saying, history: History, seen: dict[str, list[Seen]]) -> Finding | None:
-    """A fail if a message came with another body than it was ever sent with; otherwise None."""
+    """Return a fail if a message came with a body with which it was never sent; otherwise None."""
     altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
     if not altered:
         return None
@@ -101,7 +101,7 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
 
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
-    """Decide whether no message came too often or altered; discloses whether messages were kept or lost."""
+    """Decide whether no message came too often or altered; disclose whether messages were kept or lost."""
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {counted(times, 'time')}")
@@ -132,8 +132,8 @@ def delivered_at_least(claim: Claim, history: History) -> Finding:
         return say.passed("Each message came.", counts(seen), certain=True)
     silence = silence_of(claim, history, seen)
     observed = f"{counts(seen)}; {heard(silence)}"
-    if untold := unless_silent(say, silence, observed):
-        return untold
+    if undecided := unless_silent(say, silence, observed):
+        return undecided
     return say.failed("A message did not come, or not often enough.", observed)
 
 
@@ -145,7 +145,7 @@ def _is_altered(sighting: Seen, history: History) -> bool:
 def never_seen(claim: Claim, history: History) -> Finding:
     """Decide whether these actors never received these messages, although they watched.
 
-    With `from`, sightings before that event do not count.
+    If the claim has the reference `from`, sightings before that event do not count.
     """
     keys = keys_of(claim)
     actors = actors_of(claim)
@@ -158,12 +158,12 @@ def never_seen(claim: Claim, history: History) -> Finding:
     if ref := claim.of.get("from"):
         start = history.event(ref)
         if start is None:
-            raise ClaimError(f"The claim refers to the event {ref}, and the evidence before it holds no such event.")
+            raise ClaimError(f"The claim refers to the event {ref}, but the evidence before it has no such event.")
         seen = [sighting for sighting in seen if follows(sighting, start)]
         marks = [Mark(start)]
     if seen:
         observed = ", ".join(f"{sighting.msg.key} by {sighting.actor} ({sighting.ref})" for sighting in seen)
-        return say.failed("A message was seen that must not be.", observed, by=seen)
+        return say.failed("A message was seen that no actor may see.", observed, by=seen)
     if not marks:
         return say.not_demonstrated("None of these messages was ever sent.", "never sent")
     axis = Axis(history, claim, claim)
@@ -174,17 +174,17 @@ def never_seen(claim: Claim, history: History) -> Finding:
     silence = axis.quiet(watchers, marks, quiet_ns(claim))
     observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
     if covered >= window_ns and silence.span is not None:
-        # A late watch may have missed the message: it may have expired or gone in the meantime.
-        return say.passed("It was watched for, and did not come.", observed, certain=was_prompt(claim, history))
+        # Not certain after a late watch, which may have missed the message because it had expired by then.
+        return say.passed("The actors watched, and no such message came.", observed, certain=was_prompt(claim, history))
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
-        return say.held_up("what came meanwhile may not be noted yet", observed)
+        return say.held_up("it may not have noted messages that came meanwhile", observed)
     return say.not_demonstrated("The actors did not watch long enough.", observed)
 
 
 def in_order(claim: Claim, history: History) -> Finding:
     """Decide whether messages were first seen in the order that the claim lists.
 
-    An inversion breaks the order, however few were seen; only all of them together show it.
+    Two messages in the wrong order suffice for a fail; a pass needs sightings of all messages.
     """
     say = Saying(claim, f"first seen in the order {', '.join(keys_of(claim))}")
     firsts = [sightings[0] for sightings in by_key(claim, history).values() if sightings]
@@ -192,20 +192,20 @@ def in_order(claim: Claim, history: History) -> Finding:
     if len(firsts) < FEWEST_FOR_AN_ORDER:
         return say.not_demonstrated("Fewer than two of the messages were seen.", observed)
     behind = [_is_behind(later, earlier) for earlier, later in pairwise(firsts)]
-    certain = len({one.actor for one in firsts}) == 1  # a late harness notes one actor's messages in their order, too
+    certain = len({one.actor for one in firsts}) == 1  # even a late harness notes one actor's messages in their order
     if False in behind:
         ahead = [later for later, is_behind in zip(firsts[1:], behind, strict=True) if is_behind is False]
-        return say.failed("A message was seen before one that goes before it.", observed, certain=certain, by=ahead)
+        return say.failed("A message was seen before one that must precede it.", observed, certain=certain, by=ahead)
     if None in behind:
-        return say.inconclusive("The clocks are too uncertain to tell the order.", observed)
+        return say.inconclusive("The clocks are too uncertain to tell the order of two messages.", observed)
     listed = len(keys_of(claim))
     if len(firsts) < listed:
         return say.not_demonstrated(f"Only {len(firsts)} of the {listed} messages were seen.", observed)
-    return say.passed("They were seen in their order.", observed, certain=certain)
+    return say.passed("The messages were seen in their order.", observed, certain=certain)
 
 
 def _is_behind(later: Seen, earlier: Seen) -> bool | None:
-    """Whether one sighting comes after another; None if the clocks are too uncertain."""
+    """Return whether the sighting `later` comes after `earlier`; None if the clocks are too uncertain."""
     if later.writer == earlier.writer:
         return later.seq > earlier.seq
     apart = distance(later, earlier)

@@ -1,23 +1,24 @@
-"""Predicate about what frames say of deliveries: disposed.
+"""The predicate about outcomes and settlements of deliveries on the wire: disposed.
 
-A delivery begins with a transfer that is not settled. Its receiver names an outcome, and either end settles it (OASIS
-AMQP 1.0, 2.6.12). AMQP knows more than one right way, so a claim names none of them:
+A delivery begins with a transfer that is not settled.  Its receiver names an outcome, and either end settles the
+delivery (OASIS AMQP 1.0, 2.6.12).  AMQP permits several sequences of frames, so a claim that a message is accepted does
+not name one of them:
 
-==========  =====================================  =====================================  ==============================
-state       a frame                                what it means                          a claim of acceptance
-==========  =====================================  =====================================  ==============================
-sent        transfer, settled                      at most once: the delivery is over     is not about it
-open        transfer, not settled                  the sender keeps its copy              fails if it stays so
-settled     receiver: settled, without outcome     its source's default outcome holds     fails if too early
-told        receiver: accepted, not settled        the receiver waits for the sender      passes if it is settled later
-over        receiver: accepted, settled            the sender drops its copy, unanswered  passes
-over        told, then sender: settled             both know that the other knows         passes
-over        told, then receiver: settled           the receiver waits no longer           passes
-lost        receiver: another outcome              the sender still has the message       fails
-forgotten   open, then sender: settled             the sender dropped its copy untold     decides nothing of a receiver
-==========  =====================================  =====================================  ==============================
+=========  ======================================  ======================================  =============================
+state      frames                                  meaning                                 a claim of acceptance
+=========  ======================================  ======================================  =============================
+sent       transfer, settled                       at most once: the delivery is over      ignores the delivery
+open       transfer, not settled                   the sender keeps its copy               fails if no outcome follows
+settled    receiver: settled, without outcome      the source's default outcome applies    fails before acknowledgement
+accepted   receiver: accepted, not settled         the receiver waits for the sender       passes if it is settled later
+over       receiver: accepted, settled             the sender drops its copy               passes
+over       accepted, then sender: settled          both ends know that it is over          passes
+over       accepted, then receiver: settled        the receiver waits no longer            passes
+lost       receiver: another outcome               the sender still has the message        fails
+forgotten  open, then sender: settled              the sender dropped its copy by itself   is not demonstrated
+=========  ======================================  ======================================  =============================
 
-The next transfer of the same message, to the same consumer or by the same connection, begins a delivery of its own.
+The next transfer of the same message, to the same consumer or by the same connection, begins a new delivery.
 """
 
 from __future__ import annotations
@@ -40,12 +41,13 @@ class Delivery(Struct, frozen=True):
     """One delivery of a message.
 
     Args:
-        key: The kit's id of the message.
-        transfer: The frame that completed it.
-        said: What later frames said of it, in order.
-        deed: What allows its receiver to accept it: the application's call; for a message of the client, the broker
-            needs none. None if nothing did.
-        answer: For a message of the client: the answer to its send, before which the broker must have accepted it.
+        key: The message's key.
+        transfer: The frame with the delivery's transfer.
+        said: The dispositions of the delivery, in order.
+        deed: The application's call that acknowledged the message, after which the client may accept it; None without
+            one, and for a message that the client sent.
+        answer: The answer to the send of a message that the client sent, before which the broker must accept the
+            message; None for other messages.
     """
 
     key: str
@@ -55,29 +57,29 @@ class Delivery(Struct, frozen=True):
     answer: Event | None = None
 
     @property
-    def told(self) -> list[Frame]:
-        """The outcomes that the receiver named, and its settlement without one."""
+    def by_receiver(self) -> list[Frame]:
+        """The dispositions from the receiver: outcomes, and settlements without one."""
         return [frame for frame in self.said if frame.role == "receiver"]
 
     @property
     def outcome(self) -> Frame | None:
-        """The first outcome that the receiver named."""
-        return next((frame for frame in self.told if frame.disposition != _NONE), None)
+        """The first disposition in which the receiver named an outcome; None without one."""
+        return next((frame for frame in self.by_receiver if frame.disposition != _NONE), None)
 
     @property
     def end(self) -> Frame | None:
-        """The frame that settled it."""
+        """The disposition that settled the delivery; None if no end settled it."""
         return next((frame for frame in self.said if frame.settled), None)
 
 
 class _Flaw(Struct, frozen=True):
-    """Return the breach in a delivery.
+    """A flaw in a delivery: a breach, or a reason why the delivery demonstrates nothing.
 
     Args:
         reason: The sentence of the finding.
-        by: The frame that shows it; None if a frame is missing.
-        since: From when on it was missing.
-        proves: Whether it breaks the rule; otherwise the delivery shows nothing.
+        by: The frame that is the breach; None if a frame is missing.
+        since: The event after which the missing frame was due.
+        proves: Whether the flaw breaks the rule; otherwise the finding is not-demonstrated.
     """
 
     reason: str
@@ -87,12 +89,16 @@ class _Flaw(Struct, frozen=True):
 
 
 def disposed(claim: Claim, history: History) -> Finding:
-    """Decide what became of the deliveries of each message.
+    """Decide whether the deliveries of each message were accepted and settled.
 
-    They are those to the actors, or without an actor those of the client.  Each is accepted by its receiver, and with
-    ``settled`` 1 settled by either end.  To an actor, the outcome follows the application's acknowledgement, unless
-    ``acknowledged`` is 0.  Of a message of the client, it comes before the answer to the send.  With ``accepted`` 0 the
-    claim is only about the end of what was accepted.  With ``times`` 0 none is accepted, nor settled by its receiver.
+    The claim is about deliveries to its actors; without an actor, about deliveries from the client to the broker.
+
+    - The receiver must accept each delivery.  With the bound ``settled`` 1 either end must then settle it.
+    - An actor's client must accept a delivery after the application acknowledged it, unless ``acknowledged`` is 0.
+    - The broker must accept a delivery before the client answers the send.
+    - With ``accepted`` 0, only deliveries that were accepted must be settled, and a sender must not settle a delivery
+      before its outcome.
+    - With ``times`` 0, the receiver must neither accept a delivery nor settle it without an outcome.
     """
     say = Saying(claim, _expected(claim))
     if untried := _untried(say, claim, history):
@@ -110,7 +116,7 @@ def disposed(claim: Claim, history: History) -> Finding:
     if claim.bounds.get("times") == 0:
         return _silent(say, claim, found, observed)
     ways = sorted({_way(one) for tried in found for one in _judged(tried, claim)})
-    return say.passed("Each message was accepted in its turn.", observed, ", ".join(ways), certain=True)
+    return say.passed("Each message was accepted when it had to be.", observed, ", ".join(ways), certain=True)
 
 
 def _untried(say: Saying, claim: Claim, history: History) -> Finding | None:
@@ -120,7 +126,7 @@ def _untried(say: Saying, claim: Claim, history: History) -> Finding | None:
 
 
 def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
-    """The deliveries of a message that the claim is about and that began unsettled."""
+    """Return the deliveries of a message to which the claim applies and that began unsettled."""
     actors = actors_of(claim)
     direction = "out" if actors is None else "in"
     frames = [frame for frame in history.frames[key] if actors is None or frame.actor in actors]
@@ -129,7 +135,7 @@ def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
         transfer = frames[begin]
         if transfer.settled:
             continue
-        # The client receives the incoming messages, so its dispositions go out.
+        # The client is the receiver of incoming messages, so its dispositions about them are outgoing frames.
         ends = {"receiver": "in" if direction == "out" else "out", "sender": direction}
         said = [frame for frame in frames[begin + 1 : end] if frame.role and frame.direction == ends[frame.role]]
         later = frames[end] if end < len(frames) else None
@@ -143,7 +149,10 @@ def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
 
 
 def _acknowledged(key: str, transfer: Frame, later: Frame | None, claim: Claim, history: History) -> Call | None:
-    """The first call by which an actor acknowledged the message between its transfer and the next."""
+    """Return the first call by which an actor acknowledged a message between its transfer and the next one.
+
+    None if no call did.
+    """
     for call in history.acknowledgements(key, actors_of(claim)):
         answer = history.answer(call)
         refused = answer is not None and answer.refused is not None
@@ -153,15 +162,16 @@ def _acknowledged(key: str, transfer: Frame, later: Frame | None, claim: Claim, 
 
 
 def _answered(key: str, history: History) -> Event | None:
-    """The first answer to a send of the message that says that it was taken."""
+    """Return the first answer that accepts a send of the message; None without one."""
     answers = [history.answer(send) for send in history.sends({key})]
     return next((one for one in answers if one is not None and one.refused is None), None)
 
 
 def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
-    """The deliveries that must have been accepted.
+    """Return the deliveries that the receiver must have accepted.
 
-    A message that was sent again must have been accepted once; of what came to the application, what it acknowledged.
+    Of deliveries to the broker, this is one for each message, even if the client sent it again.  Of deliveries to an
+    actor, these are the acknowledged ones, or as the claim's bounds say all or the accepted ones.
     """
     if actors_of(claim) is None:
         accepted = [one for one in deliveries if one.outcome is not None and one.outcome.disposition == _ACCEPTED]
@@ -174,7 +184,7 @@ def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
 
 
 def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
-    """Return the breach in the deliveries of one message."""
+    """Return the flaws in the deliveries of one message."""
     any_time = not claim.bounds.get("acknowledged", 1) or not claim.bounds.get("accepted", 1)
     by_hand = actors_of(claim) is not None and not any_time
     never = claim.bounds.get("times") == 0
@@ -191,7 +201,7 @@ def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
         return
     judged = _judged(deliveries, claim)
     if not judged:
-        reason = "The application acknowledged nothing, or the client accepted nothing, so nothing was due."
+        reason = "The application acknowledged no message, or the client accepted none, so no disposition was due."
         yield _Flaw(reason, None, deliveries[-1].transfer, proves=False)
     for one in judged:
         flaw = _flaw(one, one.deed if by_hand else None, settled=bool(claim.bounds.get("settled", 1)))
@@ -200,14 +210,14 @@ def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
 
 
 def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
-    """Return the breach in a delivery that must have been accepted, and settled if the claim says so."""
+    """Return the flaw in a delivery that must be accepted, and settled if the claim says so; None without a flaw."""
     outcome = one.outcome
     if outcome is None and one.end is not None:
-        mine, other = "so the default outcome of its source holds", "so its receiver had nothing left to say"
+        mine, other = "so the default outcome of its source applies", "so its receiver owed no outcome"
         reason = f"A delivery was settled without an outcome, {mine if one.end.role == 'receiver' else other}."
         return _Flaw(reason, None, one.transfer, proves=False)
     if outcome is None:
-        return _Flaw("No outcome of a delivery went over the wire.", None, deed or one.transfer)
+        return _Flaw("A delivery has no outcome on the wire.", None, deed or one.transfer)
     if outcome.disposition != _ACCEPTED:
         return _Flaw(f"A message was {outcome.disposition} instead of accepted.", outcome, outcome)
     if one.answer is not None and follows(outcome, one.answer):
@@ -218,19 +228,22 @@ def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
 
 
 def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
-    """Return the client's outcome of a delivery before the application acknowledged it; it may give it back."""
-    for frame in one.told:
+    """Return the frames with which a receiver accepted or settled a delivery that it was not yet allowed to accept.
+
+    Frames that give the message back are no flaw.
+    """
+    for frame in one.by_receiver:
         if frame.disposition != _ACCEPTED and not (frame.disposition == _NONE and frame.settled):
-            continue  # it gives the message back
+            continue  # the frame gives the message back
         what = "settled without an outcome" if frame.disposition == _NONE else "accepted"
         if never:
-            yield _Flaw(f"A message was {what}, and nothing allowed it.", frame, frame)
+            yield _Flaw(f"A message was {what}, which must not happen.", frame, frame)
         elif one.deed is None or follows(one.deed, frame):
             yield _Flaw(f"A message was {what} before the application acknowledged it.", frame, frame)
 
 
 def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed: str) -> Finding:
-    """The finding about a frame that did not come."""
+    """Return the finding about a missing frame."""
     if not flaw.proves:
         return say.not_demonstrated(flaw.reason, observed)
     if any(isinstance(cause, Fault | Call) and follows(cause, flaw.since) for cause in history.returns):
@@ -241,7 +254,7 @@ def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed:
 
 
 def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: str) -> Finding:
-    """The finding about messages that must not be accepted, and were not."""
+    """Return the finding about messages that must not be accepted, and were not."""
     last = [deliveries[-1].transfer for deliveries in found]
     if any(distance(claim, transfer).ns < quiet_ns(claim) for transfer in last):
         return say.not_demonstrated("The wait for a disposition that must not come was too short.", observed)
@@ -249,7 +262,7 @@ def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: st
 
 
 def _way(one: Delivery) -> str:
-    """The end of a delivery."""
+    """Return a text that says how a delivery was settled."""
     end, outcome = one.end, one.outcome
     if end is None or outcome is None:
         return "not settled"
@@ -259,13 +272,13 @@ def _way(one: Delivery) -> str:
 
 
 def _shown(deliveries: list[Delivery]) -> str:
-    told = [
+    texts = [
         ", ".join(
             f"{frame.disposition} by the {frame.role}{', settled' if frame.settled else ''}" for frame in one.said
         )
         for one in deliveries
     ]
-    return " / ".join(one or "nothing said" for one in told) or "no unsettled transfer"
+    return " / ".join(one or "no disposition" for one in texts) or "no unsettled transfer"
 
 
 def _expected(claim: Claim) -> str:
@@ -273,7 +286,7 @@ def _expected(claim: Claim) -> str:
     if claim.bounds.get("times") == 0:
         return f"none of {keys} is accepted over the wire"
     if not claim.bounds.get("accepted", 1):
-        return f"what is accepted of {keys} is settled by either end"
+        return f"each accepted delivery of {keys} is settled by either end"
     settled = " and settled" if claim.bounds.get("settled", 1) else ""
     if actors is None:
         return f"each of {keys} is accepted{settled} over the wire, before its send is answered"

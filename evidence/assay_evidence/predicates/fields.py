@@ -22,14 +22,14 @@ _VERBS = {
     "any": "contains any of",
     "recorded": "contains any, or none, of",
 }
-"""The meaning of each bound of a `mentions` claim."""
+"""The verb of a `mentions` claim by its bound, for the text of the expectation."""
 
 
 def equal_fields(claim: Claim, history: History) -> Finding:
-    """Decide whether an event has the values that the claim names.
+    """Decide whether an event's fields have the values that the claim names.
 
-    Values are compared as text (`assay_evidence.predicates.claims.as_text`); ``field.sha256 = sent`` asks for the body
-    that was sent.  For a call, its answer's fields come before its own.
+    Values are compared as text (`assay_evidence.predicates.claims.as_text`); ``field.sha256 = sent`` means the body
+    that was sent.  The fields of a call include those of its answer, which win where both have a field.
     """
     wanted = {name.removeprefix(FIELD): value for name, value in claim.of.items() if name.startswith(FIELD)}
     if not wanted:
@@ -37,11 +37,11 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     say = Saying(claim, ", ".join(f"{name} = {value}" for name, value in wanted.items()))
     event = _event(claim, history)
     if event is None:
-        return say.not_demonstrated("There is no such event.", "nothing")
+        return say.not_demonstrated("The evidence has no such event.", "nothing")
     if wanted.get(_DIGEST) == SENT:
         sent = _digest_sent(event, history)
         if sent is None:
-            return say.not_demonstrated("The message was never sent, so there is no body to compare.", event.ref)
+            return say.not_demonstrated("The message was never sent, so its body cannot be compared.", event.ref)
         wanted[_DIGEST] = sent
     shown = _shown(event, history)
     observed = _listing(wanted, shown)
@@ -51,7 +51,7 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     if wrong:
         verbs = "differs or is" if len(wrong) == 1 else "differ or are"
         return say.failed(f"{', '.join(wrong)} {verbs} absent.", observed, by=[event])
-    return say.passed("All fields are as they must be.", observed, certain=_is_timely(event, history))
+    return say.passed("All fields have the demanded values.", observed, certain=_is_timely(event, history))
 
 
 def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
@@ -61,24 +61,25 @@ def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
 def _unless_shown(
     event: AnyEvent, history: History, wanted: Iterable[str], shown: Mapping[str, str], say: Saying
 ) -> Finding | None:
-    """Inconclusive if a field is absent because its call was refused or did not return; otherwise None."""
+    """Return an inconclusive finding if a field is absent because its call was refused or did not return; else None."""
     if all(name in shown for name in wanted):
         return None
     answer = history.answer(event) if isinstance(event, Call) else event
     observed = _listing(wanted, shown)
     if answer is None:
-        return say.inconclusive("The call has not come back.", observed)
+        return say.inconclusive("The call did not return.", observed)
     if isinstance(answer, Return) and answer.refused is not None:
         return say.inconclusive(f"The call was refused: {phrase(answer.refused)}.", observed)
     return None
 
 
 def mentions(claim: Claim, history: History) -> Finding:
-    """Decide whether fields of an event contain the entries that the claim lists for each.
+    """Decide whether an event's fields contain the entries that the claim lists for each field.
 
-    With the bound `exactly`, a field is a list of these entries and no others, in any order.  With `absent`, it
-    contains none of them; with `any`, at least one.  With `recorded`, it must exist, and the entries
-    that it contains are disclosed.
+    - Without a bound, a field must contain all entries.
+    - With the bound `exactly`, it must be a list of these entries and no others, in any order.
+    - With `absent`, it must contain none of them; with `any`, at least one.
+    - With `recorded`, it must exist, and the finding discloses the entries that it contains.
     """
     wanted = {
         name.removeprefix(FIELD): tuple(value.split(SEPARATOR))
@@ -89,24 +90,28 @@ def mentions(claim: Claim, history: History) -> Finding:
     if not wanted:
         raise ClaimError(f"The claim {claim.ref} (mentions) names no field.")
     if len(asked) > 1:
-        raise ClaimError(f"The claim {claim.ref} (mentions) has the bounds {' and '.join(asked)}: keep one.")
+        raise ClaimError(
+            f"The claim {claim.ref} (mentions) has the bounds {' and '.join(asked)}, but may have only one."
+        )
     verb = _VERBS[asked[0]] if asked else "contains"
     say = Saying(claim, "; ".join(f"{name} {verb} {', '.join(entries)}" for name, entries in wanted.items()))
     event = _event(claim, history)
     if event is None:
-        return say.not_demonstrated("There is no such event.", "nothing")
+        return say.not_demonstrated("The evidence has no such event.", "nothing")
     shown = _shown(event, history)
     observed = _listing(wanted, shown)
     if (open_call := _unless_shown(event, history, wanted, shown, say)) is not None:
         return open_call
     wrong = [name for name, entries in wanted.items() if name not in shown or not _fits(shown[name], entries, claim)]
     if wrong:
-        return say.failed(f"{', '.join(wrong)} says something else, or is absent.", observed, by=[event])
+        return say.failed(f"{', '.join(wrong)} has other content, or is absent.", observed, by=[event])
     if claim.bounds.get("recorded"):
         named = [entry for name, entries in wanted.items() for entry in entries if entry in shown[name]]
         disclosed = ", ".join(named) or "none"
-        return say.passed("What the fields say is recorded.", observed, disclosed, certain=_is_timely(event, history))
-    return say.passed("All fields say what they must.", observed, certain=_is_timely(event, history))
+        return say.passed(
+            "The content of the fields is recorded.", observed, disclosed, certain=_is_timely(event, history)
+        )
+    return say.passed("All fields have the demanded content.", observed, certain=_is_timely(event, history))
 
 
 def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
@@ -121,12 +126,12 @@ def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
 
 
 def in_range(claim: Claim, history: History) -> Finding:
-    """Decide whether a field of an event is a number between two bounds; its value is disclosed."""
+    """Decide whether a field of an event is a number between two bounds, and disclose its value."""
     name, least, most = reference(claim, "field"), claim.bounds.get("least", 0), claim.bounds.get("most")
     say = Saying(claim, f"{name} is at least {least}" + ("" if most is None else f" and at most {most}"))
     event = _event(claim, history)
     if event is None:
-        return say.not_demonstrated("There is no such event.", "nothing")
+        return say.not_demonstrated("The evidence has no such event.", "nothing")
     shown = _shown(event, history)
     observed = _listing((name,), shown)
     if (open_call := _unless_shown(event, history, (name,), shown, say)) is not None:
@@ -147,13 +152,16 @@ def _event(claim: Claim, history: History) -> AnyEvent | None:
     which = claim.of.get("which", "first")
     if which not in {"first", "last"}:
         raise ClaimError(
-            f"The claim {claim.ref} (equal-fields) asks for the {which!r} sighting: first or last is meant."
+            f"The claim {claim.ref} ({claim.predicate}) names the {which!r} sighting, but must name first or last."
         )
     return (seen[0] if which == "first" else seen[-1]) if seen else None
 
 
 def _is_timely(event: AnyEvent, history: History) -> bool:
-    """Whether no delay of the harness has changed what the event shows; a look shows its own moment."""
+    """Return whether no delay of the harness can have changed the event's fields.
+
+    Only an administrator's answer can change, because it shows the broker at the moment of the command.
+    """
     return not isinstance(event, Admin) or was_prompt(event, history)
 
 
@@ -222,7 +230,7 @@ def _of_message(message: MessageRef | None) -> dict[str, Scalar]:
 
 
 def found_by_browse(claim: Claim, history: History) -> Finding:
-    """Decide whether a browse lists each message exactly ``count`` times; 0 asks for its absence."""
+    """Decide whether a browse lists each message exactly ``count`` times; 0 means not at all."""
     call = history.call(reference(claim, "call"))
     keys = keys_of(claim)
     count = claim.bounds.get("count", 1)
@@ -233,5 +241,5 @@ def found_by_browse(claim: Claim, history: History) -> Finding:
     found = answer.keys if answer else ()
     observed = ", ".join(f"{key} {counted(found.count(key), 'time')}" for key in keys) + f", of {len(found)} listed"
     if any(found.count(key) != count for key in keys):
-        return say.failed("The browse lists something else.", observed, by=[answer or call])
-    return say.passed("The browse lists what it must.", observed, certain=was_prompt(call, history))
+        return say.failed("The browse lists a message too often, or not often enough.", observed, by=[answer or call])
+    return say.passed("The browse lists each message as often as it must.", observed, certain=was_prompt(call, history))

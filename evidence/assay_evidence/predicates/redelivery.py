@@ -1,11 +1,11 @@
-"""Predicate about redeliveries and their marks: redelivered.
+"""The predicate about redeliveries and their marks: redelivered.
 
 A sighting is a redelivery if any actor, named by the claim or not, received the message before from the same place: the
-same queue, the same shared subscription, or the consumer's own subscription.  A topic's other subscriptions have copies
-of their own, so their first delivery is no redelivery.
+same queue, the same shared subscription, or the consumer's own subscription.  Other subscriptions to a topic have their
+own copies of the message, and the first delivery of each copy is no redelivery.
 
-A message *came again* if an actor of the claim received it after something that gave it back, for example a fault or a
-rollback, which came after its first sighting.  Two sightings before that are a duplicate and no redelivery.
+A message *came again* if an actor of the claim received it after an event that gave it back, such as a fault or a
+rollback, and this event was after the message's first sighting.  A second sighting before such an event is a duplicate.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ONCE = 1
 
 
 def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came at least ``times`` times, one of them again, and each redelivery was marked.
+    """Decide whether each message came again, at least ``times`` times in all, and each redelivery was marked.
 
-    With `times` 0 a message need not come again: the claim is about the marks alone; without `flagged`, the marks are
-    disclosed only.
+    With the bound `times` 1 a message need not come again.  With 0 it need not come at all, and the claim is about
+    marks only.  With the bound `flagged` 0 the marks are not judged, and with `times` 0 they are then disclosed.
     """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
@@ -48,18 +48,18 @@ def redelivered(claim: Claim, history: History) -> Finding:
 
 
 def _marks(say: Saying, claim: Claim, history: History, again: list[Seen], *, flagged: bool) -> Finding:
-    """The finding about marks alone."""
+    """Return the finding of a claim about marks only."""
     observed = f"{len(again)} came again"
     if not history.sightings(set(keys_of(claim)), None):
         return say.not_demonstrated("None of these messages was seen.", observed)
     if not flagged:
         marked = sum(map(_is_flagged, again))
         return say.passed(
-            "How many were marked is recorded.", observed, f"{marked} of {len(again)} marked", certain=True
+            "The number of marked redeliveries is recorded.", observed, f"{marked} of {len(again)} marked", certain=True
         )
     if not again:
-        return say.not_demonstrated("Nothing came again, so there was no mark to look at.", observed)
-    return say.passed("Whatever came again was marked.", observed, certain=True)
+        return say.not_demonstrated("No message came again, so no mark could be examined.", observed)
+    return say.passed("Each redelivery was marked.", observed, certain=True)
 
 
 def _often_enough(say: Saying, claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Finding:
@@ -72,15 +72,15 @@ def _often_enough(say: Saying, claim: Claim, history: History, seen: dict[str, l
         return say.passed(reason, counts(seen), certain=True)
     silence = silence_of(claim, history, seen)
     observed = f"{counts(seen)}; {', '.join(dict.fromkeys(lacking))} not again; {heard(silence)}"
-    if untold := unless_silent(say, silence, observed):
-        return untold
+    if undecided := unless_silent(say, silence, observed):
+        return undecided
     if not history.returns:
-        return say.not_demonstrated("Nothing gave a message back, so none had to come again.", observed)
+        return say.not_demonstrated("No message was given back, so none had to come again.", observed)
     return say.failed("A message did not come again.", observed)
 
 
 def _came_again(key: str, sightings: list[Seen], history: History) -> bool:
-    """Whether one of these sightings comes after something that gave the message back after its first sighting."""
+    """Return whether one of these sightings is after an event that gave the message back after its first sighting."""
     first = history.sightings({key}, None)[:1]
     causes = [cause for cause in history.returns if all(follows(cause, one) for one in first)]
     return any(follows(sighting, cause) for sighting in sightings for cause in causes)
@@ -89,13 +89,13 @@ def _came_again(key: str, sightings: list[Seen], history: History) -> bool:
 def _expected(seen: dict[str, list[Seen]], times: int, *, flagged: bool) -> str:
     marked = ", marked as redelivered" if flagged else ""
     if times == HOWEVER_OFTEN:
-        what = f"what of {', '.join(seen)} comes again"
+        what = f"each redelivery of {', '.join(seen)}"
         return f"{what} is marked as redelivered" if flagged else f"{what} may be marked as redelivered"
     return f"each of {', '.join(seen)} is delivered at least {counted(times, 'time')}{marked}"
 
 
 def _redeliveries(claim: Claim, history: History) -> list[Seen]:
-    """The redeliveries to the claim's actors."""
+    """Return the redeliveries to the claim's actors."""
     actors = actors_of(claim)
     shares = {
         (call.actor, call.destination): str(call.args["name"]) for call in history.consumers if call.args.get("shared")
@@ -111,7 +111,7 @@ def _redeliveries(claim: Claim, history: History) -> list[Seen]:
 
 
 def _place(seen: Seen, shares: dict[tuple[str, str | None], str]) -> tuple[str, ...]:
-    """The place that a message came from: a queue, or one subscription to a topic."""
+    """Return a name for the place from which a message came: a queue, or one subscription to a topic."""
     if not seen.destination.partition("://")[0].endswith("topic"):
         return (seen.destination,)
     share = shares.get((seen.actor, seen.destination))

@@ -1,4 +1,4 @@
-"""The references and bounds that each predicate reads; any other in a claim is a mistake of its step."""
+"""The references and bounds that each predicate reads; a claim with others is a mistake in its step."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Shape(Struct, frozen=True):
     """The references and bounds that a predicate reads.
 
     Args:
-        of: Names of references; one that ends with a dot matches every name with this beginning.
-        bounds: Names of numbers.
+        of: The names of references; a name that ends with a dot stands for all names with this beginning.
+        bounds: The names of bounds.
     """
 
     of: frozenset[str]
     bounds: frozenset[str] = frozenset()
 
     def reads(self, name: str) -> bool:
-        """Whether the predicate reads this reference."""
+        """Return whether the predicate reads a reference of this name."""
         return name in self.of or any(known.endswith(".") and name.startswith(known) for known in self.of)
 
 
@@ -61,10 +61,10 @@ SHAPES: Mapping[Predicate, Shape] = {
 
 
 def check_shape(claim: Claim) -> None:
-    """Refuse a claim with a name that its predicate does not read: ignoring the name would weaken the claim.
+    """Check that a predicate reads all names in its claim, because the claim would be weaker than its step intends.
 
     Raises:
-        ClaimError: The claim has such a reference or bound, or a negative bound.
+        ClaimError: The claim has a reference or bound that its predicate does not read, or a negative bound.
     """
     shape = SHAPES[claim.predicate]
     unread = [name for name in claim.of if not shape.reads(name)]

@@ -1,4 +1,4 @@
-"""Predicate about storage: flushed-before."""
+"""The predicate about storage: flushed-before."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from assay_evidence.watching import Axis
 
 
 def flushed_before(claim: Claim, history: History) -> Finding:
-    """Decide whether a message's copies were on disk before its sender was answered, or before an actor saw it.
+    """Decide whether a message's copies were on disk before the answer to its send, or before an actor saw it.
 
-    The copies must be written and then flushed.  Disk events of the deadline's own writer are ordered by its counter,
-    others by time; events that the clocks cannot order do not count.
+    This answer or sighting is the deadline, and the copies must be written and then flushed before it.
     """
     key = key_of(claim)
     actors = actors_of(claim)
@@ -34,7 +33,8 @@ def flushed_before(claim: Claim, history: History) -> Finding:
     else:
         deadline = history.answer(sends[-1]) if sends else None
     if deadline is None:
-        return say.not_demonstrated("There is no moment to compare with.", "never sent" if not sends else "never seen")
+        observed = "never sent" if not sends else "never seen"
+        return say.not_demonstrated("The evidence has no moment with which a flush could be compared.", observed)
     if not history.disk:
         return say.not_demonstrated("No observer watched the disk.", "no disk event")
     return _compared(claim, history, sends, deadline, say)
@@ -49,24 +49,28 @@ def _compared(claim: Claim, history: History, sends: list[Call], deadline: Event
     maybe = _durable((event for event in history.disk if _before(event, deadline, late_ns) is not False), key)
     observed = f"{counted(surely, 'copy', 'copies')} flushed before {deadline.ref}, seen by {source}"
     if surely >= copies and maybe >= copies:
-        return say.passed("It was on disk in time.", observed, disclosed=source, certain=history.delays_placed)
+        return say.passed("The message was on disk in time.", observed, disclosed=source, certain=history.delays_placed)
     if late_ns and (maybe >= copies or surely >= copies):
         return say.held_up(f"{deadline.ref} may have been {duration(late_ns)} before it was noted", observed)
     if maybe >= copies or surely >= copies:
         return say.inconclusive("The clocks are too uncertain to order the flush and the answer.", observed)
-    return say.failed("It was not on disk in time.", observed, disclosed=source, certain=True, by=[deadline])
+    return say.failed("The message was not on disk in time.", observed, disclosed=source, certain=True, by=[deadline])
 
 
 def _noted_late_ns(claim: Claim, history: History, sends: list[Call], deadline: Event) -> int:
-    """How long before it was noted the deadline may have been, because the harness was held up; not before the send."""
+    """Return how long before its note the deadline may have been, if the harness was held up, in nanoseconds.
+
+    The deadline cannot have been before the send.
+    """
     begun_ns = max((distance(deadline, send).ns for send in sends), default=0)
     return max(0, min(-Axis(history, deadline, claim).earliest(deadline), begun_ns))
 
 
 def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
-    """Whether a disk event comes before the deadline; None if the clocks, or the delays of the harness, leave it open.
+    """Return whether a disk event is before the deadline; None if clocks or delays of the harness leave it open.
 
-    A writer may record an operation late, so a later number does not decide; the clock does.
+    A smaller number from the same writer proves an earlier event.  A larger number does not prove a later one, because
+    a writer may record an operation late; then the clock decides.
     """
     apart = distance(deadline, event)
     if late_ns and 0 < apart.ns <= late_ns + apart.unc_ns:
@@ -81,7 +85,7 @@ def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
 
 
 def _durable(events: Iterable[Disk], key: str) -> int:
-    """How many copies of a message are durable after these events; each source is a separate disk."""
+    """Return how many copies of a message are durable after these disk events; each source is a separate disk."""
     durable = 0
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for event in events:

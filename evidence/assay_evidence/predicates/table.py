@@ -1,4 +1,4 @@
-"""The table of predicates: from a predicate's name to its function."""
+"""The table of predicates: the function of each predicate's name."""
 
 from __future__ import annotations
 

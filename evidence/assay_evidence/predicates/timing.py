@@ -1,8 +1,8 @@
 """Predicates about the moment of a delivery: not-before, by.
 
-A delivery is a sighting, or a look: a browse that lists the message, at the moment of its answer.  A delivery that the
-harness noted late may have happened earlier (`Axis.earliest`), so it proves neither that a message came late nor that
-it did not come early.
+A delivery is a sighting, or a look: a browse that lists the message, at the time of its answer.  A delivery that the
+harness noted late may have happened earlier (`Axis.earliest`).  So it does not prove that a message came late, and does
+not prove that the message did not come early.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Delivery(Struct, frozen=True):
     """A proof that a message was available.
 
     Args:
-        event: The sighting, or the answer of a browse.
+        event: The sighting, or the answer to a browse.
         who: The actor, for texts.
-        asked: The call of the browse: what it lists was there after it; None for a sighting.
+        asked: The call of the browse, after which the listed message was on the queue; None for a sighting.
     """
 
     event: Event
@@ -37,7 +37,7 @@ class Delivery(Struct, frozen=True):
     asked: Event | None = None
 
     def earliest(self, axis: Axis) -> int:
-        """The earliest moment at which it can have happened, on this axis."""
+        """Return the earliest time on the axis at which the delivery can have happened, in nanoseconds."""
         at = axis.earliest(self.event)
         return at if self.asked is None else max(at, axis.at(self.asked))
 
@@ -55,15 +55,15 @@ def _deliveries(
 
 
 def _after(apart: Distance, since: str) -> str:
-    """The time after a moment as text, with the uncertainty if it is above 0."""
+    """Return the time after a moment as text, with the uncertainty if it is above 0."""
     doubt = f", give or take {duration(apart.unc_ns)}" if apart.unc_ns else ""
     return f"{duration(apart.ns)} after {since}{doubt}"
 
 
 def not_before(claim: Claim, history: History) -> Finding:
-    """Decide whether no actor had the message before the start of its send plus its delay (DD-02).
+    """Decide whether no actor got the message earlier than its delay after the start of its send (DD-02).
 
-    The looks of all actors count, even if the claim names actors: the message must not be visible early at all.
+    Looks count from all actors, even if the claim names some, because no actor may see the message early.
     """
     key, call = key_of(claim), history.call(reference(claim, "call"))
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
@@ -89,9 +89,11 @@ def not_before(claim: Claim, history: History) -> Finding:
         observed = "; ".join(text for _, text in early)
         return say.failed(TOO_EARLY, observed, certain=True, by=[event for event, _ in early])
     if doubtful:
-        return say.inconclusive("The clocks are too uncertain to tell early from due.", "; ".join(doubtful))
+        return say.inconclusive(
+            "The clocks are too uncertain to tell whether the message was early.", "; ".join(doubtful)
+        )
     if late:
-        return say.held_up("an early message may have been noted only when it was due", "; ".join(late))
+        return say.held_up("it may have noted an early message only when it was due", "; ".join(late))
     if not deliveries:
         return say.not_demonstrated("No actor got the message.", "never seen")
     first = min(deliveries, key=lambda delivery: distance(delivery.event, call).ns)
@@ -100,15 +102,15 @@ def not_before(claim: Claim, history: History) -> Finding:
 
 
 def _tried(claim: Claim, axis: Axis, call: Call, say: Saying, seen: str) -> Finding:
-    """Pass if an actor could have had the message early; otherwise not-demonstrated.
+    """Return a pass if an actor could have received the message early, and otherwise not-demonstrated.
 
-    A delay of the harness that is over before the due moment hides nothing: what came meanwhile was noted, and early.
+    A delay of the harness that ends before the due moment does not matter: the harness then noted early messages early.
     """
     history = axis.history
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
     needed = claim.bounds.get("watched_percent", DEFAULT_WATCHED_PERCENT)
     answered = axis.at(history.answer(call) or call)
-    # If the send took longer than its delay, only the time of the send itself can be watched.
+    # If the send took longer than the delay, only a watch during the send can detect an early message.
     start = answered if answered < delay_ns else 0
     looks = [
         look
@@ -118,16 +120,16 @@ def _tried(claim: Claim, axis: Axis, call: Call, say: Saying, seen: str) -> Find
     if looks:
         observed = f"{counted(len(looks), 'early look')}; {seen}"
         return say.passed(
-            "It was looked for before it was due, and not there.", observed, certain=history.delays_placed
+            "A browse before the due moment did not list the message.", observed, certain=history.delays_placed
         )
     window = delay_ns - start
     watchers = watchers_of(history, actors_of(claim), {key_of(claim)})
     covered = total(clip(axis.watched(watchers), start, delay_ns)) if window > 0 else 0
     observed = f"watched for {duration(covered)} of the {duration(window)} before it was due; {seen}"
     if window > 0 and covered * PERCENT >= needed * window:
-        reason = "It was watched for before it was due, and did not come early."
+        reason = "An actor watched before the due moment, and the message did not come early."
         return say.passed(reason, observed, certain=history.delays_placed)
-    return say.not_demonstrated(f"No actor watched for {needed} % of the time before it was due.", observed)
+    return say.not_demonstrated(f"No actor watched for {needed} % of the time before the message was due.", observed)
 
 
 def by(claim: Claim, history: History) -> Finding:
@@ -150,30 +152,33 @@ def by(claim: Claim, history: History) -> Finding:
     if late.ns <= limit_ns + late.unc_ns:
         return _in_time(axis, late, limit_ns, say, observed)
     if (could := first.earliest(axis) - due_ns) <= limit_ns:
-        return say.held_up("it may have come in time and been noted too late", f"{observed}; {duration(could)} at best")
+        observed = f"{observed}; {duration(could)} at best"
+        return say.held_up("it may have noted too late a message that came in time", observed)
     if _could_have_come(claim, axis, call, due_ns, limit_ns):
         too_late = f"{observed}, {duration(late.ns - limit_ns)} too late"
-        return say.failed("It was delivered too late.", too_late, by=[first.event])
-    return say.not_demonstrated("No actor watched before the limit, so it may have been there in time.", observed)
+        return say.failed("The message was delivered too late.", too_late, by=[first.event])
+    return say.not_demonstrated(
+        "No actor watched before the limit, so the message may have been available in time.", observed
+    )
 
 
 def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: str) -> Finding:
-    """The finding on a first delivery that was noted in time, give or take the uncertainty."""
+    """Return the finding about a first delivery that was noted in time, or late by no more than the uncertainty."""
     if late.ns > limit_ns:
-        return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
+        return say.inconclusive("The clocks are too uncertain to tell whether the message was late.", observed)
     began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # a call is noted before it is made
     if late.ns - began > limit_ns:
-        return say.held_up(f"the limit may count from {duration(-began)} earlier than noted", observed)
-    return say.passed("It was delivered in time.", observed, certain=axis.history.delays_placed)
+        return say.held_up(f"the time limit may have begun {duration(-began)} earlier than noted", observed)
+    return say.passed("The message was delivered in time.", observed, certain=axis.history.delays_placed)
 
 
 def like_ns(claim: Claim, history: History) -> int:
-    """How long the message `like` took from the start of its send to its first sighting, in nanoseconds.
+    """Return the time from the start of a send to the first sighting, for the claim's message `like`.
 
-    What delays every message, such as a slow machine, is so allowed to the claim's message too.
+    The claim's limit grows by this time, so that a slow machine, which delays all messages, does not cause a fail.
 
     Returns:
-        0 if the claim names no such message, or no actor received it.
+        The time in nanoseconds; 0 if the claim has no reference `like`, or no actor received that message.
     """
     key = claim.of.get("like")
     sends = history.sends({key}) if key else []
@@ -182,7 +187,10 @@ def like_ns(claim: Claim, history: History) -> int:
 
 
 def unless_like_noted(claim: Claim, history: History, say: Saying) -> Finding | None:
-    """Inconclusive if the message `like` may have been noted late, so that it seems to have taken longer; else None."""
+    """Return an inconclusive finding if the message `like` may have been noted late, and otherwise None.
+
+    A late note would make the limit too long.
+    """
     key = claim.of.get("like")
     for seen in history.sightings({key}, None)[:1] if key else []:
         if (late_ns := -Axis(history, seen, claim).earliest(seen)) > 0:
@@ -191,20 +199,27 @@ def unless_like_noted(claim: Claim, history: History, say: Saying) -> Finding | 
 
 
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:
-    """Fail if a watch lasted until the limit, and the harness was awake there or later; otherwise not-demonstrated."""
+    """Return the finding about a message that never came.
+
+    It is a fail if a watch lasted until the limit and the harness then ran.  It is inconclusive if the harness was held
+    up there, and not-demonstrated without such a watch.
+    """
     last = due_ns + limit_ns
     spans = axis.watched(watchers_of(axis.history, actors_of(claim), {key_of(claim)}))
     observed = f"never; watched for {duration(total(clip(spans, due_ns, last)))} of the {duration(limit_ns)}"
     until = [(start, end) for start, end in spans if start <= last <= end and end > start]
     if any(end >= last for _, end in subtract(until, axis.held)):
-        return say.failed("It was watched for until the limit, and did not come.", observed)
+        return say.failed("An actor watched until the limit, and the message did not come.", observed)
     if until:
-        return say.held_up("what came meanwhile may not be noted yet", observed)
+        return say.held_up("it may not have noted messages that came meanwhile", observed)
     return say.not_demonstrated("No actor watched until the limit.", observed)
 
 
 def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns: int) -> bool:
-    """Whether an actor watched or looked between the due moment and the limit; otherwise the observer may be late."""
+    """Return whether an actor watched or looked between the due moment and the limit.
+
+    If not, a late sighting does not show that the message was late: the actor may have begun to watch too late.
+    """
     last = due_ns + limit_ns
     actors = actors_of(claim)
     spans = axis.watched(watchers_of(axis.history, actors, {key_of(claim)}))
@@ -215,7 +230,7 @@ def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns
 
 
 def _reference_moment(claim: Claim, history: History, call: Call) -> tuple[Event, int, str]:
-    """The event from which the limit counts, the nanoseconds after it at which it starts, and its name for texts."""
+    """Return the start of the limit: an event, the nanoseconds after it, and a name for texts."""
     delay_ns = claim.bounds.get("delay_ms", 0) * NS_PER_MS
     of_send: tuple[Event, int, str] = (call, delay_ns, "its due moment" if delay_ns else "its send")
     ref = claim.of.get("after")
@@ -223,7 +238,7 @@ def _reference_moment(claim: Claim, history: History, call: Call) -> tuple[Event
         return of_send
     later = history.event(ref)
     if later is None:
-        raise ClaimError(f"The claim refers to the event {ref}, and the evidence before it holds no such event.")
+        raise ClaimError(f"The claim refers to the event {ref}, but the evidence before it has no such event.")
     return (
         (later, 0, f"the {later.__class__.__name__.lower()} {ref}") if distance(later, call).ns > delay_ns else of_send
     )

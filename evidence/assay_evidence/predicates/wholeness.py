@@ -1,4 +1,4 @@
-"""Predicates about many messages together: all-or-nothing for a unit of work, only-sent for all sightings."""
+"""Predicates about several messages together: all-or-nothing for a unit of work, only-sent for all sightings."""
 
 from __future__ import annotations
 
@@ -13,47 +13,52 @@ from assay_evidence.watching import Axis, Mark, Silence, release_marks, watchers
 
 COMMITTED, BACKED_OUT = "committed", "backed out"
 SHOWN = 10
-"""How many offenders are named at most."""
+"""The largest number of offending sightings that a text names."""
 
 
 def all_or_nothing(claim: Claim, history: History) -> Finding:
-    """Decide whether a unit of work took effect as a whole or not at all; discloses which.
+    """Decide whether a unit of work took effect as a whole or not at all, and disclose which.
 
-    As a whole: all messages that it sent were seen, and none that it received came again after the event `after`, at
-    which it ended.  Not at all: none that it sent was ever seen, and all that it received came again.  A claim may be
-    about a unit that only sent or only received, such as a batch that is acknowledged together (BT-08).
+    The event `after` is the end of the unit.  The unit took effect as a whole if all messages that it sent were seen,
+    and none that it received came again after its end.  It took no effect if no message that it sent was ever seen, and
+    all that it received came again.  A unit may only send or only receive, such as a batch that is acknowledged
+    together (BT-08).
     """
     sent, taken, actors = listed(claim, "kids", "kid"), listed(claim, "taken"), actors_of(claim)
     if not sent and not taken:
         raise ClaimError(f"The claim {claim.ref} (all-or-nothing) names no message.")
     end = history.event(reference(claim, "after"))
     if end is None:
-        raise ClaimError(f"The claim {claim.ref} (all-or-nothing) is about an end that the evidence before lacks.")
-    say = Saying(claim, "all that the unit sent is seen and nothing that it took comes again, or the reverse")
+        raise ClaimError(f"The claim {claim.ref} (all-or-nothing) refers to an end that is not in the evidence before.")
+    say = Saying(
+        claim, "all messages that the unit sent are seen and none that it received comes again, or the reverse"
+    )
     came = [key for key in sent if history.sightings({key}, actors)]
     repeated = {
         key: [one for one in history.sightings({key}, actors) if follows(one, end)] for key in dict.fromkeys(taken)
     }
     again = [key for key in taken if repeated[key]]
-    observed = f"{len(came)} of {len(sent)} sent were seen, {len(again)} of {len(taken)} taken came again"
+    observed = f"{len(came)} of {len(sent)} sent were seen, {len(again)} of {len(taken)} received came again"
     if came and again:
         offenders = [one for sightings in repeated.values() for one in sightings]
-        return say.failed("What the unit sent was seen, and what it took came again.", observed, by=offenders)
+        return say.failed(
+            "A message that the unit sent was seen, and one that it received came again.", observed, by=offenders
+        )
     silences = [_silence(claim, history, keys, end) for keys in (sent, taken) if keys]
     shortest = min(silences, key=lambda silence: (silence.span is not None, not silence.spoiled, silence.ns))
     observed = f"{observed}; {heard(shortest)}"
-    if untold := unless_silent(say, shortest, observed):
-        return untold
+    if undecided := unless_silent(say, shortest, observed):
+        return undecided
     certain = history.delays_placed
     if len(came) == len(sent) and not again:
-        return say.passed("The unit came about as a whole.", observed, COMMITTED, certain=certain)
+        return say.passed("The unit took effect as a whole.", observed, COMMITTED, certain=certain)
     if not came and len(again) == len(taken):
-        return say.passed("Nothing of the unit came about.", observed, BACKED_OUT, certain=certain)
-    return say.failed("The unit came about in part.", observed)
+        return say.passed("The unit took no effect.", observed, BACKED_OUT, certain=certain)
+    return say.failed("The unit took effect only in part.", observed)
 
 
 def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) -> Silence:
-    """The silence that shows that none of these messages comes any more."""
+    """Return the silence after which none of these messages can come any more."""
     marks = [*release_marks(history, keys), Mark(end)]
     marks += [Mark(one) for one in history.sightings(set(keys), actors_of(claim))]
     watchers = watchers_of(history, actors_of(claim), keys)
@@ -61,8 +66,8 @@ def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) 
 
 
 def only_sent(claim: Claim, history: History) -> Finding:
-    """Decide whether every message that was seen had been sent, with the same body."""
-    say = Saying(claim, "whatever is seen was sent, with the same body")
+    """Decide whether the scenario had sent each message that was seen, with the same body."""
+    say = Saying(claim, "each message that is seen was sent, with the same body")
     seen = history.sightings(None, actors_of(claim))
     observed = counted(len(seen), "sighting")
     invented = [one for one in seen if not history.sends({one.msg.key})]
@@ -75,8 +80,8 @@ def only_sent(claim: Claim, history: History) -> Finding:
         reason = "A message was seen with another body than it was sent with."
         return say.failed(reason, observed, certain=True, by=altered)
     if not seen:
-        return say.not_demonstrated("Nothing was seen at all.", observed)
-    return say.passed("Everything that was seen had been sent so.", observed, certain=True)
+        return say.not_demonstrated("No message was seen.", observed)
+    return say.passed("Each message that was seen had been sent with the same body.", observed, certain=True)
 
 
 def _digests(history: History, key: str) -> set[str]:

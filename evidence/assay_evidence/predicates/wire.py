@@ -1,4 +1,4 @@
-"""Predicate about frames: transferred."""
+"""The predicate about transfers on the wire: transferred."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from assay_evidence.verdicts import Finding
 
 
 def transferred(claim: Claim, history: History) -> Finding:
-    """Decide whether each message was sent in as many frames as the claim says, and settled or not as it says.
+    """Decide whether each message was transferred as often as the claim says, and settled or not as it says.
 
-    With an actor, the transfers that came to it are examined, else those that the client sent.  Without a frame of any
-    message, the finding is not-demonstrated.
+    If the claim names an actor, the transfers to this actor count; otherwise those that the client sent.  Without a
+    frame of any message, the finding is not-demonstrated.
     """
     times, least, settled = (claim.bounds.get(name) for name in ("times", "least", "settled"))
     often = f"exactly {counted(times, 'time')}" if times is not None else f"{counted(least or 1, 'time')} or more"
     how = "" if settled is None else ", settled" if settled else ", not settled"
     keys = keys_of(claim)
-    say = Saying(claim, f"each of {', '.join(keys)} goes over the wire {often}{how}")
+    say = Saying(claim, f"each of {', '.join(keys)} is transferred {often}{how}")
     transfers = _transfers(claim, history)
     if not transfers:
         return say.not_demonstrated("No observer watched the wire.", "no frame of a message")
@@ -33,16 +33,16 @@ def transferred(claim: Claim, history: History) -> Finding:
     frames = [frame for key in keys for frame in transfers.get(key, ())]
     other = [frame for frame in frames if frame.settled is not bool(settled)] if settled is not None else []
     if other:
-        return say.failed("A message went over the wire in the other quality of service.", observed, by=other)
+        return say.failed("A message was transferred with the other quality of service.", observed, by=other)
     if times is not None and any(len(flags) != times for flags in seen.values()):
-        return say.failed("A message went over the wire too often, or not often enough.", observed)
+        return say.failed("A message was transferred too often, or not often enough.", observed)
     if times is None and any(len(flags) < (least or 1) for flags in seen.values()):
-        return say.failed("A message did not go over the wire often enough.", observed)
-    return say.passed("Each message went over the wire as it must.", observed, certain=True)
+        return say.failed("A message was not transferred often enough.", observed)
+    return say.passed("Each message was transferred as it must be.", observed, certain=True)
 
 
 def _transfers(claim: Claim, history: History) -> Mapping[str, Sequence[Frame]]:
-    """The transfers that the claim is about, by message; empty if no observer watched the wire."""
+    """Return the transfers that count for the claim, by message key; empty if no observer watched the wire."""
     actors = actors_of(claim)
     if actors is None:
         return history.transfers

@@ -47,7 +47,7 @@ def test_some_core_passed_and_others_could_not_run_is_partial_with_the_reason() 
 
 
 def test_a_narrowed_run_is_no_plain_pass() -> None:
-    assert conclude([one()], 2, BOTH) == Conclusion(Verdict.PARTIAL, 1, 3, "The call left out 2 more.")
+    assert conclude([one()], 2, BOTH) == Conclusion(Verdict.PARTIAL, 1, 3, "The run left out 2 more scenarios.")
 
 
 def test_without_a_core_scenario_nothing_is_shown() -> None:

@@ -63,19 +63,19 @@ def test_without_circumstances_a_finding_stays() -> None:
         (
             [HELD_UP, FOREIGN_KIT, UNFINISHED],
             Verdict.ERROR,
-            "The scenario began and did not end; it had found: It came late.",
+            "The scenario began and did not end; the finding was: It came late.",
         ),
         (
             [HELD_UP, FOREIGN_KIT],
             Verdict.UNSUPPORTED,
-            "No document asks this of a broker that is not ours: It came late.",
+            "No document demands this of a broker that is not ours: It came late.",
         ),
         (
             [HELD_UP],
             Verdict.INCONCLUSIVE,
             (
-                "The machine was too busy: the harness came 1.5 s late in 2.0 s (ask for fewer --workers);"
-                " it had found: It came late."
+                "The machine was too busy: the harness was 1.5 s late in 2.0 s (use fewer --workers);"
+                " the finding was: It came late."
             ),
         ),
     ],
