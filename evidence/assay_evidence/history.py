@@ -62,7 +62,11 @@ def distance(later: Event, earlier: Event) -> Distance:
 
 
 def follows(event: Event, other: Event) -> bool:
-    """Return whether `event` is after `other`: by time, and for equal times of one writer by its order."""
+    """Return whether `event` comes after `other`.
+
+    At equal times, the writer's numbers decide between events of one writer; events of two writers count as after each
+    other.
+    """
     apart = distance(event, other).ns
     return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
 
@@ -127,7 +131,7 @@ class History:
         units: All changes of units of work.
         transfers: For each message's key, all frames in which the client sent it, in the order of each writer.
         frames: For each message's key, all frames about it in either direction, in the order of each writer.
-        delays: All delays of the harness that the journal places.
+        delays: All delays of the harness (`Late`).
     """
 
     def __init__(self, events: Iterable[AnyEvent], *, delays_placed: bool = True) -> None:

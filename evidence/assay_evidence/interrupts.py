@@ -17,10 +17,10 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class _Deferral:
-    """A handler of SIGINT that waits for the end of a block; as a context manager it is this block.
+    """A handler of SIGINT that can defer Ctrl-C.  As a context manager, it defers Ctrl-C to the end of the block.
 
     Args:
-        before: The earlier handler of SIGINT, which is called at the end of the block.
+        before: The earlier handler of SIGINT, which `_Deferral` calls at once or at the end of the block.
     """
 
     def __init__(self, before: Handler) -> None:
@@ -32,7 +32,7 @@ class _Deferral:
         self.strike(self.before, frame)
 
     def strike(self, handler: Handler, frame: FrameType | None) -> None:
-        """Call a handler, at once outside a block, or else at the end of the block."""
+        """Call a handler: outside a block at once, and in a block at its end."""
         if self.depth:
             self._came = handler
         else:

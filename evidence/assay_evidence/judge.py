@@ -263,7 +263,7 @@ class _Run:
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role, probe)
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
-        """The findings without a claim: missing capabilities, steps that were not done, scenarios that were not run."""
+        """Return the findings without a claim: missing capabilities, steps not done, scenarios not run."""
         if not trace and self._damage:
             reason = f"No line of the scenario is left. {_harmed(next(iter(self._damage.values())))}"
             return [Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=reason)]

@@ -2,7 +2,7 @@
 
 A line is the event's JSON object with one more field at its end, ``"sum"``: eight lower-case hexadecimal digits, the
 CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  The checksum shows that a line was altered.  It
-also shows two objects in one line, because the checksum at the end covers the second object only.
+also shows two objects in one line, because the checksum at the end is that of the second object only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TAIL = len(_MARK) + _SUM_DIGITS + len(_CLOSE)
 
 
 class JournalDamage(Struct, frozen=True):
-    """A damage to a journal, which `judge` takes into account and reports show.
+    """Damage to a journal, which `judge` takes into account and reports show.
 
     Args:
         kind: The kind of damage:

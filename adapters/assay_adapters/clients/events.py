@@ -86,7 +86,8 @@ class EventMaker:
 
     Args:
         tell: Called with each event of the port.
-        connection: The connection's name. It tells links apart, because each connection numbers its consumers from 1.
+        connection: The connection's name, which is part of the names of links because consumers of two connections can
+            have the same number.
     """
 
     def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:

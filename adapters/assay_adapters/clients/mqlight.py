@@ -204,7 +204,7 @@ def _no_unit() -> None:
 
 
 class LightSession:
-    """A session in the port's sense: one client with a default for confirmation."""
+    """A session of the port: the MQ Light client itself, with a default for confirmation."""
 
     def __init__(self, port: LightClient, teller: LightTeller, runner: Runner, *, auto_confirm: bool) -> None:
         self._port = port
@@ -366,7 +366,7 @@ class MqlightClient(FaceClient):
         driver: The driver; None for the driver that serves the endpoint's URL.
         runner: The runner of all jobs; None for the SDK's own.
         id_prefix: The prefix of message ids and the seed of random choices, for repeatable runs; None for globally
-            unique ids and real chance.
+            unique ids and random choices without a seed.
     """
 
     capabilities = CAPABILITIES

@@ -67,7 +67,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def docker_client() -> Generator[Any]:
-    """Return a client of the Docker daemon (`docker.DockerClient`), and close it at the end.
+    """Give a client of the Docker daemon (`docker.DockerClient`) to a ``with`` block, and close the client at its end.
 
     Raises:
         docker.errors.DockerException: No Docker daemon answers.

@@ -1,4 +1,4 @@
-"""Search in the files of a broker in a container, which may belong to another process of the run."""
+"""The search for octets in a container's files; another process of the run may have started the container."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[
         octets: The octets, as a file would contain them.
 
     Returns:
-        Whether the folder contains the octets; a refusal if no container has the port, or the container no such folder.
+        Whether the folder contains the octets; a refusal if no container has the port, or if it has no such folder.
     """
     import docker.errors
 

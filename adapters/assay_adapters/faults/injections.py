@@ -19,7 +19,7 @@ _TRIGGER_LIMIT_NS = 30 * 10**9
 
 
 class HalvesInjection:
-    """A fault that waits for its trigger, or has happened.
+    """A fault that happens when `fire` is called.
 
     Args:
         runner: The runner that waits and has the clock.

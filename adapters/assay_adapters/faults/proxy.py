@@ -51,7 +51,7 @@ class _Armed:
         self._struck: asyncio.Future[None] | None = None
 
     async def fire(self) -> None:
-        """Cause the fault, or if an earlier call causes it, wait until it has happened."""
+        """Cause the fault, and wait until it has happened; later calls only wait."""
         if self._struck is None:
             self._struck = asyncio.ensure_future(asyncio.to_thread(self._strike))
             self._struck.add_done_callback(lambda _: self._done(self))
@@ -166,14 +166,15 @@ class Proxy:
         self._do(self._arm(_Armed(strike, instant, self._armed.remove)))
 
     def sighted(self, key: str) -> None:
-        """Hold back all settlements of this message from now on, because a consumer is receiving it. Returns at once.
+        """Let a settlement of this message cause its fault at first sight, from now on; returns at once.
 
-        Call it before the consumer can settle the message, and call `seen` when all observers have noted the sighting.
+        Call this method when a consumer receives the message, before it can settle it. Then call `seen` when all
+        observers have noted the sighting.
         """
         self._sighted.add(key)
 
     def seen(self, key: str) -> None:
-        """Cause the faults at first sight of this message, because a consumer has received it. Returns at once."""
+        """Cause the faults at first sight of this message, which a consumer has received; returns at once."""
         self._sighted.add(key)
         self._loop.call_soon_threadsafe(self._seen, key)
 

@@ -123,7 +123,10 @@ _FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
 
 
 def _line_of(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line of an error, from its text because Python 3.11 has it nowhere else; or else the last line."""
+    """Return the line that the text of a TOML error names; if it names none, the last line.
+
+    Python 3.11 gives the line only in the error's text.
+    """
     match = _TOML_LINE.search(str(problem))
     return int(match[1]) if match else max(1, len(text.splitlines()))
 

@@ -99,7 +99,7 @@ NOW = Now()
 
 
 class Injection(Protocol):
-    """A fault that waits for its trigger, or has happened."""
+    """A fault that a scenario has prepared; it happens at its trigger."""
 
     def wait(self) -> tuple[int, int] | Unsupported:
         """Wait until the fault is over.

@@ -77,7 +77,7 @@ def refused_with(claim: Claim, history: History) -> Finding:
 
 
 def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
-    """Return a finding if the call was refused for a reason that is beside the claim; otherwise None.
+    """Return a finding if the call was refused for a reason that does not concern the claim; otherwise None.
 
     Such reasons are a lost connection, a missing capability and a lack of authority, unless the claim names them.
     """
@@ -178,7 +178,10 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
-    """Return whether the client gave up a call: its connection was lost after at least `given_up_ms`; None if open."""
+    """Return whether the client gave up a call, so that its connection was lost after `given_up_ms` or later.
+
+    None if the evidence leaves it open.
+    """
     call = history.call(ref)
     answer = history.answer(call)
     if answer is None:
@@ -190,9 +193,9 @@ def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_seen(claim: Claim, history: History, key: str) -> bool | None:
-    """Return whether the actors received a message, and with the bound `within_ms` in this time after its send began.
+    """Return whether the actors received a message; None if the evidence leaves it open.
 
-    None if the evidence leaves it open.
+    With the bound `within_ms`, only a sighting within this time after the start of the send counts.
     """
     seen = history.sightings({key}, actors_of(claim))
     within_ms = claim.bounds.get("within_ms")

@@ -51,7 +51,7 @@ class Lateness(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The lateness as text."""
+        """A text that says how late the batch was, and how late it may be."""
         return f"batch {self.number} {duration(self.ns)} after it could have been, of {duration(self.limit_ns)}"
 
 
@@ -194,7 +194,7 @@ def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[t
     Args:
         history: The evidence.
         message: The message.
-        handed: The first message of its batch; later watches, callbacks and faults do not count.
+        handed: The first message of its batch. Watches, callbacks and faults after it do not count.
     """
     moments: list[tuple[Event, int]] = []
     for send in history.sends({message.msg.key}):

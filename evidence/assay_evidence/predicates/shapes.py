@@ -61,7 +61,7 @@ SHAPES: Mapping[Predicate, Shape] = {
 
 
 def check_shape(claim: Claim) -> None:
-    """Check that a predicate reads all names in its claim, because the claim would be weaker than its step intends.
+    """Check that a predicate reads all names in its claim: an unread name would make the claim weaker than intended.
 
     Raises:
         ClaimError: The claim has a reference or bound that its predicate does not read, or a negative bound.

@@ -67,7 +67,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; for a kind of queue, the queue of any type with this name."""
+        """Return an object's attributes; for a queue, alias or model, those of any type of queue with this name."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
@@ -105,7 +105,7 @@ class RestAdmin:
         return self._all(Command(command="DISPLAY", qualifier="THREAD", name="*", parameters={"TYPE": "INDOUBT"}))
 
     def _all(self, asked: Command) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all objects that a DISPLAY shows; none where MQSC refuses it because no object matches."""
+        """Return all objects that a DISPLAY command shows; empty if the broker refuses because no object matches."""
         outcome = self._rest.run(asked)
         nothing = isinstance(outcome, Refused) and outcome.mqrc in {
             Mqrc.UNKNOWN_OBJECT_NAME,

@@ -144,7 +144,7 @@ class AdminPeer:
 
 
 class ReferenceAdmin:
-    """An administrator of the queue managers of one instance, whom they let do everything.
+    """An administrator with all authorities, for the queue managers of one instance.
 
     Args:
         runner: The runner that runs the queue managers' jobs and has the clock.
@@ -173,7 +173,7 @@ class ReferenceAdmin:
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; for a kind of queue, the queue of any type with this name."""
+        """Return an object's attributes; for a queue, alias or model, those of any type of queue with this name."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
         on_use = not name.startswith(_SYSTEM)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=on_use))

@@ -55,7 +55,7 @@ class FalteringStore(SqliteStore):
         """Begin to flush all written records, or fail if the kit has asked for a failure.
 
         Returns:
-            The function that does the slow part of the flush; None if it has none.
+            The function that waits for the disk, on any thread; None if the store has no written records.
 
         Raises:
             StoreError: The flush failed, and the store has dropped the records.
