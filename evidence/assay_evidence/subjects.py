@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 DEFINE = "DEFINE"
-"""The first word of the administrators' commands that, before a message's send, cannot keep the message back."""
+"""The first word of the commands that define an object, which cannot keep back a message that is sent later."""
 
 
 class Outcome(StrEnum):

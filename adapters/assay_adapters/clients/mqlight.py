@@ -40,7 +40,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.time import Runner
 
 _BACKOFF = Backoff(give_up_ms=180_000)
-"""The client gives up to reconnect after three times the duration of a slow restart, so that the run goes on."""
+"""The client stops reconnecting after three times the duration of a slow restart, so that the run goes on."""
 _SOURCE = Source("The MQ Light face of our SDK has this capability.", "sdk/assay_sdk/faces/mqlight/client.py")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(

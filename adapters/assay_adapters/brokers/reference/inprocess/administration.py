@@ -52,7 +52,7 @@ _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
 )
 _QUEUES = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
 _SYSTEM = "SYSTEM."
-"""The prefix of the names of the queue manager's own objects, which are never created on use (DD-40)."""
+"""The prefix of the names of the queue manager's own objects, which a queue manager never creates on use (DD-40)."""
 _CONNECT = 0
 _TENTH_MS = 100
 
