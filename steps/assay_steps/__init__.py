@@ -14,7 +14,7 @@ __all__ = ["ReferenceBroker"]
 
 
 def __getattr__(name: str) -> object:
-    """Import `ReferenceBroker` on first use, because pytest loads this package in every run."""
+    """Import `ReferenceBroker` on its first use, so that pytest runs without Assay do not import the broker."""
     if name != "ReferenceBroker":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from assay_steps.plugin.reference_broker import ReferenceBroker

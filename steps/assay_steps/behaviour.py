@@ -1,4 +1,4 @@
-"""A named behaviour of broker or client other than that of the reference pair: a defect, or a tolerated variant."""
+"""A named way in which broker or client differ from the reference pair: a defect, or a tolerated variant."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from assay_sdk.driver import Driver
 
 
 class Behaviour(Struct, frozen=True, kw_only=True):
-    """A named, switchable behaviour.
+    """A named behaviour that a run can switch on: a defect, or a tolerated variant.
 
     Args:
-        name: Its name.
-        rules: Ids of the rules that it is about.
-        text: One sentence: what it does otherwise than the reference pair.
-        broker: Its name among the broker's defects or variants.
-        wire: Puts a filter between engine and driver.
-        port: Puts a filter in front of the client port.
+        name: The name by which a run switches it on.
+        rules: Ids of the rules that the behaviour concerns.
+        text: One sentence that says how the behaviour differs from the reference pair.
+        broker: The behaviour's name among the broker's defects or variants; None if it changes the client only.
+        wire: Puts a filter between the client's protocol engine and its driver; None for no filter.
+        port: Puts a filter in front of the client port; None for no filter.
     """
 
     name: str

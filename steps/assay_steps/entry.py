@@ -1,6 +1,6 @@
 """The pytest entry point: options, and a fixture that imports the broker only when a test requests it.
 
-The kit itself is inert until one of the options, or our scenario modules, is named.
+The plugin does nothing else unless the command line has an ``--assay-*`` option or names our scenario modules.
 """
 
 from __future__ import annotations
@@ -17,23 +17,26 @@ if TYPE_CHECKING:
 
 
 OPTIONS = (
-    ("--assay-backend", {"metavar": "NAME", "help": "the broker to try the rules on (default: reference)"}),
+    ("--assay-backend", {"metavar": "NAME", "help": "the broker to test (default: reference)"}),
     ("--assay-profile", {"metavar": "PROFILE", "help": "only rules of this profile"}),
     ("--assay-rule", {"metavar": "ID", "action": "append", "help": "only this rule; may be repeated"}),
     ("--assay-out", {"metavar": "DIR", "help": "folder for journals and verdicts (default: assay-out)"}),
-    ("--assay-seed", {"metavar": "N", "type": int, "help": "seed of whatever is random (default: 0)"}),
+    ("--assay-seed", {"metavar": "N", "type": int, "help": "seed of all random choices (default: 0)"}),
     ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: sqlite)"}),
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
-    ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
-    ("--assay-variant", {"metavar": "NAME", "help": "let the reference broker be this tolerated variant"}),
-    ("--assay-late", {"metavar": "MS", "type": int, "help": "how late a delayed message may come (default: 5000)"}),
-    ("--assay-no-probes", {"action": "store_true", "help": "do not look for capabilities by probes"}),
-    ("--assay-forks", {"metavar": "N", "type": int, "help": "processes forked from this one, for a broker within it"}),
-    ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),
+    ("--assay-defect", {"metavar": "NAME", "help": "switch on a named defect of the reference pair"}),
+    ("--assay-variant", {"metavar": "NAME", "help": "switch on a tolerated variant of the reference pair"}),
+    (
+        "--assay-late",
+        {"metavar": "MS", "type": int, "help": "how late a delayed message may arrive (default: 5000)"},
+    ),
+    ("--assay-no-probes", {"action": "store_true", "help": "run no probes for capabilities"}),
+    ("--assay-forks", {"metavar": "N", "type": int, "help": "number of processes to fork, for an in-process broker"}),
+    ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: the time and random characters)"}),
 )
 
 PLACE = "reference-broker"
-"""The option, and the key in a configuration file, for the place where the fixture's broker runs."""
+"""The name of the option and of the configuration key for the place where the fixture's broker runs."""
 _NAME = f"assay_{PLACE.replace('-', '_')}"
 
 NEEDS = MappingProxyType(
@@ -43,10 +46,10 @@ NEEDS = MappingProxyType(
         "container": ("proton", "scramp", "docker", "testcontainers"),
     }
 )
-"""The places where the broker can run, by the option's words, with the packages that it and its clients need there."""
+"""The Python packages that the broker and its clients need, for each value of the option."""
 _EXTRAS = MappingProxyType({"server": "server", "container": "amqp,containers"})
 _PROJECTS = MappingProxyType({"proton": "python-qpid-proton"})
-"""The names of packages for pip, if they differ from the names for import."""
+"""The names of packages for pip, where they differ from the names for import."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,16 +63,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def asked_for(config: pytest.Config) -> bool:
-    """Whether an option or an argument of this pytest run names the kit."""
+    """Say whether an ``--assay-*`` option or an argument of this pytest run requests the kit."""
     named = any(config.getoption(name.lstrip("-").replace("-", "_")) is not None for name, _ in OPTIONS)
     return named or any("assay_steps" in argument for argument in config.args)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the kit if it is requested."""
+    """Register the kit's plugin if an option or argument requests the kit."""
     if _place(config) not in NEEDS:
-        raise pytest.UsageError(f"{_NAME}: there is no {_place(config)!r}; there is {', '.join(NEEDS)}.")
+        raise pytest.UsageError(f"{_NAME}: {_place(config)!r} is unknown; choose one of {', '.join(NEEDS)}.")
     if asked_for(config):
         from assay_steps.plugin.hooks import register
 
@@ -79,19 +82,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Stop before the first test if a test requests a broker that cannot run here."""
     wanted = any("reference_broker" in getattr(item, "fixturenames", ()) for item in session.items)
-    if wanted and not hasattr(session.config, "workerinput"):  # in a worker of xdist no user would see the error
+    if wanted and not hasattr(session.config, "workerinput"):  # a worker of pytest-xdist cannot show the error
         lack = _lack(_place(session.config))
         if lack is not None:
             raise pytest.UsageError(lack)
 
 
 def _place(config: pytest.Config) -> str:
-    """The place where the fixture's broker runs."""
+    """Return the place where the fixture's broker runs, from the option or the configuration file."""
     return str(config.getoption(_NAME) or config.getini(_NAME))
 
 
 def _lack(place: str) -> str | None:
-    """The missing packages for a broker at a place, and how to install them; None if none is missing."""
+    """Return an error text that names the packages missing for a place; None if all are installed."""
     missing = [_PROJECTS.get(name, name) for name in NEEDS[place] if find_spec(name) is None]
     if not missing:
         return None
@@ -106,9 +109,9 @@ def _listed(words: Sequence[str]) -> str:
 
 @pytest.fixture
 def reference_broker(request: pytest.FixtureRequest) -> Generator[ReferenceBroker]:
-    """A fresh reference broker: ``connect(reference_broker.url, login=reference_broker.login)``.
+    """Start a fresh reference broker for a test: ``connect(reference_broker.url, login=reference_broker.login)``.
 
-    Its type is ``assay_steps.ReferenceBroker``.
+    The fixture's type is ``assay_steps.ReferenceBroker``.
     """
     place = _place(request.config)
     lack = _lack(place)

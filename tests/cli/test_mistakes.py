@@ -105,10 +105,10 @@ def test_a_feature_that_does_not_exist_is_named(assay: Assay, tmp_path: Path, na
     ("octets", "says"),
     [
         (b"", "holds no feature; begin it with `Feature:`."),
-        (b"Feature: x\n  Scenario: b\n    Then c\n    Whn d\n", "own.feature:4: Gherkin expects no 'Whn d' there"),
-        (b"Feture: x\n", "own.feature:1: Gherkin expects no 'Feture: x' there"),
+        (b"Feature: x\n  Scenario: b\n    Then c\n    Whn d\n", "own.feature:4: Gherkin does not expect 'Whn d' there"),
+        (b"Feture: x\n", "own.feature:1: Gherkin does not expect 'Feture: x' there"),
         (b"\xff", "is not UTF-8 at byte 0; save it as UTF-8."),
-        (b"\xef\xbb\xbfFeature: x\n", "begins with a byte order mark, which Gherkin does not know"),
+        (b"\xef\xbb\xbfFeature: x\n", "begins with a byte order mark, which Gherkin cannot read"),
         (
             b"Feature: x\n  Scenario: b\n    And c\n",
             "own.feature:3: First step in a scenario or background must start",
@@ -346,7 +346,7 @@ def test_a_trial_that_does_not_come_about_proves_nothing_of_any_defect(
     monkeypatch.setattr(defects, "kill_matrix", stopped)
     ended = assay("defects", "--rule", "DD-02")
     assert ended.code is Exit.INCONCLUSIVE
-    assert "with defect 'early-delivery' was not done to its end" in sentence(ended.err)
+    assert "with defect 'early-delivery' did not run to its end" in sentence(ended.err)
     assert ended.out == ""
 
 

@@ -370,7 +370,7 @@ def test_a_scenario_that_sleeps_is_an_error(assay: Assay, tmp_path: Path) -> Non
     )
     ended = assay("run", "--out", tmp_path / "out", "--rule", "PD-34", "--", tmp_path / "test_own.py")
     assert ended.code is Exit.INCONCLUSIVE
-    assert "A scenario called a real sleep" in ended.out
+    assert "A step called a real sleep" in ended.out
     assert "own.feature" in ended.out
 
 
@@ -493,7 +493,7 @@ def test_how_late_a_message_may_come_is_the_runs_choice_and_is_recorded(
     assert f"the tolerated variant released-late is switched on. A message may be late by {late[0]} s." in report
 
 
-@pytest.mark.parametrize(("late", "told"), [("0", "no broker delivers in no time"), ("soon", "'soon' is no duration")])
+@pytest.mark.parametrize(("late", "told"), [("0", "no broker delivers at once"), ("soon", "'soon' is no duration")])
 def test_a_senseless_limit_for_lateness_is_refused(late: str, told: str, tmp_path: Path, assay: Assay) -> None:
     ended = assay("run", "--out", tmp_path / "out", "--late", late)
     assert ended.code is Exit.USAGE

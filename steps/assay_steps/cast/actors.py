@@ -1,4 +1,4 @@
-"""Producers and consumers of a scenario, which record all their calls, and when a consumer watches."""
+"""The producers and consumers of a scenario; they record all their calls and the consumers' watches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 class Producer:
-    """A producer, with the settings that its next send will use."""
+    """A producer of a scenario; it records its calls, and remembers its settings for the journal."""
 
     def __init__(
         self, recorder: Recorder, name: str, session: Session, port: ClientProducer, to: Address | None
@@ -49,7 +49,12 @@ class Producer:
         }
 
     def set(self, setting: Setting, value: int | timedelta) -> Answer[None]:
-        """Set delay, time to live (milliseconds, or a span that is finer), mode (JMS's number) or priority."""
+        """Set the delay, time to live, delivery mode or priority of the messages that the producer sends next.
+
+        Args:
+            setting: Which of the four.
+            value: Milliseconds, or a `timedelta` if finer, for delay and time to live; JMS numbers for the others.
+        """
         args: dict[str, Scalar] = {
             "setting": setting.value,
             "value": str(value) if isinstance(value, timedelta) else value,
@@ -68,7 +73,7 @@ class Producer:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Answer[Sent]:
-        """Send; the ``call`` event carries the values in effect."""
+        """Send a message; the ``call`` event holds the delivery mode, priority, time to live and delay in effect."""
         own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
         used_priority = own_priority if priority is None else priority
         args: dict[str, Scalar] = {
@@ -98,7 +103,10 @@ class Producer:
 
 
 class Consumer:
-    """A consumer, with its watches: the times in which it could have received a message."""
+    """A consumer of a scenario; it records its calls and its watches.
+
+    A watch is a time in which the consumer could have received a message.
+    """
 
     def __init__(self, recorder: Recorder, name: str, session: Session, port: ClientConsumer, origin: Origin) -> None:
         self.name = name
@@ -108,10 +116,9 @@ class Consumer:
         self._recorder = recorder
         self._port = port
         self._kind: str | None = None
-        """The call that set the listener: the call of the other kind takes no listener away (BT-03)."""
+        """The call that set the listener, ``listen`` or ``listen-batch``: only the same call removes it (BT-03)."""
         self._watch: str | None = None
-        # The thread that reads the socket reports a lost connection, even between a watch's number and its first
-        # line.
+        # The thread that reads the socket may call `interrupt` while the steps' thread begins a watch.
         self._watching = Lock()
 
     @property
@@ -120,7 +127,7 @@ class Consumer:
         return str(self.origin.address)
 
     def start_watching(self) -> None:
-        """Begin a watch: from now on the consumer can receive a message."""
+        """Begin a watch, because the consumer can receive messages from now on."""
         with self._watching:
             self._watch = self._recorder.number("watch")
             self._recorder.journal.write(
@@ -128,7 +135,7 @@ class Consumer:
             )
 
     def stop_watching(self) -> None:
-        """End the watch and forget the listener; a second call does nothing."""
+        """End the watch, and note that the consumer has no listener; a second call does nothing."""
         self.listening = False
         self.pause_watching()
 
@@ -142,18 +149,18 @@ class Consumer:
                 )
 
     def interrupt(self) -> None:
-        """End the watch because the connection was lost; `resume` begins one again."""
+        """End the watch because the connection was lost; `resume` begins a new one."""
         listening = self.listening
         self.stop_watching()
         self.listening = listening
 
     def resume(self) -> None:
-        """Begin a watch if a listener is set: the client has reconnected."""
+        """Begin a watch after the client has reconnected, if the consumer has a listener."""
         if self.listening:
             self.start_watching()
 
     def receive(self, timeout_ms: int) -> Answer[Seen | None]:
-        """Wait for one message."""
+        """Wait for one message; the answer holds None if none arrived within ``timeout_ms`` milliseconds."""
         self.start_watching()
 
         def shown(seen: Seen | None) -> dict[str, Any]:
@@ -188,13 +195,19 @@ class Consumer:
         return answer
 
     def listen(self, script: Script | None) -> Answer[None]:
-        """Set or clear a message listener."""
+        """Set the consumer's message listener; None removes it."""
         return self._listen(
             "listen", {"on": script is not None}, lambda: self._port.listen(script), on=script is not None
         )
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
-        """Set or clear a batch listener."""
+        """Set the consumer's batch listener; None removes it.
+
+        Args:
+            script: How the listener treats each batch.
+            size: The largest number of messages in a batch.
+            timeout_ms: How long the client waits for a full batch, in milliseconds.
+        """
         return self._listen(
             "listen-batch",
             {"on": script is not None, "size": size, "timeout_ms": timeout_ms},
@@ -210,7 +223,7 @@ class Consumer:
 
 
 def open_producer(session: Session, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:
-    """Make a producer on this session; the answer holds the refusal if the client refuses."""
+    """Create a producer in a session; the answer holds the client's refusal if the client refuses."""
     answer = session.recorder.record(
         name,
         "producer",
@@ -226,7 +239,7 @@ def open_producer(session: Session, to: Address | None, name: str, qos: Qos | No
 def open_consumer(
     session: Session, origin: Origin, name: str, *, qos: Qos | None = None, auto_confirm: bool | None = None
 ) -> Answer[Consumer]:
-    """Make a consumer on this session; the answer holds the refusal if the client refuses."""
+    """Create a consumer in a session; the answer holds the client's refusal if the client refuses."""
     args: dict[str, Scalar] = {
         "selector": origin.selector,
         "durability": origin.durability.value,

@@ -1,10 +1,14 @@
-"""The administrator of a scenario: commands and looks, each of which leaves an ``admin`` event with its answer.
+"""The administrator of a scenario: commands and looks; each writes an ``admin`` event with the broker's answer.
 
-A look at a queue leaves one event for each message and then one for all of them, so that every claim about messages
-can be decided from the journal alone.  Fields of a message's event are those of its descriptor by IBM MQ's
-names, its properties by name, those of each header behind the header's name (``DLH.Reason``), and ``kid``, ``sha256``,
-``bytes``, ``headers``, ``index``.  The event of all counts ``messages`` and ``reports`` and, for each message of the
-scenario, the ``copies of`` it; ``report options`` of a message are those of its Report field by name.
+A look at a queue writes one event for each message and then one summary event, so that every claim about messages can
+be decided from the journal alone.  A message's event holds:
+
+- the fields of its descriptor, by IBM MQ's names, and ``report options``: the options of its Report field by name
+- its properties, by name
+- the fields of each header, after the header's name (``DLH.Reason``)
+- ``kid``, ``sha256``, ``bytes``, ``headers`` and ``index``
+
+The summary event counts ``messages`` and ``reports``, and the ``copies of`` each message of the scenario.
 """
 
 from __future__ import annotations
@@ -43,26 +47,26 @@ T = TypeVar("T")
 Show = Callable[[T], dict[str, Scalar]]
 
 DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
-"""The model from which IBM MQ makes the queues of durable subscriptions."""
+"""The model queue from which IBM MQ makes the queues of durable subscriptions."""
 
 NATIVE = "native application"
-"""The actor that puts messages without the JMS client (DD-20)."""
+"""The name of the actor that puts messages without a JMS client (DD-20)."""
 
 
 class Administrator:
-    """Administers the scenario's broker and leaves evidence of it.
+    """Administers the scenario's broker, and records each command and look in the journal.
 
     Args:
         instance: The broker.
-        recorder: Writes the evidence.
+        recorder: Writes the events.
         names: The scenario's names.
     """
 
     def __init__(self, instance: Instance, recorder: Recorder, names: Names) -> None:
         self.last: Answer[object] | None = None
-        """The answer to the last command that a When-step gave."""
+        """The answer to the last command of a When-step."""
         self.commands: dict[str, str] = {}
-        """References of the commands that later steps name, by what they did."""
+        """References of the commands to which later steps refer, by the kind of command."""
         self._instance = instance
         self._recorder = recorder
         self._names = names
@@ -73,10 +77,10 @@ class Administrator:
 
     @property
     def port(self) -> Admin:
-        """The backend's administration.
+        """The backend's administration of the broker.
 
         Raises:
-            LookupError: It has none, although the scenario's tags ask for it.
+            LookupError: The backend offers no administration.
         """
         if self._instance.admin is None:
             raise LookupError("This backend has no administration: tag the scenario with @needs-admin.")
@@ -84,13 +88,13 @@ class Administrator:
 
     @property
     def available(self) -> bool:
-        """Whether the backend has any."""
+        """Whether the backend offers administration."""
         return self._instance.admin is not None
 
     # names -----------------------------------------------------------------------------------------------------------
 
     def name_of(self, place: Place) -> str:
-        """The broker's name for a place."""
+        """Return the broker's name for a queue or topic of the scenario."""
         if place.role == "dead-letter":
             return self._dead_letter_queue(self._names.member(place.member))
         if place.role == "subscription":
@@ -98,7 +102,7 @@ class Administrator:
         return place.name if place.role else self._names.own(place.name)
 
     def kind_of(self, place: Place) -> ObjectKind:
-        """The kind of object that a step defined for a place; by default a local queue or a topic."""
+        """Return the kind of object that a step defined for a queue or topic; by default a local queue or a topic."""
         plain = ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
         return self._kinds.get(self.name_of(place), plain)
 
@@ -109,29 +113,42 @@ class Administrator:
         return self._dead_letter[member]
 
     def _queue_of(self, place: Place) -> str:
-        """The queue of one of a topic's subscriptions."""
+        """Ask the broker for the queue of one of a topic's subscriptions.
+
+        Raises:
+            SetupRefusedError: The topic has too few subscriptions.
+        """
         rows = self.subscriptions(Place("topic", place.name, member=place.member)).needed()
         if len(rows) < place.number:
-            text = f"topic {place.name!r} has {len(rows)} subscriptions, and number {place.number} is asked for"
+            text = f"topic {place.name!r} has only {len(rows)} subscriptions; the step needs number {place.number}"
             raise SetupRefusedError(Refused(JmsErrorKind.INVALID_DESTINATION, text))
         return str(rows[place.number - 1]["DEST"])
 
     # changes ---------------------------------------------------------------------------------------------------------
 
     def execute(self, change: Change, member: str | None = None) -> Answer[None]:
-        """Make a change at a queue manager; None for the first."""
+        """Execute a command that changes objects of a queue manager (``member``; None for the first)."""
         at = self._names.member(member)
         return self._tell(command_text(change), at, lambda: self.port.execute(change, at), lambda _: {})
 
     def define(self, place: Place, attributes: Mapping[str, Attribute], kind: ObjectKind | None = None) -> Answer[None]:
-        """Define a place of the scenario, or one of the broker's."""
+        """Define a queue or topic, with these attributes.
+
+        Args:
+            place: A queue or topic of the scenario, or an object with a name of the broker's own.
+            attributes: The attributes, by their MQSC names.
+            kind: The kind of object; None for a local queue or a topic, or for the kind that was defined before.
+        """
         name = self.name_of(place)
         self._kinds[name] = kind or self.kind_of(place)
         own = {"TOPICSTR": name} if self._kinds[name] is ObjectKind.TOPIC else {}
         return self.execute(Define(self._kinds[name], name, {**own, **attributes}), place.member)
 
     def topic_object(self, topic: Place) -> str:
-        """Name the topic object of a topic; if no step defined one, define it under a name that is no topic string."""
+        """Return the name of a topic's topic object; define the object if no step has defined it.
+
+        The new object's name is not a topic string of the scenario.
+        """
         string = self.name_of(topic)
         if string in self._kinds:
             return string
@@ -142,11 +159,11 @@ class Administrator:
         return name
 
     def alter(self, place: Place, attributes: Mapping[str, Attribute]) -> Answer[None]:
-        """Alter a place's attributes."""
+        """Alter attributes of a queue or topic object."""
         return self.execute(Alter(self.kind_of(place), self.name_of(place), dict(attributes)), place.member)
 
     def delete(self, place: Place) -> Answer[None]:
-        """Delete a place, with what is on it."""
+        """Delete a queue or topic object, with the queue's messages."""
         return self.execute(Delete(self.kind_of(place), self.name_of(place)), place.member)
 
     def clear(self, place: Place) -> Answer[None]:
@@ -154,20 +171,20 @@ class Administrator:
         return self.execute(Clear(self.name_of(place)), place.member)
 
     def subscribe(self, name: str, topic: Place, queue: Place) -> Answer[None]:
-        """Define a subscription that puts what is published on a topic to a queue."""
+        """Define a subscription that puts a topic's publications to a queue."""
         attributes: dict[str, Attribute] = {"TOPICSTR": self.name_of(topic), "DEST": self.name_of(queue)}
         return self.execute(Define(ObjectKind.SUBSCRIPTION, self._names.own(name), attributes), topic.member)
 
     def unsubscribe(self, name: str) -> Answer[None]:
-        """Delete a subscription that was defined so."""
+        """Delete a subscription that `subscribe` defined."""
         return self.execute(Delete(ObjectKind.SUBSCRIPTION, self._names.own(name)))
 
     def make_subscriptions_with(self, attributes: Mapping[str, Attribute]) -> Answer[None]:
-        """Alter the model from which the queues of durable subscriptions are made from then on."""
+        """Alter the model for the queues of the durable subscriptions that clients create later."""
         return self.execute(Alter(ObjectKind.MODEL, DURABLE_MODEL, dict(attributes)))
 
     def make_dead_letter_queue(self, place: Place | None, member: str | None = None) -> Answer[None]:
-        """Let a queue be the dead-letter queue from now on; None for no queue at all."""
+        """Set the dead-letter queue of a queue manager; None for no dead-letter queue."""
         at = place.member if place else member
         name = self.name_of(place) if place else ""
         answer = self.execute(self._of_manager({"DEADQ": name}, at), at)
@@ -184,17 +201,17 @@ class Administrator:
         return Alter(ObjectKind.QMGR, at, dict(attributes))
 
     def grant(self, place: Place, user: str, *authorities: str) -> Answer[None]:
-        """Give a user authorities on a place."""
+        """Give a user authorities on a queue or topic."""
         change = Authorise(user, self._authority_kind(place), self.name_of(place), grant=authorities)
         return self.execute(change, place.member)
 
     def revoke(self, place: Place, user: str, *authorities: str) -> Answer[None]:
-        """Take authorities on a place from a user."""
+        """Take authorities on a queue or topic from a user."""
         change = Authorise(user, self._authority_kind(place), self.name_of(place), revoke=authorities)
         return self.execute(change, place.member)
 
     def withhold(self, place: Place) -> Answer[None]:
-        """Revoke every authority on a place that the group of all users has; grants to single users remain."""
+        """Revoke all authorities on a queue or topic from the group of all users; single users keep theirs."""
         kind, name = self._authority_kind(place), self.name_of(place)
         change = Authorise(EVERYBODY, kind, name, grant=("NONE",), revoke=("ALL",), group=True)
         return self.execute(change, place.member)
@@ -203,7 +220,7 @@ class Administrator:
         return ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
 
     def stop(self, member: str) -> Answer[None]:
-        """Stop a queue manager, in order; the others go on."""
+        """Stop one queue manager in order; the other queue managers keep running."""
         return self.execute(Stop(QUEUE_MANAGER), member)
 
     def start(self, member: str) -> Answer[None]:
@@ -215,7 +232,7 @@ class Administrator:
     # looks -----------------------------------------------------------------------------------------------------------
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Answer[Mapping[str, Attribute]]:
-        """Look at an object's attributes."""
+        """Look at the attributes of an object, by the broker's name for it."""
 
         def shown(attributes: Mapping[str, Attribute]) -> dict[str, Scalar]:
             return dict(attributes)
@@ -225,11 +242,11 @@ class Administrator:
         )
 
     def show(self, place: Place) -> Answer[Mapping[str, Attribute]]:
-        """Look at a place's attributes."""
+        """Look at the attributes of a queue or topic of the scenario."""
         return self.inspect(self.kind_of(place), self.name_of(place), self._names.member(place.member))
 
     def subscriptions(self, topic: Place) -> Answer[tuple[Mapping[str, Attribute], ...]]:
-        """Look at a topic's subscriptions; the event counts the ``subscriptions``."""
+        """Look at a topic's subscriptions; the event counts them and names their queues."""
         name, member = self.name_of(topic), self._names.member(topic.member)
 
         def shown(rows: tuple[Mapping[str, Attribute], ...]) -> dict[str, Scalar]:
@@ -244,10 +261,10 @@ class Administrator:
 
         Args:
             place: The queue.
-            keys: The messages whose copies the event of all counts.
+            keys: Keys of the messages whose copies the summary event counts.
 
         Raises:
-            SetupRefusedError: The broker does not let the administrator look.
+            SetupRefusedError: The broker refuses the look.
         """
         name, member = self.name_of(place), self._names.member(place.member)
         found: list[Found] = []
@@ -269,19 +286,19 @@ class Administrator:
         return Look(answer.ref, tuple(found))
 
     def staged_headers(self, key: str) -> str:
-        """The kinds of the headers that a message had on the staging queue.
+        """Return the kinds of the headers that a message had on the staging queue.
 
         Raises:
-            LookupError: No step has looked at it there.
+            LookupError: No step has found the message on the staging queue.
         """
         if key not in self._staged:
-            raise LookupError("No step before this one has seen the message on the staging queue.")
+            raise LookupError("No earlier step has found the message on the staging queue.")
         return self._staged[key]
 
     # messages --------------------------------------------------------------------------------------------------------
 
     def take(self, place: Place, correlation_id: bytes) -> Answer[RawMessage | None]:
-        """Take the first message with this correlation id."""
+        """Remove the first message with a correlation id from a queue; the answer holds None if no message has it."""
         name, member = self.name_of(place), self._names.member(place.member)
 
         def shown(message: RawMessage | None) -> dict[str, Scalar]:
@@ -296,7 +313,13 @@ class Administrator:
         )
 
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
-        """Put a message as a native application does; in the journal it is a send like any other, and undelayed."""
+        """Put a message as a native application does (MQPUT); the journal shows a send without a delay.
+
+        Args:
+            place: The queue.
+            draft: The message.
+            delay_ms: The delivery delay that the application gives the message, in milliseconds; None for none.
+        """
         name = self.name_of(place)
         if isinstance(draft.content, bytes):
             raise LookupError("A native put has a text as its body: leave out the binary body.")
@@ -316,7 +339,7 @@ class Administrator:
         )
 
     def identify(self, text: str | None) -> str:
-        """The 48 hexadecimal digits in a descriptor for a message or correlation id as a client shows it."""
+        """Return the 48 hexadecimal digits that a descriptor holds for a client's message or correlation id."""
         return self.port.identify(text or "").hex()
 
     # evidence --------------------------------------------------------------------------------------------------------
@@ -333,11 +356,11 @@ class Administrator:
 
 
 NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
-"""The answer to a native put: it shows its application nothing of the message."""
+"""The answer to a native put: the journal records no fields of the message from it."""
 
 
 def refusal_fields(refused: Refused) -> dict[str, Scalar]:
-    """A refusal as fields of an answer."""
+    """Return the fields of an event's answer for a refused command."""
     return {
         "refused": True,
         "kind": refused.kind.value,
@@ -348,14 +371,14 @@ def refusal_fields(refused: Refused) -> dict[str, Scalar]:
 
 
 def _native(draft: Draft) -> dict[str, Attribute | bool | None]:
-    """The properties of a message, as an administrator can give them.
+    """Return the properties of a message for the administrator's put.
 
     Raises:
-        LookupError: A property is bytes or a float, which a native put cannot have.
+        LookupError: A property is bytes or a float, which the administrator's put does not support.
     """
     kept: dict[str, Attribute | bool | None] = {}
     for name, value in draft.properties.items():
         if isinstance(value, float | bytes):
-            raise LookupError(f"A native put cannot have the property {name}, which is a {type(value).__name__}.")
+            raise LookupError(f"A native put does not support the property {name} of type {type(value).__name__}.")
         kept[name] = value
     return kept

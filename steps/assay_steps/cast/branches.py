@@ -1,4 +1,4 @@
-"""Branches of global units of work, and the calls of a transaction manager; each call is recorded."""
+"""Branches of global units of work (XA), and the recorded calls of a transaction manager."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ IN_DOUBT, NOT_IN_DOUBT = "in doubt", "not in doubt"
 
 
 class Branch:
-    """One branch: the unit of work that sends and receives of its session belong to.
+    """One branch of a global unit of work; it records the transaction manager's calls.
 
     Args:
-        recorder: Writes its calls.
-        name: Its name on the broker, ASCII; the journal calls the unit so.
-        worker: The session that works in it.
+        recorder: Writes the calls to the journal.
+        name: The branch's XID on the broker, in ASCII; the journal uses it as the id of the unit of work.
+        worker: The session whose sends and receives belong to the branch.
     """
 
     def __init__(self, recorder: Recorder, name: str, worker: Session) -> None:
@@ -33,11 +33,11 @@ class Branch:
 
     @property
     def orphaned(self) -> bool:
-        """Whether the connection over which it was worked in has gone."""
+        """Whether the connection of the branch's session is closed or lost."""
         return not self.worker.connection.open
 
     def start(self) -> Answer[None]:
-        """Start the branch in its session."""
+        """Start the branch in its session (XA start)."""
         self.worker.work_in(self.name)
         answer = self._ask(self.worker, "xa-start", lambda xa: xa.start(self._xid))
         if answer.accepted:
@@ -47,16 +47,16 @@ class Branch:
         return answer
 
     def join(self, worker: Session) -> Answer[None]:
-        """Go on with the branch in another session, after its end in the one before."""
+        """Continue the branch in another session, after it ended in its former session (XA start with TMJOIN)."""
         self.worker = worker
         return self._go_on(XaStart.JOIN)
 
     def resume(self) -> Answer[None]:
-        """Go on with the branch in its session after it was suspended."""
+        """Continue the suspended branch in its session (XA start with TMRESUME)."""
         return self._go_on(XaStart.RESUME)
 
     def suspend(self) -> Answer[None]:
-        """End the branch in its session for a while."""
+        """Suspend the branch in its session (XA end with TMSUSPEND)."""
         answer = self._ask(self.worker, "xa-suspend", lambda xa: xa.end(self._xid, how=XaEnd.SUSPEND))
         self.worker.work_in(None)
         return answer
@@ -69,27 +69,27 @@ class Branch:
         return answer
 
     def end(self) -> Answer[None]:
-        """End the branch in its session."""
+        """End the branch in its session (XA end with TMSUCCESS)."""
         answer = self._ask(self.worker, "xa-end", lambda xa: xa.end(self._xid))
         self.worker.work_in(None)
         return answer
 
     def prepare(self, asker: Session) -> Answer[bool]:
-        """Prepare the branch."""
+        """Prepare the branch over a session; the answer's value is the vote: True if there is work to commit."""
         answer = self._ask(asker, "xa-prepare", lambda xa: xa.prepare(self._xid), lambda vote: {"prepared": vote})
         if answer.accepted:
             self._turn("prepare")
         return answer
 
     def commit(self, asker: Session, *, one_phase: bool = False) -> Answer[None]:
-        """Commit the branch."""
+        """Commit the branch over a session; ``one_phase`` commits it without a prepare."""
         answer = self._ask(asker, "xa-commit", lambda xa: xa.commit(self._xid, one_phase=one_phase))
         if answer.accepted:
             self._turn("commit")
         return answer
 
     def rollback(self, asker: Session) -> Answer[None]:
-        """Roll the branch back."""
+        """Roll the branch back over a session."""
         answer = self._ask(asker, "xa-rollback", lambda xa: xa.rollback(self._xid))
         if answer.accepted:
             self._turn("rollback")
@@ -120,13 +120,22 @@ class Branch:
 
 
 def with_resource(session: Session, action: Callable[[XaResource], Outcome[T]]) -> Outcome[T]:
-    """Run an action on a session's XA resource."""
+    """Run an action on a session's XA resource; return the client's refusal if the session has no such resource."""
     resource = session.port.xa()
     return resource if isinstance(resource, Refused) else action(resource.value)
 
 
 def recover(recorder: Recorder, asker: Session, branches: Iterable[Branch]) -> Answer[tuple[bytes, ...]]:
-    """Ask which branches are in doubt; the answer says it of each of these by its name."""
+    """Ask the broker for the branches in doubt (XA recover).
+
+    Args:
+        recorder: Writes the call to the journal.
+        asker: The session that asks.
+        branches: The scenario's branches; the recorded answer says for each, by name, whether it is in doubt.
+
+    Returns:
+        The XIDs of all branches in doubt.
+    """
     known = tuple(branches)
 
     def shown(found: tuple[bytes, ...]) -> dict[str, Any]:

@@ -15,21 +15,21 @@ from assay_steps.cast.journal import ScenarioJournal
 
 LIST_SEPARATOR = "|"
 QUIET = "quiet_ms"
-"""The bound of a claim for how long nothing must have come before silence counts."""
+"""The bound of a claim for the milliseconds without a message after which silence counts."""
 
 
 def listed(names: Iterable[str]) -> str:
-    """Several references in one value of `Claim.of`."""
+    """Join several references to one value of `Claim.of`."""
     return LIST_SEPARATOR.join(names)
 
 
 class Evidence:
-    """Records claims of one scenario.
+    """Records the claims of one scenario.
 
     Args:
         journal: The journal that holds the claims and the evidence for them.
-        rule: The id of the scenario's rule; empty if it tries none.
-        quiet_ms: How long nothing must come before silence counts, in each claim that may rest on silence.
+        rule: The id of the scenario's rule; empty if the scenario tests no rule.
+        quiet_ms: The milliseconds without a message after which silence counts, in each claim that may rest on silence.
     """
 
     def __init__(self, journal: ScenarioJournal, rule: str, quiet_ms: int) -> None:
@@ -38,24 +38,24 @@ class Evidence:
         self._rule = rule
         self._quiet = {QUIET: quiet_ms}
         self.made: list[str] = []
-        """References of the claims of the step that runs."""
+        """References of the claims that the running step has made."""
         self._sentence = ""
 
     def begin(self, sentence: str) -> None:
-        """Note that a step begins; the claims from now on are its own."""
+        """Note that a step begins: the claims that follow belong to it."""
         self._sentence = sentence
         self.made.clear()
 
     def claim(self, predicate: Predicate, of: Mapping[str, str], bounds: Mapping[str, int] | None = None) -> Finding:
-        """Claim something of the evidence so far.
+        """Record a claim about the events so far, and judge it.
 
         Args:
-            predicate: Which predicate decides (`docs/what-a-pass-means.md`).
+            predicate: The predicate that decides the claim (`docs/what-a-pass-means.md`).
             of: References to events, messages and actors.
             bounds: Numbers; durations in milliseconds. The time of silence is added where the predicate reads it.
 
         Returns:
-            What `judge` says of it now; the same will be said of it from the journal file.
+            The judge's finding for the claim. The judge finds the same later, from the journal file.
         """
         silence = self._quiet if QUIET in SHAPES[predicate].bounds else {}
         claim = self._journal.write(

@@ -1,4 +1,7 @@
-"""The choice of the client that runs a scenario: an instance has one for each face, and each face lacks something."""
+"""The choice of the client that runs a scenario.
+
+A broker instance has one client for each face of the SDK, and no face has all capabilities.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from assay_sdk.model.capabilities import Capability
 
 
 class Faces:
-    """An instance's clients by face, and the one of them that runs a scenario.
+    """A broker instance's clients by face, and the client that runs a scenario.
 
     Args:
-        clients: By face; the first is the default.
-        chosen: The face that runs the scenario.
+        clients: The clients by face; the first is the default.
+        chosen: The face that runs the scenario; None for the default.
 
     Raises:
         LookupError: No client has this face.
@@ -32,11 +35,11 @@ class Faces:
 
     @property
     def title(self) -> str:
-        """Name, version and face of the client that runs the scenario, for journal and report."""
+        """The name, version and face of the client that runs the scenario, for journal and report."""
         return self._chosen.identity.title
 
     def of(self, face: str | None) -> Client:
-        """The client in a face; None for the first.
+        """Return the client with a face; None for the first client.
 
         Raises:
             LookupError: No client has this face.
@@ -56,20 +59,21 @@ class Faces:
 def faces_for(
     clients: Mapping[str, Client], needs: Collection[Capability], asked: str | None = None
 ) -> Faces | Unsupported:
-    """Choose the face that runs a scenario: the one that the run asks for, or the first that can do what it needs.
+    """Choose the face that runs a scenario.
 
-    Needs that no client declares concern the broker or the instance; the backend has checked them.
+    The requested face is taken if it has the needed capabilities, otherwise the first face that has them.
+    Capabilities that no client declares are the broker's; the backend has checked them.
 
     Args:
         clients: The instance's clients by face.
         needs: The capabilities that the scenario's tags name.
-        asked: The face that the run asks for; None for the first.
+        asked: The face that the run requests; None for the first.
 
     Returns:
-        Unsupported if no face meets all needs.
+        The faces with the chosen one; Unsupported if no face has all needed capabilities.
 
     Raises:
-        LookupError: No client has the face that the run asks for.
+        LookupError: No client has the requested face.
     """
     faces = Faces(clients, asked)
     declared = {capability for client in clients.values() for capability in client.capabilities}

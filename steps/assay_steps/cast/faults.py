@@ -1,4 +1,4 @@
-"""The faults of a scenario: arming them, and waiting until the broker has recovered from them."""
+"""The faults of a scenario: arms faults, and waits until the broker has recovered from them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
 
 
 class ScenarioFaults:
-    """The faults of one scenario.
+    """Arms the faults of one scenario, and waits for their end.
 
     Args:
-        instance: The broker instance that they strike.
+        instance: The broker instance that the faults strike.
         journal: The scenario's journal.
         recovered: Called with each fault from which the broker has recovered.
     """
@@ -54,11 +54,11 @@ class ScenarioFaults:
         self._announced: FaultRequest | None = None
 
     def arm(self, fault: FaultRequest, when: Trigger = NOW) -> Injection:
-        """Arm a fault.
+        """Arm a fault, so that it happens when its trigger occurs.
 
         Raises:
-            MistakeError: The scenario shares its broker with others, because no tag of it asks for a fault.
-            LookupError: The backend cannot inject it, although it meets the scenario's needs.
+            MistakeError: The scenario shares its broker with other scenarios, because it has no tag for a fault.
+            LookupError: The backend cannot inject the fault, although it declares the needed capability.
         """
         faults = self._instance.faults
         if faults is None:
@@ -77,30 +77,30 @@ class ScenarioFaults:
         self._announced = None
 
     def announce(self, fault: FaultRequest) -> None:
-        """Say that a fault will be armed (`arm_for_later`) after another event."""
+        """Note a fault that `arm_for_later` arms after another event."""
         self._announced = fault
 
     @property
     def announced(self) -> bool:
-        """Whether an announced fault has not been armed yet."""
+        """Whether a fault has been announced and not yet armed."""
         return self._announced is not None
 
     def inject(self, fault: FaultRequest) -> str:
         """Inject a fault at once, and wait until the broker has recovered.
 
         Returns:
-            Reference of the event that ends the fault.
+            Reference of the journal's event that ends the fault.
         """
         return self.wait_for(fault, self.arm(fault))
 
     def wait_for(self, fault: FaultRequest, injection: Injection) -> str:
         """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
 
-        A fault whose trigger did not occur happens now: that the broker neither answered nor delivered is for the
-        claims to find, which hold it against the broker.
+        If the fault's trigger did not occur, the fault happens now. The scenario's claims then find that the broker
+        did not answer or deliver.
 
         Returns:
-            Reference of the event that ends the fault.
+            Reference of the journal's event that ends the fault.
         """
         span = injection.wait()
         if isinstance(span, Unsupported):
@@ -116,13 +116,13 @@ class ScenarioFaults:
         return over.ref
 
     def wait_for_armed(self) -> str:
-        """Wait for the fault that an earlier step has armed; one that was announced and not armed happens now.
+        """Wait for the fault that an earlier step has armed; inject a fault that was announced but not armed.
 
         Returns:
-            Reference of the event that ends the fault.
+            Reference of the journal's event that ends the fault.
 
         Raises:
-            LookupError: No step has armed one.
+            LookupError: No step has armed or announced a fault.
         """
         announced, self._announced = self._announced, None
         if announced is not None:

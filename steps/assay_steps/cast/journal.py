@@ -1,4 +1,4 @@
-"""The journal of one scenario: the writer with the scenario's id and its clock."""
+"""The journal of one scenario: a writer that adds the scenario's id and the time of its clock to each event."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ E = TypeVar("E", bound=Event)
 
 
 def instant(clock: Clock) -> Instant:
-    """The present instant of a clock, as the journal writes it."""
+    """Read a clock; return the present instant in the journal's form."""
     return Instant(boot=clock.boot, mono_ns=clock.monotonic_ns(), wall_ns=clock.wall_ns(), unc_ns=clock.uncertainty_ns)
 
 
 class ScenarioJournal:
-    """Writes a scenario's events and keeps them, so that claims can be decided as they are made.
+    """Writes a scenario's events and keeps them in memory, so that each claim can be judged at once.
 
     Args:
         writer: The process's journal.
         scenario: The scenario's id.
         clock: The clock of the scenario's world.
-        interrupts: Stop the writing after Ctrl-C; None if the run does not watch for Ctrl-C.
+        interrupts: Stops the writing after Ctrl-C; None if the run does not watch for Ctrl-C.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class ScenarioJournal:
         self._interrupts = interrupts
 
     def write(self, kind: type[E], *, at: Instant | None = None, **fields: Any) -> E:
-        """Write an event, now or at a given instant of the same clock.
+        """Write an event, with the present instant or an earlier one of the same clock.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed: what the scenario does now may be done by half.
+            KeyboardInterrupt: The user has pressed Ctrl-C, so the scenario's calls may be incomplete.
         """
         if self._interrupts is not None:
             self._interrupts.check()
@@ -51,6 +51,6 @@ class ScenarioJournal:
         return event
 
     def at(self, mono_ns: int) -> Instant:
-        """The instant of an earlier monotonic reading of this scenario's clock."""
+        """Return the instant of an earlier monotonic reading of the scenario's clock, in nanoseconds."""
         now = instant(self._clock)
         return Instant(boot=now.boot, mono_ns=mono_ns, wall_ns=now.wall_ns - (now.mono_ns - mono_ns), unc_ns=now.unc_ns)

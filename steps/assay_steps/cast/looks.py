@@ -1,4 +1,4 @@
-"""What the administrator sees of messages on a queue: looks, and each message as one flat row for its event."""
+"""The administrator's looks at queues: the messages found, and each message's fields for its event."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Found(Struct, frozen=True):
     """A message that the administrator looked at.
 
     Args:
-        ref: Reference of its event.
-        key: The kit's id in it; nothing when it holds none.
-        message: The message.
+        ref: Reference of the message's event in the journal.
+        key: The message's key; empty if the message has none.
+        message: The message as the administrator sees it.
     """
 
     ref: str
@@ -27,10 +27,10 @@ class Found(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """A look at a queue.
+    """A look of the administrator at a queue.
 
     Args:
-        ref: Reference of the event of all messages.
+        ref: Reference of the event that counts all messages.
         found: The messages, in the queue's order.
     """
 
@@ -39,13 +39,13 @@ class Look(Struct, frozen=True):
 
 
 def key_of(message: RawMessage) -> str:
-    """The kit's id in a message; nothing when it holds none."""
+    """Return the key of a message; empty if the message has none."""
     named = message.properties.get(KID)
     return named if isinstance(named, str) else key_in(message.body)
 
 
 def fields_of(message: RawMessage) -> dict[str, Scalar]:
-    """A message as one flat row."""
+    """Return the message's fields, properties and headers in one flat mapping, for its event."""
     headers = {
         f"{header[STRUC_ID]}.{name}": value
         for header in message.headers
@@ -69,10 +69,10 @@ def _kinds_of(message: RawMessage) -> str:
 
 
 def headers_of(found: Found) -> str:
-    """The kinds of the headers in front of a message's body, as its event lists them."""
+    """Return the kinds of the headers in front of a message's body, as its event lists them."""
     return _kinds_of(found.message)
 
 
 def message_id_of(found: Found) -> str:
-    """A message's MsgId, as its event shows it."""
+    """Return a message's MsgId, as its event shows it."""
     return str(found.message.descriptor["MsgId"])

@@ -1,4 +1,4 @@
-"""Messages of a scenario: those that steps send, and those that actors receive."""
+"""The messages that the steps of a scenario send, and the messages that its actors receive."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class SentMessage(Struct, frozen=True):
 
     Args:
         label: The scenario's name for it.
-        draft: The message as its sender had it.
-        answer: What the send showed.
-        destination: Where it was sent to.
-        delay_ms: The delivery delay that the step gave it, in milliseconds; 0 for none.
+        draft: The message as the step gave it to the client.
+        answer: The answer to the send.
+        destination: The queue or topic to which the step sent it.
+        delay_ms: The delivery delay that the step set, in milliseconds; 0 for none.
     """
 
     label: str
@@ -48,7 +48,7 @@ class SentMessage(Struct, frozen=True):
 
     @property
     def call(self) -> str:
-        """Reference of the send."""
+        """Reference of the send's ``call`` event."""
         return self.answer.ref
 
 

@@ -1,8 +1,8 @@
-"""The pace of a run: how many times as long as written its scenarios take, for a pair that answers slowly.
+"""The pace of a run: the factor by which a slow pair's scenarios stretch all their durations.
 
 No document says how fast a broker answers.  The kit sends a few messages before the first scenario and measures answers
-and deliveries on the backend's clock.  The shortest counts, because a broker is slow in its first second and a busy
-machine is slow now and then; what makes every answer slow makes the shortest slow.
+and deliveries on the backend's clock.  The shortest time counts: a starting broker or a busy machine delays only some
+answers, but a slow pair delays all of them.
 
 | shortest answer and delivery | pace |
 |---|---|
@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.time import StalledError
 
 LARGEST = 20
-"""The largest pace; with it, the longest duration that is multiplied becomes an hour."""
+"""The largest pace; the longest duration that the pace multiplies then becomes an hour."""
 
 _STEP_NS = 100_000_000
 _MESSAGES = 5
@@ -28,7 +28,7 @@ _WAIT_MS = 5_000
 
 
 def measured_pace(instance: Instance, client: Client, name: str) -> int:
-    """Measure how fast a pair answers; 1 if it refuses something, because then its speed is not known.
+    """Measure how fast a pair answers, and return the pace for it.
 
     Args:
         instance: The broker.
@@ -36,7 +36,7 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
         name: A name for the queue of the measurement, which no other client uses.
 
     Returns:
-        The pace, from 1 to `LARGEST`.
+        The pace, from 1 to `LARGEST`; 1 if the pair refuses a call, so that its speed is unknown.
     """
     connection = client.connect(instance.endpoint("amqp"))
     if isinstance(connection, Refused):
@@ -51,7 +51,10 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
 
 
 def _answer_ns(instance: Instance, connection: ClientConnection, queue: Address) -> int:
-    """The shortest time of an answer to a send, or that of a delivery if that is longer; 0 if neither is known."""
+    """Measure the shortest answer to a send and the shortest delivery; return the longer of the two in nanoseconds.
+
+    The result is 0 if the pair refuses the first send, or the set-up for it.
+    """
     session = connection.session(AckMode.AUTO)
     if isinstance(session, Refused):
         return 0

@@ -1,6 +1,6 @@
-"""Evidence of calls: a ``call`` before and a ``return`` after every operation on the client under test.
+"""The record of calls: a ``call`` event before and a ``return`` event after every call of the client under test.
 
-The caller gets the call's reference beside the outcome, so that a claim can refer to it.
+The caller gets the call's reference with the outcome, so that a claim can refer to the call.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Scalar = events.Scalar
 
 
 class Answer(Struct, Generic[T], frozen=True):
-    """An outcome, with the reference of the call that gave it.
+    """The outcome of a recorded call, with the call's reference.
 
     Args:
-        ref: ``writer:seq`` of the ``call`` event.
-        outcome: What came back.
+        ref: Reference (``writer:seq``) of the ``call`` event.
+        outcome: The value that the call returned, or the refusal.
     """
 
     ref: str
@@ -35,14 +35,14 @@ class Answer(Struct, Generic[T], frozen=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the call was accepted."""
+        """Whether the client accepted the call."""
         return isinstance(self.outcome, Ok)
 
     def needed(self) -> T:
-        """The value; without it the scenario cannot go on.
+        """Return the call's value, which the scenario needs.
 
         Raises:
-            SetupRefusedError: The pair refused the set-up of the scenario.
+            SetupRefusedError: The pair refused the call.
         """
         if isinstance(self.outcome, Refused):
             raise SetupRefusedError(self.outcome, self.ref)
@@ -56,8 +56,8 @@ class SetupRefusedError(Exception):
     """The pair refused a step that sets up the scenario, so the scenario is inconclusive.
 
     Args:
-        refusal: The refusal.
-        call: Reference of the refused call; empty if none is recorded.
+        refusal: The pair's refusal.
+        call: Reference of the refused call; empty if the call is not recorded.
     """
 
     def __init__(self, refusal: Refused, call: str = "") -> None:
@@ -78,32 +78,32 @@ def message_ref(
 
 
 def shown_properties(properties: Mapping[str, Property]) -> dict[str, Scalar]:
-    """Return properties as the journal holds them; fractions and octets become text."""
+    """Return a message's properties in the journal's form; floats and bytes become text."""
     return {name: value if isinstance(value, str | int | None) else str(value) for name, value in properties.items()}
 
 
 class Recorder:
-    """Writes the calls of one scenario."""
+    """Makes the calls of one scenario on the client under test, and records them."""
 
     def __init__(self, journal: ScenarioJournal) -> None:
         self.journal = journal
         self._numbers = itertools.count(1)
 
     def number(self, what: str) -> str:
-        """A name for a call or a watch, unique in the run."""
+        """Return a new id for a call or a watch, unique in the run."""
         return f"{self.journal.scenario}#{what}{next(self._numbers)}"
 
     def returned(self, call: str) -> str:
-        """Reference of the ``return`` event of a call."""
+        """Return the reference of a call's ``return`` event."""
         written = self.journal.events
         ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
         return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
 
     def committed(self, session: str) -> str:
-        """Reference of the event of a session's last commit.
+        """Return the reference of the event of a session's last commit.
 
         Raises:
-            LookupError: The session has committed nothing.
+            LookupError: The session has not committed a unit of work.
         """
         for event in reversed(self.journal.events):
             if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
@@ -111,10 +111,10 @@ class Recorder:
         raise LookupError(f"Session {session!r} has committed nothing.")
 
     def left(self, actor: str) -> events.Call:
-        """The call with which an actor closed or lost its consumer, session or connection last.
+        """Return the last call with which an actor closed or lost its consumer, session or connection.
 
         Raises:
-            LookupError: No step has closed or lost it.
+            LookupError: No step has closed the actor's consumer, session or connection, or lost its connection.
         """
         for event in reversed(self.journal.events):
             if isinstance(event, events.Call) and event.actor == actor and event.op in _LEAVING:
@@ -133,17 +133,17 @@ class Recorder:
         msg: events.MessageRef | None = None,
         show: Callable[[T], dict[str, Any]] = lambda _: {},
     ) -> Answer[T]:
-        """Make a call on the client under test and record it.
+        """Call the client under test and record the call.
 
         Args:
             actor: The name of the actor.
-            op: Which operation.
-            action: The call itself.
-            args: Its arguments, for the journal.
-            destination: Queue or topic.
-            unit: The local unit of work.
+            op: The journal's name for the operation.
+            action: Calls the client.
+            args: The call's arguments, for the journal.
+            destination: The queue or topic of the call; None if it has none.
+            unit: The unit of work to which the call belongs; None for none.
             msg: The message of a send.
-            show: Turns the value into fields of the ``return`` event.
+            show: Turns the returned value into fields of the ``return`` event.
         """
         call_id = self.number("call")
         call = self.journal.write(

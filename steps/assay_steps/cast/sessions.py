@@ -1,6 +1,6 @@
-"""Connections and sessions of a scenario, which record all their calls.
+"""The connections and sessions of a scenario; they record all their calls.
 
-Each wraps one object of the `Client` port (I-1); so do the producers and consumers in `assay_steps.cast.actors`.
+Each wraps one object of the `Client` port; so do the producers and consumers in `assay_steps.cast.actors`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay_steps.cast.recording import Answer, Recorder, message_ref
 
 
 class Watching(Protocol):
-    """The parts of a consumer that a connection and its sessions use: name, session, and control over its watch.
+    """The parts of a consumer that its connection and session use: name, session, and control of the watch.
 
     A watch is a time in which the consumer could have received a message.
     """
@@ -26,25 +26,25 @@ class Watching(Protocol):
     listening: bool
 
     def start_watching(self) -> None:
-        """Begin a watch: from now on the consumer can receive a message."""
+        """Begin a watch, because the consumer can receive messages from now on."""
 
     def pause_watching(self) -> None:
         """End the watch, but keep the listener."""
 
     def stop_watching(self) -> None:
-        """End the watch and forget the listener."""
+        """End the watch, and note that the consumer has no listener."""
 
     def interrupt(self) -> None:
-        """End the watch because the connection was lost; `resume` begins one again."""
+        """End the watch because the connection was lost; `resume` begins a new one."""
 
     def resume(self) -> None:
-        """Begin a watch if a listener is set: the client has reconnected."""
+        """Begin a watch after the client has reconnected, if the consumer has a listener."""
 
 
 class Connection:
-    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one.
+    """A connection of one client in one face to the queue manager `member`; None for the first queue manager.
 
-    If the client reconnects by itself, the connection stays open when it is lost; the client reports when it is back.
+    If the client reconnects by itself, the connection stays open after a loss; the client reports its reconnection.
     """
 
     def __init__(
@@ -63,38 +63,42 @@ class Connection:
         self.reconnects = reconnects
         self.open = True
         self.torn = False
-        """Whether the connection ended without a close: the broker may treat its client id as in use for a moment."""
+        """Whether the connection was lost without a close, so the broker may refuse its client id for a moment."""
         self.started: str | None = None
-        """Reference of the answer to the last start after a stop; None without one."""
+        """Reference of the return of the last `start`; None before the first."""
         self._recorder = recorder
         self._port = port
         self.consumers: list[Watching] = []
 
     def session(self, ack: AckMode, name: str | None = None) -> Session:
-        """Make a session; a refusal ends the scenario as inconclusive."""
+        """Create a session.
+
+        Raises:
+            SetupRefusedError: The client refuses, so the scenario is inconclusive.
+        """
         port = self._recorder.record(
             self.name, "session", lambda: self._port.session(ack), args={"ack": ack.value}
         ).needed()
         return Session(self._recorder, name or self.name, self, port, ack)
 
     def stop(self) -> Answer[None]:
-        """Have the client deliver nothing until `start`; a silence meanwhile is watched."""
+        """Stop delivery to the connection's consumers until `start`; their watches go on, to prove the silence."""
         return self._recorder.record(self.name, "stop-connection", self._port.stop)
 
     def start(self) -> Answer[None]:
-        """Have the client deliver messages again; `started` is the answer."""
+        """Let the client deliver messages again; `started` then refers to the return."""
         answer = self._recorder.record(self.name, "start-connection", self._port.start)
         self.started = self._recorder.returned(answer.ref)
         return answer
 
     def close(self) -> Answer[None]:
-        """Close in order."""
+        """Close the connection in order, and end the watches of its consumers."""
         answer = self._recorder.record(self.name, "close-connection", self._port.close)
         self._over()
         return answer
 
     def abort(self) -> None:
-        """Drop the connection without a close."""
+        """Drop the connection without a close, and end the watches of its consumers."""
 
         def cut() -> Outcome[None]:
             self._port.abort()
@@ -105,17 +109,23 @@ class Connection:
         self._over()
 
     def hosts(self, actor: str) -> bool:
-        """Whether the actor works on this connection."""
+        """Say whether an actor is this connection or one of its consumers."""
         return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
 
     def lost(self) -> None:
-        """Note that the connection is lost: all watches end, unless the client reconnects and reports that itself."""
+        """Note that a fault has ended the connection, and end all watches.
+
+        If the client reconnects by itself, the watches stay until `interrupted` reports the loss.
+        """
         self.torn = True
         if not self.reconnects:
             self._over()
 
     def interrupted(self) -> None:
-        """Note the client's report that its connection is lost: all watches end, or pause if the client reconnects."""
+        """Note that the client reports its connection as lost, and end all watches.
+
+        If the client reconnects by itself, `resumed` begins new watches.
+        """
         self.torn = True
         if not self.reconnects:
             self._over()
@@ -123,7 +133,7 @@ class Connection:
             consumer.interrupt()
 
     def resumed(self) -> None:
-        """Note the client's report that it has reconnected: consumers with a listener watch again."""
+        """Note that the client reports its reconnection: begin a watch for each consumer with a listener."""
         if self.open:
             for consumer in self.consumers:
                 consumer.resume()
@@ -135,7 +145,7 @@ class Connection:
 
 
 class Session:
-    """A session, with the count of its units of work."""
+    """A session of a scenario; it records its calls and its units of work."""
 
     def __init__(
         self, recorder: Recorder, name: str, connection: Connection, port: ClientSession, ack: AckMode
@@ -152,7 +162,10 @@ class Session:
 
     @property
     def unit(self) -> str | None:
-        """The unit of work of the next operation; reading it begins a local one."""
+        """The id of the unit of work of the next operation; None for none.
+
+        In a transacted session, the first read after a commit or rollback begins a unit of work in the journal.
+        """
         if self.ack is AckMode.XA:
             return self.branch
         if self.ack is not AckMode.TRANSACTED:
@@ -165,11 +178,11 @@ class Session:
 
     @property
     def hands_over(self) -> bool:
-        """Whether listeners can receive messages now: in XA mode, only within a branch."""
+        """Whether listeners can receive messages now: an XA session delivers only within a branch."""
         return self.ack is not AckMode.XA or self.branch is not None
 
     def work_in(self, branch: str | None) -> None:
-        """Enter a branch, or leave it (None); listeners watch only within a branch."""
+        """Note the branch in which the session works now; None for none, which ends its listeners' watches."""
         self.branch = branch
         for consumer in self.connection.consumers:
             if consumer.session is self and consumer.listening:
@@ -195,17 +208,17 @@ class Session:
         return self._end_unit("rollback", self.port.rollback)
 
     def recover(self) -> Answer[None]:
-        """Have the unacknowledged messages delivered again."""
+        """Ask the client to deliver the session's unacknowledged messages again (JMS recover)."""
         return self.recorder.record(self.name, "recover", self.port.recover)
 
     def acknowledge(self, seen: Seen) -> Answer[None]:
-        """Acknowledge, in the meaning of the session's mode."""
+        """Acknowledge a message; the session's acknowledgement mode decides which others it covers."""
         return self.recorder.record(
             self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.key, seen.body)
         )
 
     def temporary_queue(self) -> Answer[Address]:
-        """Make a temporary queue of the session's connection."""
+        """Create a temporary queue, which lives as long as the session's connection."""
         return self.recorder.record(
             self.name, "temporary-queue", self.port.temporary_queue, show=lambda made: {"value": {"queue": str(made)}}
         )
@@ -220,7 +233,7 @@ class Session:
         )
 
     def browse(self, queue: Address, selector: str | None = None) -> Answer[tuple[Seen, ...]]:
-        """Look at a queue."""
+        """Browse a queue, with a selector or None; the answer holds the messages in the queue's order."""
 
         def listing(found: tuple[Seen, ...]) -> dict[str, Any]:
             return {"keys": tuple(seen.key for seen in found)}

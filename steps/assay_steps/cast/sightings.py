@@ -1,4 +1,4 @@
-"""The events that clients report: each goes to the journal at once and stays available to the steps."""
+"""The events that clients report: each is written to the journal at once and kept for the steps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from assay_steps.cast.recording import message_ref
 
 
 class Sightings:
-    """All messages that the actors of a scenario have received.
+    """Records the events that the clients of a scenario report, and keeps the messages that its actors received.
 
     Args:
         journal: The scenario's journal.
-        runner: The runner of its world.
+        runner: The runner of the scenario's world.
         lost: Called with the actor whose connection is lost.
         back: Called with the actor whose client has reconnected by itself.
     """
@@ -43,7 +43,7 @@ class Sightings:
         self._at_settlement: dict[str, Callable[[], None]] = {}
 
     def tell(self, event: ClientEvent) -> None:
-        """Record an event that a client reports to its observer."""
+        """Record an event that a client reports."""
         if event.what == "lost":
             self._lost(event.actor)
         elif event.what == "back":
@@ -57,7 +57,7 @@ class Sightings:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
 
     def _on_the_wire(self, event: ClientEvent) -> None:
-        """Record a frame that carried a message, or said what became of one."""
+        """Record an AMQP transfer or disposition of a message."""
         is_disposition = event.what == "disposition"
         if is_disposition:
             self._disposed.append(event)
@@ -105,20 +105,26 @@ class Sightings:
             self._runner.call_soon(job)
 
     def at_first_sight(self, key: str, job: Callable[[], None]) -> None:
-        """Run an action as soon as any actor receives a message, before its callback is settled."""
+        """Schedule an action for the first reception of a message, before the client settles the message."""
         self._at_first_sight[key] = job
 
     def at_settlement(self, key: str, job: Callable[[], None]) -> None:
-        """Run an action while a client reports that it settles a message, so before the broker is told."""
+        """Run an action when a client reports that it settles a message, before the client tells the broker."""
         self._at_settlement[key] = job
 
     def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
-        """The receptions of these messages by these actors, in order."""
+        """Return the receptions of the named messages by the named actors, in order."""
         who, which = set(actors), set(keys)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
 
     def disposed(self, actor: str | None, key: str, *, settled: bool) -> bool:
-        """Whether a frame has accepted, or settled, a delivery of a message to an actor (None: from a client)."""
+        """Say whether a disposition frame for a message has been seen.
+
+        Args:
+            actor: The actor of the frame's event; None for any.
+            key: The message's key.
+            settled: True asks for a frame that settles the delivery, False for a frame with an outcome.
+        """
         return any(
             event.key == key
             and (actor in {None, event.actor})
@@ -127,10 +133,10 @@ class Sightings:
         )
 
     def last_ns(self, actors: Iterable[str]) -> int:
-        """When one of these actors received a message last, on the backend's monotonic clock; 0 if none has."""
+        """Return the time of the actors' last reception, in nanoseconds of the monotonic clock; 0 without one."""
         return max((self._last_ns.get(actor, 0) for actor in actors), default=0)
 
     def complete(self, actors: Iterable[str], keys: Iterable[str], times: int) -> bool:
-        """Whether these actors together have received each of these messages this many times."""
+        """Say whether the actors together have received each of the messages at least ``times`` times."""
         who = set(actors)
         return all(sum(self._counts[actor, key] for actor in who) >= times for key in keys)

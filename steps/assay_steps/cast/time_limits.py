@@ -1,4 +1,4 @@
-"""The time limits of a backend."""
+"""The time limits with which the steps wait for a backend."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class TimeLimits(Struct, frozen=True):
     Args:
         expected_ms: The longest wait for an event that must happen; after it, the event counts as missing.
         quiet_ms: The time without an event after which silence counts.
-        late_ms: How late a due message may arrive before the run calls it too late.
-        at_once_ms: How much longer than an undelayed or unbatched message something may take that must not wait.
+        late_ms: How long after the end of its delay a message may arrive.
+        at_once_ms: How much longer than an undelayed or unbatched message a message may take that must not wait.
     """
 
     expected_ms: int
@@ -21,15 +21,17 @@ class TimeLimits(Struct, frozen=True):
     at_once_ms: int = 1_000
 
     def with_lateness(self, late_ms: int) -> TimeLimits:
-        """The limits for a broker that may deliver so late: whatever must happen is waited for three times as long.
+        """Return the limits for a broker that may deliver delayed messages late.
+
+        The longest wait for an event becomes at least three times the allowed lateness.
 
         Args:
-            late_ms: In milliseconds.
+            late_ms: How long after the end of its delay a message may arrive, in milliseconds.
         """
         return structs.replace(self, late_ms=late_ms, expected_ms=max(self.expected_ms, 3 * late_ms))
 
     def at_pace(self, factor: int) -> TimeLimits:
-        """The limits of a run whose scenarios take so many times as long as written; lateness stays as it is.
+        """Return the limits multiplied by the run's pace; the allowed lateness stays as it is.
 
         Args:
             factor: The run's pace (`assay_steps.cast.pace`).

@@ -1,4 +1,4 @@
-"""Waiting in the steps of a scenario: by the backend's runner and clock, within the backend's time limits."""
+"""The waits of a scenario's steps, through the backend's runner and clock, within the backend's time limits."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from assay_steps.words.mistakes import Cast
 
 NS_PER_MS = 1_000_000
 MOST_SPOILED = 3
-"""How often a receive is repeated because the harness was held up while it waited in vain."""
+"""The most receives that end without a message because the harness was delayed; after them, a wait ends."""
 
 
 class Waiting:
-    """The waiting of a scenario: for time, and for messages to its consumers.
+    """Waits for the steps of a scenario: for a time, and for messages to its consumers.
 
     Args:
-        instance: The broker.
-        limits: How long to wait.
-        recorder: The scenario's journal.
-        sightings: The messages that its consumers have received.
+        instance: The broker instance.
+        limits: The time limits.
+        recorder: Records the scenario's calls.
+        sightings: The messages that the scenario's consumers have received.
         judges_client: Whether the scenario judges the client.
     """
 
@@ -50,37 +50,40 @@ class Waiting:
         self._sightings = sightings
         self._judges_client = judges_client
         self.client_error: Exception | None = None
-        """The first error that a job of the client has raised while a step waited; the scenario cannot pass."""
+        """The first error of the judged client while a step waited; with one, the scenario cannot pass."""
 
     def sent_ns(self, label: str) -> int:
-        """The begin of the send of a message, on the backend's monotonic clock, in nanoseconds."""
+        """Return the time at which the send of a message began, in nanoseconds of the backend's monotonic clock."""
         call = self.messages[label].call
         return next(event.mono_ns for event in self._recorder.journal.events if event.ref == call)
 
     def now_ms(self) -> int:
-        """The backend's monotonic clock, in milliseconds."""
+        """Return the time of the backend's monotonic clock, in milliseconds."""
         return self.instance.clock.monotonic_ns() // NS_PER_MS
 
     def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
-        """Wait for something, on the backend's clock."""
+        """Wait until a condition is true, at most ``timeout_ms`` of the backend's clock; say whether it became true."""
         deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
         return self._run_until(done, deadline)
 
     def wait_since(self, label: str, span_ms: int) -> None:
-        """Let time go by until so much has passed since the send of a message began."""
+        """Wait until ``span_ms`` have passed since the send of a message began."""
         self._run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
     def wait_until_overdue(self, label: str) -> None:
-        """Let time go by until a delayed message is as late as the run lets a message be."""
+        """Wait until a delayed message is as late as the run allows."""
         self.wait_since(label, self.messages[label].delay_ms + self.limits.late_ms)
 
     def wait_after(self, name: str, span_ms: int) -> None:
-        """Let time go by until so much has passed since an actor began to leave."""
+        """Wait until ``span_ms`` have passed since an actor began to close or drop its consumer or connection."""
         left_ns = self._recorder.left(name).mono_ns
         self._run_until(lambda: False, left_ns + span_ms * NS_PER_MS)
 
     def _run_until(self, done: Callable[[], bool], deadline_ns: int) -> bool:
-        """Wait; what comes of an error in a job of the client, which is judged, the claims say."""
+        """Run the runner until a condition is true or the deadline is over.
+
+        An error in the code of a judged client does not end the wait: it is kept in `client_error`.
+        """
         while True:
             try:
                 return self.instance.runner.run_until(done, deadline_ns)
@@ -90,14 +93,16 @@ class Waiting:
                 self.client_error = self.client_error or error
 
     def pass_time(self, span_ms: int) -> None:
-        """Let time go by."""
+        """Wait for a time, in milliseconds of the backend's clock."""
         self.wait_until(lambda: False, span_ms)
 
     def listen_for(self, span_ms: int, actors: Collection[str] = ()) -> None:
-        """Let time go by, and as much more as the harness is held up, or as messages come to these actors meanwhile.
+        """Wait for a time in which the actors receive no message, as evidence of silence.
+
+        A delay of the harness and a message to one of the actors prolong the wait.
 
         Args:
-            span_ms: The time in which nothing must come to the actors, in milliseconds.
+            span_ms: The length of the silence, in milliseconds.
             actors: The names of the actors.
         """
         begun_ns = now_ns = self.instance.clock.monotonic_ns()
@@ -111,26 +116,26 @@ class Waiting:
             now_ns = self.instance.clock.monotonic_ns()
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:
-        """How long the harness has listened, without its delays, as the judge counts it (`Axis.held`)."""
+        """Return the time without the harness's delays, in nanoseconds, as the judge counts it (`Axis.held`)."""
         late = (event for event in self._recorder.journal.events if isinstance(event, events.Late))
         held = [(one.mono_ns - one.held_ns, one.mono_ns + CATCHING_UP_NS) for one in late]
         return total(subtract([(begun_ns, now_ns)], held))
 
     def left_ms(self, label: str, delay_ms: int) -> int:
-        """The rest of a message's delay; 0 when it is over."""
+        """Return the rest of a message's delay, in milliseconds; 0 after its end."""
         left_ns = self.sent_ns(label) + delay_ms * NS_PER_MS - self.instance.clock.monotonic_ns()
         return max(0, left_ns // NS_PER_MS)
 
     def observe(self, actors: Iterable[str], keys: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
-        """Wait until these actors have received each of these messages so often, and then for a time of silence.
+        """Wait until the actors have received each message, and then for a time of silence.
 
         Actors without a listener receive one message after the other.
 
         Args:
             actors: The names of the actors.
-            keys: Which messages.
-            times: How often.
-            due_in_ms: The time until they are due; the limit of the wait counts from then.
+            keys: The keys of the messages.
+            times: How often the actors together must receive each message.
+            due_in_ms: The time until the messages are due, in milliseconds; the time limit counts from then.
         """
         expected_ms = self.limits.expected_ms + due_in_ms
         names, which = tuple(actors), tuple(keys)
@@ -145,7 +150,7 @@ class Waiting:
                 self._drain(consumer, complete, expected_ms)
 
     def await_sightings(self, actors: Iterable[str], keys: Iterable[str], times: int = 1) -> None:
-        """Wait until listeners have received each of these messages so often, within the time limit."""
+        """Wait until the actors' listeners have received each message ``times`` times, or until the time limit."""
         complete = partial(self._sightings.complete, tuple(actors), tuple(keys), times)
         self.wait_until(complete, self.limits.expected_ms)
 
@@ -160,4 +165,4 @@ class Waiting:
             if answer.outcome.value is None:
                 if self._listened_ns(begun_ns, self.instance.clock.monotonic_ns()) >= self.limits.quiet_ms * NS_PER_MS:
                     return
-                spoiled += 1  # the harness was held up meanwhile
+                spoiled += 1  # the harness was delayed during the receive

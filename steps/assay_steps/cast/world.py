@@ -1,7 +1,7 @@
-"""A scenario's world: its destinations, its cast and its messages, by the names that its steps use.
+"""A scenario's world: its destinations, its cast and its messages, by the names that the steps use.
 
-Names are the scenario's own; on a broker shared by many scenarios each world puts its token in front of destinations,
-client ids and subscription names, so scenarios never meet.  Waiting goes through the instance's runner only.
+Many scenarios may share a broker.  So each world puts its token in front of the names of destinations, client ids and
+subscriptions.  All waits go through the broker instance's runner.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
 AGAIN_MS = 100
-"""Milliseconds before a client whose connection has ended tries its client id again."""
+"""The milliseconds between two attempts to connect with the client id of an ended connection."""
 
 
 class Role(Struct, frozen=True):
-    """The settings of a consumer, with which it can be made again."""
+    """The settings of a consumer, from which a later step can create the same consumer again."""
 
     origin: Origin
     ack: AckMode = AckMode.AUTO
@@ -58,20 +58,20 @@ def _taken(outcome: Outcome[ClientConnection]) -> bool:
 
 
 def at_member(name: str, member: str | None) -> str:
-    """The name of an actor at a queue manager that a step names."""
+    """Return the name of an actor at a queue manager (``member``); None for the first queue manager."""
     return name if member is None else f"{name} at {member}"
 
 
 class World(Waiting):
-    """Everything that the steps of one scenario share.
+    """The state that the steps of one scenario share: broker, cast, messages and claims.
 
     Args:
-        instance: The broker.
+        instance: The broker instance.
         journal: The scenario's journal.
-        evidence: Its claims.
-        limits: How long to wait.
-        faces: The instance's clients, and which of them runs the scenario.
-        rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
+        evidence: Records the scenario's claims.
+        limits: The time limits.
+        faces: The instance's clients, and the one that runs the scenario.
+        rounds: The number of messages that "many" means in a step; small on a real broker, where a kill takes seconds.
         judges_client: Whether the scenario judges the client.
     """
 
@@ -93,7 +93,7 @@ class World(Waiting):
         self.checks = True
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
-        """Labels of the messages of the last step that sent many."""
+        """The labels of the messages of the last step that sent many messages."""
         self.names = Names(journal.scenario, instance.members)
         self.faults = ScenarioFaults(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
@@ -101,16 +101,16 @@ class World(Waiting):
         self._drafted: set[str] = set()
         """The labels of the messages that steps have sent or tried to send."""
         self._by_client_id: defaultdict[str | None, list[str]] = defaultdict(list)
-        """Names of the connections that have had each client id."""
+        """The names of all connections with each client id, open or ended."""
         self.sessions: Cast[Session] = Cast("session")
         self.branches: Cast[Branch] = Cast("branch")
         self.producers: Cast[Producer] = Cast("producer")
         self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}
         self.temporary: dict[Place, Address] = {}
-        """The broker's names for the temporary queues that sessions have made."""
+        """The broker's names for the temporary queues of the scenario."""
         self.tries: dict[str, Answer[object]] = {}
-        """The answers to the last step that tried several calls, by name."""
+        """The answers to the calls of the last step that made several calls, by the step's name for each call."""
         self._last: Answer[object] | None = None
         self._faces = faces
         faces.observe(self.sightings.tell)
@@ -119,30 +119,30 @@ class World(Waiting):
     # names -----------------------------------------------------------------------------------------------------------
 
     def address(self, place: Place) -> Address:
-        """The broker's name for a place; destinations are created on use, or were defined by a step."""
+        """Return the broker's address of a queue or topic; this defines nothing on the broker."""
         if place in self.temporary:
             return self.temporary[place]
         name = self.administrator.name_of(place)
         return Address(AddressKind(place.kind), name)
 
     def key(self, label: str) -> str:
-        """The key of the message with this label, which a step before has sent or tried to send.
+        """Return the key of a message that an earlier step has sent or tried to send.
 
         Raises:
-            MistakeError: No step has named such a message; names those that were sent.
+            MistakeError: No step has sent a message with this label; the error names the labels that steps have sent.
         """
         return self.names.key(label) if label in self._drafted else self.messages[label].key
 
     def keys(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The keys of several messages, as `key`.
+        """Return the keys of several messages that earlier steps have sent or tried to send.
 
         Raises:
-            MistakeError: No step has named one of them.
+            MistakeError: No step has sent a message with one of the labels.
         """
         return tuple(self.key(label) for label in labels)
 
     def coming_key(self, label: str) -> str:
-        """The key of a message that a later step may send."""
+        """Return the key of a message that a later step may send."""
         return self.names.key(label)
 
     @property
@@ -153,9 +153,9 @@ class World(Waiting):
     # cast ------------------------------------------------------------------------------------------------------------
 
     def _is_given_up(self, client_id: str | None) -> bool:
-        """Whether connections of the scenario had a client id, and all of them have ended.
+        """Say whether all connections of the scenario with a client id have ended; False if none had it.
 
-        Brokers may answer a close before they free the client id; a broker that never frees it is refused in the end.
+        Brokers may answer a close before they free the client id, so `connect` tries such a client id again.
         """
         names = self._by_client_id.get(client_id, []) if client_id else []
         return bool(names) and not any(self.connections[name].open for name in names)
@@ -169,14 +169,14 @@ class World(Waiting):
         member: str | None = None,
         user: str | None = None,
     ) -> Answer[Connection]:
-        """Try to connect; the connection is known by name from then on.
+        """Try to connect, and keep the connection or the refusal under a name.
 
         Args:
             name: The scenario's name for the connection.
-            client_id: The scenario's client id; made unique on a shared broker.
-            face: Which face of the client.
-            member: The queue manager, as steps name it; None for the first.
-            user: The user who connects; None for an anonymous user, or the instance's default one.
+            client_id: The scenario's client id; made unique on a shared broker. None for no client id.
+            face: The face of the client; None for the one that runs the scenario.
+            member: The steps' name of the queue manager; None for the first.
+            user: The name of the connecting user; None for an anonymous user, or the instance's default user.
         """
         at = self.names.member(member)
         endpoint = self.instance.endpoint("amqp", at)
@@ -198,7 +198,7 @@ class World(Waiting):
         answer = attempt()
         if (before is not None and before.torn) or self._is_given_up(own_id):
             deadline_ms = self.now_ms() + self.limits.expected_ms
-            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker has not noticed the end yet
+            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker may not have noticed the end yet
                 self.pass_time(AGAIN_MS)
                 answer = attempt()
         if isinstance(answer.outcome, Ok):
@@ -226,7 +226,7 @@ class World(Waiting):
         member: str | None = None,
         user: str | None = None,
     ) -> Session:
-        """The session of that name; if none is open, make one, on the named connection or a new one."""
+        """Return the session with a name; if none is open, create it on the named connection or on a new one."""
         known = self.sessions.get(name)
         if known is not None and known.connection.open:
             return known
@@ -246,9 +246,10 @@ class World(Waiting):
         face: str | None = None,
         qos: Qos | None = None,
     ) -> Producer:
-        """Make a producer and name it.
+        """Create a producer and keep it under a name.
 
-        It gets a session of its own for another queue manager or face than those of the actor's earlier sends.
+        The producer gets a new session if the actor's earlier sends went to another queue manager or through another
+        face.
         """
         member = to.member if to else None
         owner = session or self.session(self._sender(name, member, face), face=face, member=member)
@@ -261,7 +262,7 @@ class World(Waiting):
         return at if face is None or known is None or known.connection.face == face else f"{at}, {face}"
 
     def try_producer(self, to: Place, name: str, session: Session) -> Answer[Producer]:
-        """Try to make a producer in a session; known by name from then on."""
+        """Try to create a producer in a session, and keep the producer or the refusal under a name."""
         answer = open_producer(session, self.address(to), name)
         if isinstance(answer.outcome, Ok):
             self.producers[name] = answer.outcome.value
@@ -281,7 +282,7 @@ class World(Waiting):
         qos: Qos | None = None,
         auto_confirm: bool | None = None,
     ) -> Answer[Consumer]:
-        """Try to make a consumer; known by name from then on."""
+        """Try to create a consumer, and keep the consumer or the refusal under a name."""
         owner = session or self.session(name, ack, client_id=client_id, member=member)
         answer = open_consumer(owner, origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
@@ -291,7 +292,7 @@ class World(Waiting):
         return answer
 
     def browser(self, place: Place) -> Session:
-        """The session that browses a place for all actors."""
+        """Return the session that browses a queue for all actors."""
         return self.session(at_member("browser", place.member), member=place.member)
 
     def subscription(
@@ -304,7 +305,7 @@ class World(Waiting):
         selector: str | None = None,
         ttl_ms: int | None = None,
     ) -> Origin:
-        """The origin from which a subscriber consumes, with the subscription's name made unique on a shared broker."""
+        """Describe a subscription for a consumer; its name is made unique on a shared broker."""
         return Origin(
             address=topic,
             selector=selector,
@@ -315,7 +316,7 @@ class World(Waiting):
         )
 
     def play(self, name: str, role: Role) -> Answer[Consumer]:
-        """Try to be a consumer of that role; it can be asked to come back as the same."""
+        """Try to create a consumer from a role, and keep the role, so that a later step can create it again."""
         self.roles[name] = role
         return self.consumer(
             name,
@@ -330,7 +331,7 @@ class World(Waiting):
     # messages --------------------------------------------------------------------------------------------------------
 
     def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
-        """A message with the kit's id in its body, and with what a send's options say of the message itself."""
+        """Make a message with its key in the body, and with the options of a send that concern the message."""
         key = self.coming_key(label)
         self._drafted.add(label)
         text = " ".join(part for part in (BODY.format(key=key), options.ending) if part is not None)
@@ -351,10 +352,10 @@ class World(Waiting):
         )
 
     def _handle(self, label: str) -> int:
-        """The client's handle of a message that was received.
+        """Return the client's handle of a received message, with which a step can send it on.
 
         Raises:
-            LookupError: No consumer has received it.
+            LookupError: No consumer has received the message.
         """
         key = self.key(label)
         found = [one.seen.handle for one in self.sightings.all if one.key == key]
@@ -364,13 +365,13 @@ class World(Waiting):
 
     @property
     def last(self) -> Answer[object]:
-        """The answer to what the last When-step tried.
+        """The answer to the call of the last When-step.
 
         Raises:
-            LookupError: No step has tried anything yet.
+            LookupError: No When-step has made a call yet.
         """
         if self._last is None:
-            raise LookupError("No step before this one has tried anything.")
+            raise LookupError("No earlier step has made a call.")
         return self._last
 
     @last.setter
@@ -378,7 +379,7 @@ class World(Waiting):
         self._last = answer
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address, delay_ms: int = 0) -> SentMessage:
-        """Remember a send by the scenario's name for its message."""
+        """Keep a send under the label of its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to, delay_ms=delay_ms)
         self.messages[label] = sent
         return sent
@@ -411,13 +412,16 @@ class World(Waiting):
                 connection.lost()
 
     def seen_by(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
-        """The receptions of these messages by these actors, in order."""
+        """Return the receptions of the named messages by the named actors, in order."""
         return self.sightings.of(actors, keys)
 
     # storage ---------------------------------------------------------------------------------------------------------
 
     def await_flushes(self, key: str, copies: int = 1) -> None:
-        """Wait until the journal shows the flush of so many copies: the disk of another process reports it later."""
+        """Wait until the journal shows flushes of ``copies`` copies of a message.
+
+        A broker in another process reports its flushes later.
+        """
 
         def told() -> bool:
             disk = (event for event in self.recorder.journal.events if isinstance(event, events.Disk))
@@ -426,10 +430,10 @@ class World(Waiting):
         self.wait_until(told, self.limits.quiet_ms)
 
     def search_storage(self, label: str) -> str:
-        """Look for a message in the broker's data folder, by the octets that only its body has: those of its key.
+        """Search the files of the broker's data folder for a message's key, which its body contains.
 
         Returns:
-            Reference of the event that says whether they were found.
+            Reference of the event that says whether the files contain the key.
         """
         found = self.instance.storage_holds(self.key(label).encode())
         if isinstance(found, Refused):
@@ -439,7 +443,7 @@ class World(Waiting):
         return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 
     def dismiss(self) -> None:
-        """Close what is still open; a refusal here has no effect on the verdict."""
+        """Close the connections that are still open; a refusal here has no effect on the verdict."""
         for connection in self.connections.values():
             if connection.open:
                 connection.close()

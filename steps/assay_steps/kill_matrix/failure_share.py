@@ -1,7 +1,7 @@
 """The share of all scenarios that fail with a defect.
 
-Running all scenarios with every defect would take hours.  So each defect runs a sample (every n-th scenario, in file
-order), and only a defect whose share of the sample is suspicious runs them all.
+A run of all scenarios with every defect would take hours.  So each defect first runs a sample: every n-th scenario, in
+file order.  Only a defect that fails many scenarios of its sample runs all scenarios.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from msgspec import Struct
 from assay_evidence.verdicts import Verdict
 
 TOO_BROAD = 0.15
-"""A defect that fails this share of all scenarios proves nothing about its rules."""
+"""A defect that fails this share of all scenarios or more proves nothing about its rules."""
 
 SAMPLED = 7
-"""The sample holds one scenario of this many; with more than a thousand scenarios the share is exact to about 3 %."""
+"""One scenario in this many is in the sample; with over a thousand scenarios, the share is exact to about 3 %."""
 
 SUSPECT = TOO_BROAD / 2
-"""A defect with this share of the sample runs all scenarios: more than two standard deviations below `TOO_BROAD`."""
+"""A defect that fails this share of its sample runs all scenarios.
+
+It is more than two standard deviations below `TOO_BROAD`, so that the sample misses almost no broad defect.
+"""
 
 
 class Outcome(Struct, frozen=True):
     """The outcome of one scenario in one trial.
 
     Args:
-        verdict: Its verdict.
-        rules: The ids of the rules that it tries.
-        reason: The reason of the verdict.
+        verdict: The scenario's verdict.
+        rules: The ids of the rules that the scenario tests.
+        reason: The reason for the verdict.
     """
 
     verdict: str
@@ -45,8 +48,8 @@ class Sample:
     """A pytest plugin that keeps every n-th scenario and drops the others.
 
     Args:
-        every: The n.
-        first: The index of the first that it keeps.
+        every: Keep one scenario in this many.
+        first: The index of the first scenario that the plugin keeps.
     """
 
     def __init__(self, every: int, first: int = 0) -> None:
@@ -55,11 +58,11 @@ class Sample:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop scenarios, after the plugins that count them have counted."""
+        """Drop the other scenarios; runs last, so that other plugins can compare all scenarios with their files."""
         items[:] = items[self._first :: self._every]
 
 
 def share_of(outcomes: Outcomes) -> float:
-    """The share of these scenarios that fail; 0 of none."""
+    """Return the share of the scenarios that fail, from 0 to 1; 0 without scenarios."""
     failed = sum(outcome.verdict == Verdict.FAIL for outcome in outcomes.values())
     return failed / len(outcomes) if outcomes else 0.0

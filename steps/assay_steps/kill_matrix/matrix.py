@@ -1,13 +1,18 @@
 """The kill matrix: which scenario catches which named defect.
 
-First all scenarios run without a defect; one that fails then is an *alarm*.  Then each defect runs on the scenarios of
-its rules; one that fails has *caught* it.  If none fails, but one ends in an error that it does not have without the
-defect, the trial is an *error* of the defect: its own code has raised.  A scenario that catches nothing is *unkilled*:
-nothing shows that it can fail.  A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing
-and does not count.  A tolerated variant (`assay_steps.variants`) must pass the scenarios of its rules.
+First all scenarios run without a defect.  A scenario that fails there is an *alarm*.  Then the scenarios of each
+defect's rules run with the defect:
+
+- A scenario that fails has *caught* the defect.
+- A defect is in *error* if no scenario fails, and some scenario has an error that it does not have without the
+  defect: then the defect's own code has raised.
+- A scenario that catches no defect is *unkilled*: no defect shows that it can fail.
+- A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+
+A tolerated variant (`assay_steps.variants`) must pass the scenarios of its rules.
 
 In virtual time a trial computes, so one trial for each core runs at a time.  In real time a trial mostly waits, so many
-run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
+trials run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
 """
 
 from __future__ import annotations
@@ -48,31 +53,31 @@ from assay_steps.variants import all_variants
 
 
 class CaughtDefect(Struct, frozen=True):
-    """One defect, and the scenarios of the rule that fail with it."""
+    """A defect, and the scenarios of one rule that fail with it."""
 
     name: str
     caught_by: tuple[str, ...]
 
 
 class RuleKills(Struct, frozen=True):
-    """One rule, and its defects."""
+    """A rule, its defects, and the rule's scenarios that catch each defect."""
 
     id: str
     defects: tuple[CaughtDefect, ...]
 
     @property
     def proven(self) -> bool:
-        """Whether some defect of the rule is caught by the rule's own scenarios."""
+        """Whether the rule's scenarios catch at least one of its defects."""
         return any(defect.caught_by for defect in self.defects)
 
 
 class DefectError(Struct, frozen=True):
-    """One defect that no scenario catches, because its own code raises.
+    """A defect that no scenario catches, because the defect's own code raises.
 
     Args:
-        name: The defect.
-        scenario: The first scenario that ends in an error with it, but not without it.
-        reason: The step and the exception.
+        name: The defect's name.
+        scenario: The first scenario that ends in an error with the defect, but not without it.
+        reason: The step that failed, and the exception.
     """
 
     name: str
@@ -81,7 +86,7 @@ class DefectError(Struct, frozen=True):
 
 
 class KillMatrix(Struct, frozen=True):
-    """`assay defects --json` (design, "The command").
+    """The result of `assay defects`; the form of its `--json` output.
 
     Args:
         rules: Every rule that has scenarios.
@@ -89,11 +94,11 @@ class KillMatrix(Struct, frozen=True):
         unkilled: Scenarios that no defect breaks.
         too_broad: Defects that fail too many scenarios, with the share that they fail.
         unsupported: Scenarios that the backend cannot run.
-        beyond: Defects of these rules that the backend cannot show, and why.
-        real_time: Whether the backend's time is real. Then a scenario may be unkilled: the backend cannot show its
-            defect, or its clock is not exact enough. In virtual time each scenario must be killed.
-        variants: The tolerated variants of these rules; none if the backend has no variants.
-        errors: Defects whose own code raises, so that nothing is known of what catches them.
+        beyond: Defects of these rules that the backend cannot show, each with the reason.
+        real_time: Whether the backend's time is real. In virtual time, some defect must break each scenario. In real
+            time a scenario may be unkilled: the backend cannot show its defect, or the clock is not exact enough.
+        variants: The tolerated variants of these rules; empty if the backend has no variants.
+        errors: Defects whose own code raises, so that their trials do not show which scenarios catch them.
     """
 
     rules: tuple[RuleKills, ...]
@@ -108,34 +113,34 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def caught(self) -> frozenset[str]:
-        """Defects that some scenario of their rules catches."""
+        """The defects that at least one scenario of their rules catches."""
         return frozenset(defect.name for rule in self.rules for defect in rule.defects if defect.caught_by)
 
     @property
     def missed(self) -> frozenset[str]:
-        """Defects that ran without an error, and that no scenario of their rules catches."""
+        """The defects without an error of their own that no scenario of their rules catches."""
         tried = frozenset(defect.name for rule in self.rules for defect in rule.defects)
         return tried - self.caught - {error.name for error in self.errors}
 
     @property
     def unbroken(self) -> tuple[str, ...]:
-        """Scenarios that some defect should break and none does; empty in real time, where a backend may hide it."""
+        """The unkilled scenarios; empty in real time, in which the backend may be unable to show a defect."""
         return () if self.real_time else self.unkilled
 
     @property
     def convicted(self) -> frozenset[str]:
-        """Tolerated variants that some scenario fails: that scenario demands more than its rule."""
+        """The tolerated variants with a failing scenario; such a scenario demands more than its rule."""
         return frozenset(variant.name for variant in self.variants if variant.convicted_by)
 
     @property
     def wrong(self) -> bool:
-        """Whether something is not as expected, whatever the defects in error would show."""
+        """Whether the matrix is bad for another reason than defects in error."""
         known = self.alarms or self.too_broad or self.missed or self.convicted
         return bool(known) or (not self.errors and not self._all_shown)
 
     @property
     def sound(self) -> bool:
-        """Whether every defect is caught, every rule proven able to fail, and nothing fails without a cause."""
+        """Whether scenarios catch every defect, defects break every rule, and no scenario fails without a defect."""
         return not self.wrong and not self.errors
 
     @property
@@ -151,18 +156,19 @@ def kill_matrix(
     everywhere: bool = False,
     told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
 ) -> KillMatrix:
-    """Run every defect of the chosen rules, and every tolerated variant.
+    """Run every defect and every tolerated variant of the chosen rules.
 
     Args:
-        backend: A backend that knows defects.
-        rules: Only these rules; none for all.
-        profiles: Only rules of these profiles; none for all.
-        everywhere: Run each defect on scenarios of other rules, too, to measure how broad it is.
-        told: Called after each trial with the name of the defect or variant, how many are done, and the number of all.
+        backend: The name of a backend that supports defects.
+        rules: The ids of the chosen rules; empty for all.
+        profiles: Choose only rules of these profiles; empty for all.
+        everywhere: Also run each defect on scenarios of other rules, to measure which share of all it fails.
+        told: Called after each trial with the name of the defect or variant, the number of trials that are done, and
+            the number of all trials.
 
     Raises:
-        UntriedError: No scenario tries the rules.
-        TrialError: A trial did not run to its end; trials that have not begun are cancelled.
+        UntriedError: No scenario tests the rules.
+        TrialError: A trial did not run to its end; the trials that have not begun are cancelled.
     """
     chosen = chosen_rules(tuple(rules), tuple(profiles))
     if not chosen:
@@ -183,9 +189,8 @@ def kill_matrix(
     with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
         try:
             unbroken = pool.submit(outcomes_of, alone)
-            if (
-                not is_virtual
-            ):  # first alone: its outcomes say which ones are alarms, and load would disturb them in real time
+            if not is_virtual:
+                # The run without a defect ends before other trials start: their load would delay it in real time.
                 own = _longest_first(own, unbroken.result())
             broken = tried(pool, own, told)
             if not is_virtual:
@@ -204,7 +209,7 @@ def kill_matrix(
 def _tried_again(
     trials: Mapping[str, Trial], broken: Mapping[str, Outcomes], told: Callable[[str, int, int], None]
 ) -> dict[str, Outcomes]:
-    """A second trial of each defect that nothing has caught, with few at once: many of them wait past what is short."""
+    """Try each uncaught defect again, with few trials at a time: with many, a trial may miss a short delay."""
     missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         try:
@@ -227,7 +232,14 @@ def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:
 def _matrix(
     unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterable[Defect], measured: Mapping[str, float]
 ) -> KillMatrix:
-    """Build the matrix from the trials' outcomes; `measured` holds shares of all scenarios that fail, by defect."""
+    """Build the matrix from the outcomes of the trials.
+
+    Args:
+        unbroken: The outcomes without a defect.
+        broken: The outcomes with each defect, by its name.
+        defects: The defects of the chosen rules.
+        measured: The share of all scenarios that fail with a defect, by its name, for the defects with such a trial.
+    """
     failed = {
         name: {scenario for scenario, outcome in outcomes.items() if outcome.verdict == Verdict.FAIL}
         for name, outcomes in broken.items()
@@ -266,7 +278,7 @@ def _matrix(
 
 
 def _errors(unbroken: Outcomes, uncaught: Mapping[str, Outcomes]) -> Iterator[DefectError]:
-    """The first error of each uncaught defect that a scenario ends in; one that it also has without does not count."""
+    """Find the first scenario of each uncaught defect that ends in an error only with the defect."""
     for name, outcomes in sorted(uncaught.items()):
         for scenario, outcome in sorted(outcomes.items()):
             if outcome.verdict == Verdict.ERROR != unbroken[scenario].verdict:

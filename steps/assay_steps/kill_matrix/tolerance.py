@@ -1,8 +1,8 @@
-"""Tolerance: no scenario may fail on a tolerated variant.
+"""The check that no scenario fails on a tolerated variant.
 
-`kill_matrix` lets each variant try the scenarios of its own rules, which it must pass.  `tolerance` lets each try all
-scenarios: none may end with a fail or an error that it does not have without the variant.  What a variant is allowed
-not to show (a scenario that is then not demonstrated, for example) is no conviction there.
+`kill_matrix` runs each variant on the scenarios of its own rules, which it must pass.  `tolerance` runs each variant on
+all scenarios.  There a scenario *convicts* a variant if it fails or ends in an error that it does not have without the
+variant; other verdicts, such as not-demonstrated, do not convict.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from assay_steps.variants import all_variants
 
 
 class TriedVariant(Struct, frozen=True):
-    """One tolerated variant, and the scenarios that convict it, though they pass without it."""
+    """A tolerated variant, and the scenarios that convict it although they pass without it."""
 
     name: str
     convicted_by: tuple[str, ...]
 
 
 class Tolerance(Struct, frozen=True):
-    """`assay defects --tolerated --json`.
+    """The result of `assay defects --tolerated`; the form of its `--json` output.
 
     Args:
-        variants: Every tolerated variant that was tried.
-        scenarios: How many scenarios each of them tried.
+        variants: Every tolerated variant that ran.
+        scenarios: The number of scenarios that each variant ran.
     """
 
     variants: tuple[TriedVariant, ...]
@@ -40,7 +40,7 @@ class Tolerance(Struct, frozen=True):
 
     @property
     def convicted(self) -> tuple[TriedVariant, ...]:
-        """The variants that some scenario convicts."""
+        """The variants that at least one scenario convicts."""
         return tuple(variant for variant in self.variants if variant.convicted_by)
 
 
@@ -54,14 +54,15 @@ def tolerance(
     """Run every tolerated variant of the chosen rules on all scenarios of the chosen rules.
 
     Args:
-        backend: A backend that knows variants.
-        rules: Only these rules; none for all.
-        profiles: Only rules of these profiles; none for all.
-        told: Called after each trial with the name of the variant, how many are done, and the number of all.
+        backend: The name of a backend that supports variants.
+        rules: The ids of the chosen rules; empty for all.
+        profiles: Choose only rules of these profiles; empty for all.
+        told: Called after each trial with the name of the variant, the number of trials that are done, and the number
+            of all trials.
 
     Raises:
-        UntriedError: No scenario tries the rules.
-        TrialError: A trial did not run to its end; trials that have not begun are cancelled.
+        UntriedError: No scenario tests the rules.
+        TrialError: A trial did not run to its end; the trials that have not begun are cancelled.
     """
     chosen = chosen_rules(tuple(rules), tuple(profiles))
     some = tuple(sorted(chosen)) if rules or profiles else ()
@@ -71,7 +72,7 @@ def tolerance(
         for variant in all_variants().values()
         if chosen & set(variant.rules)
     }
-    at_once = os.cpu_count() if is_virtual else 1  # in real time, one trial has AT_ONCE scenarios at a time
+    at_once = os.cpu_count() if is_virtual else 1  # in real time, the one trial runs AT_ONCE scenarios at a time
     alone = Trial(backend, None, some, workers=0 if is_virtual else AT_ONCE)
     if not is_virtual:
         trials = {name: Trial(backend, None, some, workers=AT_ONCE, variant=name) for name in trials}
@@ -93,12 +94,12 @@ NOT_PASSED = frozenset(Verdict) - {Verdict.PASS}
 def convictions(
     unbroken: Outcomes, outcomes: Mapping[str, Outcomes], wrong: frozenset[Verdict] = NOT_PASSED
 ) -> tuple[TriedVariant, ...]:
-    """The scenarios that convict each variant.
+    """Find the scenarios that convict each variant.
 
     Args:
         unbroken: The outcomes without a variant; a scenario that does not pass there convicts no variant.
-        outcomes: The outcomes by variant.
-        wrong: The verdicts that convict.
+        outcomes: The outcomes with each variant, by its name.
+        wrong: The verdicts that convict a variant.
     """
     return tuple(
         TriedVariant(

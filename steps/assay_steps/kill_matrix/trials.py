@@ -1,4 +1,4 @@
-"""Trials: runs of the suite with one defect or variant, each in a process of its own pool."""
+"""Trials: runs of the suite with one defect or variant, each in its own process."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
-"""Trials that run at a time in real time, and scenarios at a time of the trial without a defect."""
+"""In real time, the number of trials that run at a time, and of scenarios in a trial that runs alone."""
 
 _STORES: Mapping[str, str] = {"reference": "memory"}
-"""The store of a backend that has a choice: a trial on a simulated disk takes a quarter less time than on files."""
+"""The store for trials, by backend: a trial on a simulated disk takes a quarter less time than on files."""
 
 DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
-"""Pytest's exit codes after every scenario of a trial was run."""
+"""Pytest's exit codes for a trial that ran all its scenarios."""
 
 
 class TrialError(RuntimeError):
-    """A trial was not done to its end, so it says nothing of what catches its defect.
+    """A trial did not run to its end, so it does not show which scenarios catch its defect.
 
     Args:
-        defect: The defect that was switched on; None for none.
-        why: What stopped it.
+        defect: The name of the defect that was switched on; None for none.
+        why: The reason, in one sentence.
     """
 
     def __init__(self, defect: str | None, why: str) -> None:
-        super().__init__(defect, why)  # both, since it comes out of a process of the pool
+        super().__init__(defect, why)  # the pool pickles the exception, with these arguments
         self.defect = defect
         self.why = why
 
     def __str__(self) -> str:
-        """One sentence for the user."""
+        """Return one sentence for the user."""
         whose = "without a defect" if self.defect is None else f"with defect {self.defect!r}"
-        return f"The trial {whose} was not done to its end, so nothing is known of what catches what: {self.why}"
+        return f"The trial {whose} did not run to its end, so the kill matrix would be incomplete: {self.why}"
 
 
 class UntriedError(TrialError):
-    """No scenario tries the rules of a trial."""
+    """No scenario tests the rules of a trial."""
 
 
 class Trial(Struct, frozen=True):
-    """One run of the suite, in a process of its own pool.
+    """The settings of one run of the suite.
 
     Args:
-        backend: A backend that knows defects.
-        defect: The defect that is switched on; None for none.
-        rules: Only scenarios that try one of these rules; none for all.
-        every: Run only every n-th of them.
-        first: The index of the first that is run.
-        workers: How many processes run them; 0 for this one.
-        variant: The tolerated variant that broker or client is; None for the reference pair as it is.
+        backend: The name of a backend that supports defects.
+        defect: The name of the defect that is switched on; None for none.
+        rules: Run only scenarios that test one of these rules; empty for all.
+        every: Run only every n-th of these scenarios.
+        first: The index of the first scenario that runs.
+        workers: The number of worker processes; 0 to run the scenarios in the trial's own process.
+        variant: The name of the tolerated variant that is switched on; None for none.
     """
 
     backend: str
@@ -75,15 +75,14 @@ class Trial(Struct, frozen=True):
 
 
 def outcomes_of(trial: Trial) -> Outcomes:
-    """Run a trial in a temporary folder.
+    """Run a trial in a temporary folder; return the outcomes of its scenarios.
 
-    A variant stands for a foreign part, of which nothing is asked that no document asks: scenarios of strength or role
-    kit are left out.
+    A variant represents a foreign broker or client, which has to meet only the documents' demands.  So a trial of a
+    variant leaves out the scenarios of strength or role kit.
 
     Raises:
-        UntriedError: No scenario tries its rules.
-        TrialError: Its scenarios could not be read, or not all were run. A missing verdict must not count as a defect
-            that was not caught.
+        UntriedError: No scenario tests the trial's rules.
+        TrialError: The scenarios could not be read, or some did not run.
     """
     with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
         out = Path(folder) / "out"
@@ -118,18 +117,18 @@ def _why(code: pytest.ExitCode, result: RunResult, log: Path) -> str:
 
 
 def in_virtual_time(backend: str) -> bool:
-    """Whether a backend's time is virtual, so that a trial computes and does not wait."""
+    """Say whether a backend's time is virtual, so that a trial computes and does not wait."""
     return Capability.VIRTUAL_TIME in open_backend(backend).capabilities
 
 
 def chosen_rules(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
-    """The ids of the rules, restricted to the profiles if some are named."""
+    """Return the ids of the chosen rules that belong to one of the profiles; empty profiles restrict nothing."""
     catalogue = load_catalogue()
     return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
 
 
 def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
-    """Run the trials; the outcomes by the name of the defect or variant."""
+    """Run the trials; return the outcomes by the name of the defect or variant."""
     running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
     outcomes: dict[str, Outcomes] = {}
     for done, trial in enumerate(as_completed(running), start=1):

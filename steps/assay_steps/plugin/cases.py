@@ -1,9 +1,11 @@
-"""A scenario with its id, the rules that it tries, and its needs.
+"""Scenarios with their ids, the rules that they test and their needs, as their tags state them.
 
-Everything is read from tags: a rule's id, the role (``@core @control @evidence @kit``), ``@must @may @kit`` and
-``@judges-client @judges-broker`` where a scenario differs from its rule, ``@needs-<capability>``, ``@own-instance``
-(implied by every fault), and the kind of queue manager that it needs: ``@platform-zos``, ``@level-7.5``,
-``@topology-cluster``.  A probe has ``@probe-<capability>`` in the place of a rule.
+- The rule: its id, or ``@probe-<capability>`` for a probe.
+- The role: ``@core @control @evidence @kit``.
+- Differences from the rule: the strength (``@must @may @kit``), and the judged part (``@judges-client
+  @judges-broker``).
+- The needs: ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and the kind of queue manager
+  (``@platform-zos``, ``@level-7.5``, ``@topology-cluster``).
 """
 
 from __future__ import annotations
@@ -38,17 +40,17 @@ from assay_steps.words.mistakes import (
 
 ROLE_TAGS: tuple[str, ...] = tuple(Role)
 STRENGTH_TAGS = ("must", "may", "kit")
-"""``@kit`` is both: a scenario that no document asks has that role and that strength."""
+"""The tags for a strength; ``@kit`` states strength and role, since no document demands such a scenario."""
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
 UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
-"""Strength and judged part of a foreign scenario that names no rule, unless its tags say otherwise."""
+"""The strength and the judged part of a foreign scenario without a rule, unless its tags state others."""
 OWN_INSTANCE = "own-instance"
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
 TOPOLOGIES: tuple[str, ...] = get_args(Topology)
 _NEEDS_BEGIN = (NEEDS_PREFIX, PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX)
 LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4", "10.0")
-"""Levels of IBM MQ, and a later one of two digits; delivery delay came with 8.0 (DD-10)."""
+"""Levels of IBM MQ, and 10.0 as a later level with two digits; delivery delay came with 8.0 (DD-10)."""
 FAULT_CAPABILITIES = frozenset(
     {
         Capability.RESTART,
@@ -62,25 +64,25 @@ FAULT_CAPABILITIES = frozenset(
         Capability.BLOCK_WRITE,
     }
 )
-"""Capabilities that disturb all other scenarios on the instance."""
+"""The capabilities whose use disturbs all other scenarios on the broker instance."""
 
 
 class Case(Struct, frozen=True):
-    """One scenario, or one row of an outline.
+    """A scenario, or one row of a scenario outline, as the kit judges it.
 
     Args:
         id: ``topic/file.feature::name[row]``.
         feature: ``topic/file.feature``.
         name: The scenario's name as Gherkin has it.
-        rules: Ids of the rules it tries; its claims name the first. A foreign one may try none.
+        rules: Ids of the rules that it tests; its claims name the first. Empty for a foreign scenario without a rule.
         strength: must, may or kit.
         judged: client, broker or client+broker.
-        profile: The profile of its first rule; empty if it tries none.
-        needs: Its needs of the backend.
+        profile: The profile of the first rule; empty without a rule.
+        needs: The capabilities and the kind of queue manager that it needs.
         foreign: Whether it belongs to a user's feature.
-        tags: Of a foreign scenario: those of its tags that the kit does not know.
-        role: What it contributes to its rule's verdict.
-        probe: Of a probe: the capability that it looks for; None of any other scenario.
+        tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
+        role: Its contribution to the rule's verdict.
+        probe: The capability that a probe looks for; None for other scenarios.
     """
 
     id: str
@@ -98,45 +100,48 @@ class Case(Struct, frozen=True):
 
     @property
     def judges_client(self) -> bool:
-        """Whether the client is judged, alone or with the broker."""
+        """Whether the scenario judges the client, alone or together with the broker."""
         return Judged.CLIENT in self.judged.split("+")
 
     @property
     def planned(self) -> PlannedScenario:
-        """The case as the journal's plan has it."""
+        """The scenario's entry in the journal's plan."""
         return PlannedScenario(
             self.id, self.rules, self.strength, self.judged, self.foreign, self.tags, self.role, self.probe or ""
         )
 
 
 CASE = pytest.StashKey[Case]()
-"""The case of a test that the kit judges."""
+"""The key under which a pytest item holds its `Case`, if the kit judges the item."""
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
-    """The Gherkin scenario of a pytest item; None for another kind of test."""
+    """Return the Gherkin scenario of a pytest item; None for another kind of test."""
     function = getattr(item, "function", None)
     return scenario_wrapper_template_registry.get(function) if function is not None else None
 
 
 def templates(items: Iterable[pytest.Item]) -> list[ScenarioTemplate]:
-    """The Gherkin scenarios behind pytest items, one for each item that has one."""
+    """Return the Gherkin scenarios of pytest items; leave out other kinds of tests."""
     return [template for template in map(template_of, items) if template is not None]
 
 
 def feature_of(template: ScenarioTemplate) -> str:
-    """``topic/file.feature``: relative to the packaged features, or of a foreign one to the working folder."""
+    """Return a feature's name in ids: its path relative to the kit's features, or a user's to the working folder."""
     return _place(template.feature.filename)[0]
 
 
 def is_foreign(template: ScenarioTemplate) -> bool:
-    """Whether a scenario belongs to a user's feature, not to the kit's."""
+    """Say whether a scenario belongs to a user's feature, not to one of the kit's."""
     return _place(template.feature.filename)[1]
 
 
 @lru_cache(maxsize=1024)
 def _place(filename: str) -> tuple[str, bool]:
-    """A feature's name in ids, and whether it is a user's.  Cached: each scenario asks, and resolving paths is slow."""
+    """Return a feature's name in ids, and whether it is a user's feature.
+
+    Cached, because each scenario asks for it and resolving paths is slow.
+    """
     path, here = Path(filename).resolve(), Path.cwd().resolve()
     if path.is_relative_to(feature_root()):
         return path.relative_to(feature_root()).as_posix(), False
@@ -144,12 +149,14 @@ def _place(filename: str) -> tuple[str, bool]:
 
 
 def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callable[[str], bool]) -> bool:
-    """Whether the kit judges a scenario: its own, one of a feature file in the call, or one with a step of the kit.
+    """Say whether the kit judges a scenario.
+
+    It judges its own scenarios, those of feature files in the call, and those with a step of the kit's vocabulary.
 
     Args:
         item: The test.
         template: Its scenario.
-        speaks: Whether a step's text is in the kit's words.
+        speaks: Says whether a step's text belongs to the kit's vocabulary.
     """
     if not is_foreign(template) or item.getparent(FeatureFile) is not None:
         return True
@@ -158,12 +165,12 @@ def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callab
 
 
 def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:
-    """The mistakes of a scenario, with feature and line: in its tags, or a lack of steps.
+    """List the mistakes in a scenario's tags and steps, one sentence each, with feature and line.
 
     Args:
         item: The test.
         catalogue: The rules.
-        speaks: Whether a step's text is in the kit's words.
+        speaks: Says whether a step's text belongs to the kit's vocabulary.
     """
     template = template_of(item)
     if template is None or not is_for_the_kit(item, template, speaks):
@@ -177,7 +184,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     found += lost_arguments(template, speaks)
     if len(template.steps) == len(template.all_background_steps):
         found.append(
-            f"scenario {template.name!r} has no steps of its own, so it tries nothing; write them, or delete it."
+            f"scenario {template.name!r} has no steps of its own, so it tests nothing; write steps, or delete it."
         )
     if not found:
         try:
@@ -189,7 +196,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
 
 
 def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:
-    """Name tags that look like the kit's but are not, a sentence each: they would have no effect."""
+    """Report tags that resemble tags of the kit but have no effect, and more than one role; one sentence each."""
     told = f"scenario {template.name!r} is tagged"
     roles = [tag for tag in ROLE_TAGS if tag in own_tags(template, tags)]
     if len(roles) > 1:
@@ -199,7 +206,7 @@ def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) 
         if tag.startswith("judges-"):
             there = ", ".join(f"@{one}" for one in (*JUDGED_TAGS, OWN_INSTANCE))
             meant = meant_tag(tag, known)
-            hint = f"did you mean @{meant}?" if meant else f"there are {there}."
+            hint = f"did you mean @{meant}?" if meant else f"it knows {there}."
             yield f"{told} @{tag}, which the kit does not know; {hint}"
         elif not SHAPED_LIKE_OURS.fullmatch(tag) and (meant := meant_tag(tag, known)):
             hint = f"did you mean @{meant}? A tag of your own needs another name."
@@ -207,11 +214,11 @@ def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) 
 
 
 def repeated_rows(items: Iterable[pytest.Item], speaks: Callable[[str], bool]) -> list[str]:
-    """Name rows that Examples have more than once, a sentence each: their scenarios would have the same id.
+    """Report rows that occur more than once in Examples, one sentence each: their scenarios would have the same id.
 
     Args:
         items: The collected tests.
-        speaks: Whether a step's text is in the kit's words.
+        speaks: Says whether a step's text belongs to the kit's vocabulary.
     """
     rows = Counter(
         (feature_of(template), template.line_number, template.name, row)
@@ -227,12 +234,12 @@ def repeated_rows(items: Iterable[pytest.Item], speaks: Callable[[str], bool]) -
 
 
 def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> Case | None:
-    """The case of a pytest item; None for a test that the kit does not judge.
+    """Make the case of a pytest item; None for a test that the kit does not judge.
 
     Args:
         item: The test.
         catalogue: The rules.
-        speaks: Whether a step's text is in the kit's words.
+        speaks: Says whether a step's text belongs to the kit's vocabulary.
     """
     template = template_of(item)
     if template is None:
@@ -262,54 +269,55 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
 
 
 def probe_of(tags: Iterable[str]) -> Capability | None:
-    """The capability that a scenario looks for, by its tags; None if it is no probe."""
+    """Return the capability that a probe's tags name; None for a scenario that is no probe."""
     named = (tag.removeprefix(PROBE_PREFIX) for tag in tags if tag.startswith(PROBE_PREFIX))
     return next(map(Capability, named), None)
 
 
 def known_tags(catalogue: Catalogue) -> frozenset[str]:
-    """Every tag that has a meaning for the kit."""
+    """Return every tag that has a meaning for the kit."""
     return catalogue.ids | kit_tags()
 
 
 @cache
 def kit_tags() -> frozenset[str]:
-    """Every tag that has a meaning for the kit and is no rule.  Cached: each scenario asks."""
+    """Return every tag that has a meaning for the kit, except rules' ids.  Cached, because each scenario needs it."""
     needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
     return frozenset({*ROLE_TAGS, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE})
 
 
 def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:
-    """The tags of the scenario and of its row, without those of rule and feature."""
+    """Return the tags of a scenario and its row, without the tags of its rule and feature."""
     inherited = template.feature.tags | (template.rule.tags if template.rule else set())
     return template.tags | (tags - inherited)
 
 
 def row_of(item: pytest.Item) -> str:
-    """``[value, value]`` of an outline's row; nothing for a plain scenario."""
+    """Return the row of a scenario outline as ``[value, value]``; empty for a plain scenario."""
     callspec = getattr(item, "callspec", None)
     row = callspec.params.get("_pytest_bdd_example", {}) if callspec else {}
     return f"[{', '.join(str(value) for value in row.values())}]" if row else ""
 
 
 def kind_tags() -> tuple[str, ...]:
-    """Every tag that names a kind of queue manager."""
+    """Return every tag that names a kind of queue manager."""
     parts = ((PLATFORM_PREFIX, PLATFORMS), (LEVEL_PREFIX, LEVELS), (TOPOLOGY_PREFIX, TOPOLOGIES))
     return tuple(f"{prefix}{value}" for prefix, values in parts for value in values)
 
 
 def needs_of(tags: Iterable[str]) -> Needs:
-    """The needs that the tags state; at most one tag of each kind, because two would contradict each other.
+    """Return the needs that a scenario's tags state.
 
     Raises:
-        ValueError: A tag names an unknown capability, platform, level or topology, or two tags are of one kind.
+        ValueError: A tag names an unknown capability, platform, level or topology; or two tags name different
+            platforms, levels or topologies.
     """
     return _needs_of(frozenset(tag for tag in tags if tag == OWN_INSTANCE or tag.startswith(_NEEDS_BEGIN)))
 
 
 @lru_cache(maxsize=1024)
 def _needs_of(given: frozenset[str]) -> Needs:
-    """The needs that these tags state, which are all about needs.  Cached: most scenarios need the same few things."""
+    """Return the needs that tags about needs state.  Cached, because most scenarios have the same few needs."""
     capabilities = frozenset(
         Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in given if tag.startswith(NEEDS_PREFIX)
     )
@@ -331,7 +339,7 @@ def _one_of(tags: Iterable[str], prefix: str, known: tuple[str, ...]) -> str | N
     found = sorted({tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)})
     unknown = [value for value in found if value not in known]
     if unknown:
-        raise ValueError(f"@{prefix}{unknown[0]} is unknown: after {prefix!r} stands one of {', '.join(known)}.")
+        raise ValueError(f"@{prefix}{unknown[0]} is unknown; {prefix!r} knows {', '.join(known)}.")
     if len(found) > 1:
         raise ValueError(f"A scenario is tagged with {' and '.join(prefix + value for value in found)}: keep one.")
     return found[0] if found else None

@@ -1,6 +1,6 @@
-"""Checks for errors that pytest passes silently: scenarios not collected, steps not awaited, real sleeps.
+"""Checks for mistakes that pytest does not report: scenarios not collected, steps not awaited, real sleeps.
 
-`assay_steps.plugin.hooks` runs them.
+`assay_steps.plugin.hooks` runs the checks.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ Counts = Counter[tuple[str, str]]
 
 
 def check_expressions(config: pytest.Config) -> None:
-    """Check the expressions of ``-k`` and ``-m``; if xdist's workers find the fault, the run ends with a crash.
+    """Check the expressions of ``-k`` and ``-m`` before pytest-xdist's workers start.
+
+    If a worker found the mistake, the run would crash instead of reporting it.
 
     Raises:
-        pytest.UsageError: An expression is wrong; the sentence is pytest's own.
+        pytest.UsageError: An expression is wrong; the text is the same as pytest's.
     """
     for option, expression in (("-k", config.option.keyword), ("-m", config.option.markexpr)):
         try:
@@ -56,7 +58,10 @@ def written(features: Iterable[Path]) -> Counts:
 
 @lru_cache(maxsize=1024)
 def _written(text: str) -> tuple[tuple[str, int], ...]:
-    """The scenarios of a feature, each with its number of rows.  Cached: each trial of a defect asks again."""
+    """Return the names of a feature's scenarios, each with its number of rows.
+
+    Cached, because each trial of a defect asks for it.
+    """
     found: list[tuple[str, int]] = []
     for child in Parser().parse(text)["feature"]["children"]:
         for scenario in _scenarios(child):
@@ -73,14 +78,14 @@ def _scenarios(child: Any) -> Iterator[Any]:
 
 
 class TaggedScenario(Struct, frozen=True):
-    """A scenario of a feature file, or one table of rows of an outline.
+    """A scenario of a feature file, or one Examples table of a scenario outline.
 
     Args:
-        feature: Its feature file.
-        line: The line of its keyword.
-        name: Its name.
-        tags: All tags that hold for it, without the @.
-        rows: How many scenarios it makes.
+        feature: The feature file.
+        line: The line of the scenario's keyword.
+        name: The scenario's name.
+        tags: The tags of the scenario, with those that it inherits, without the @.
+        rows: The number of tests that pytest makes of it.
     """
 
     feature: Path
@@ -91,14 +96,14 @@ class TaggedScenario(Struct, frozen=True):
 
 
 def tagged_scenarios(path: Path) -> Iterator[TaggedScenario]:
-    """Find the scenarios of a feature file with their tags; each table of rows of an outline is one entry."""
+    """Find the scenarios of a feature file with their tags; each Examples table of an outline is one entry."""
     feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
     for child in feature["children"]:
         yield from _tagged(path, child, _tags(feature))
 
 
 def rule_counts(features: Iterable[Path]) -> Counter[str]:
-    """The number of scenarios for each tag, such as a rule's id; each row of an outline counts."""
+    """Count the scenarios with each tag, such as a rule's id; each row of an outline counts."""
     counts: Counter[str] = Counter()
     for path in sorted(set(features)):
         for scenario in tagged_scenarios(path):
@@ -123,7 +128,7 @@ def _tags(node: Any) -> frozenset[str]:
 
 
 def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
-    """Report each scenario that pytest collected more or less often than its file has it, one sentence each."""
+    """Report each scenario that pytest did not collect exactly as often as its file holds it, one sentence each."""
     return [
         f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
         for path, name in sorted(expected.keys() | collected.keys())
@@ -133,7 +138,7 @@ def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
 
 def _uncollected(written: int, collected: int) -> str:
     if not written:
-        return "has no row in its Examples, so it would try nothing: add a row, or delete it."
+        return "has no row in its Examples, so it would test nothing: add a row, or delete the scenario."
     told = f"is written {counted(written, 'time')} and was collected {counted(collected, 'time')}"
     if collected > written:
         return f"{told}: bind each feature in one test module."
@@ -158,23 +163,24 @@ def duplicate_names(features: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def refuse_coroutine(step: Callable[..., object]) -> None:
-    """Refuse an ``async def`` step: nothing would await it, and it would pass.
+    """Refuse an ``async def`` step, because pytest-bdd would not await it and the step would pass.
 
     Raises:
         TypeError: The step is a coroutine function.
     """
     if iscoroutinefunction(step):
         raise TypeError(
-            f"Step {step.__module__}.{step.__name__} is a coroutine, and nothing awaits it: make it a function."
+            f"Step {step.__module__}.{step.__name__} is a coroutine, and pytest-bdd does not await it: "
+            "make it a function."
         )
 
 
 @contextmanager
 def require_awaits() -> Generator[None, None, None]:
-    """Raise at the end of the block if a coroutine was made and never awaited.
+    """Raise an error at the end of the block if a coroutine object was never awaited, because Python only warns.
 
     Raises:
-        TypeError: A coroutine was never awaited; Python itself only warns.
+        TypeError: A coroutine object that the block created was never awaited.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", message=NEVER_AWAITED, category=RuntimeWarning)
@@ -182,15 +188,15 @@ def require_awaits() -> Generator[None, None, None]:
     for warning in caught:
         text = str(warning.message)
         if re.match(NEVER_AWAITED, text):
-            raise TypeError(f"{text}: a step must call functions, or run what it is given.")
+            raise TypeError(f"{text}: a step must not create a coroutine without running it.")
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 @contextmanager
 def forbid_sleep() -> Generator[None, None, None]:
-    """Make `time.sleep` and `asyncio.sleep` raise in this thread, because scenarios must wait through the runner.
+    """Make `time.sleep` and `asyncio.sleep` raise an error in this thread, inside the block.
 
-    Other threads, such as a library's, may sleep.
+    Scenarios must wait through the runner.  Other threads, such as a library's, may sleep.
     """
     thread = threading.get_ident()
     kept = time.sleep, asyncio.sleep
@@ -199,7 +205,7 @@ def forbid_sleep() -> Generator[None, None, None]:
         def refuse(*arguments: Any, **named: Any) -> Any:
             if threading.get_ident() != thread:
                 return sleep(*arguments, **named)
-            raise RuntimeError("A scenario called a real sleep; wait through the backend's runner.")
+            raise RuntimeError("A step called a real sleep; use a step that waits through the backend's runner.")
 
         return refuse
 

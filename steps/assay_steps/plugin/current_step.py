@@ -1,4 +1,4 @@
-"""The step that a scenario has reached, so that pytest's output can name the step behind a verdict or an error."""
+"""The step that a scenario has reached, for pytest's output: it names the step behind a verdict or an error."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay_steps.cast.journal import ScenarioJournal
 
 
 class CurrentStep:
-    """The steps that one scenario has begun, and the one that is running.
+    """Keeps the steps that a scenario has begun, and its running step.
 
     Args:
-        feature: The feature's name, as the scenario's id has it.
+        feature: The feature's name in the scenario's id.
         template: The scenario.
-        journal: Its journal.
+        journal: The scenario's journal.
     """
 
     def __init__(self, feature: str, template: ScenarioTemplate, journal: ScenarioJournal) -> None:
@@ -31,16 +31,19 @@ class CurrentStep:
         """The function of the step that was called last."""
 
     def begin(self, step: Step) -> None:
-        """Note that this step begins."""
+        """Note that a step begins."""
         self._steps.append((step, len(self._journal.events)))
         self.within = step
 
     def end(self) -> None:
-        """Note that the step has ended."""
+        """Note that the running step has ended."""
         self.within = None
 
     def where(self, verdict: ScenarioVerdict) -> str:
-        """Feature, line and step behind a verdict: that of its first worst finding, else the last one reached."""
+        """Return feature, line and text of the step behind a verdict.
+
+        It is the step of the first finding with the scenario's verdict, or the last step that the scenario reached.
+        """
         worst = next((finding for finding in verdict.findings if finding.verdict is verdict.verdict), None)
         step = self.within or (self._behind(worst.claim) if worst else None)
         if step is None:

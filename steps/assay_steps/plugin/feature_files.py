@@ -1,4 +1,4 @@
-"""Collecting a feature file that is an argument of pytest, without a module that names its scenarios."""
+"""The collection of feature files that are arguments of pytest and have no test module."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pytest_bdd.parser import ScenarioTemplate
 from assay_steps.plugin.checks import written
 
 NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
-"""Folders in which feature files are copies of others."""
+"""Names of folders whose feature files are copies."""
 
 
 class FeatureFile(pytest.Module):
-    """The scenarios of one feature file, as if a module of its folder had called ``scenarios``."""
+    """A pytest collector for one feature file; it acts like a module in the file's folder that calls ``scenarios``."""
 
     def _getobj(self) -> ModuleType:
         mistake = mistake_in(self.path)
@@ -38,7 +38,7 @@ class FeatureFile(pytest.Module):
             ) from error
         for feature in features:
             tags = {tag for template in feature.scenarios.values() for tag in written_tags(template)}
-            for tag in sorted(tags):  # a feature may have tags of its own, also with --strict-markers
+            for tag in sorted(tags):  # so that --strict-markers accepts the feature's tags
                 self.config.addinivalue_line("markers", f"{tag}: a tag of {self.path.name}")
             for number, name in enumerate(feature.scenarios):
                 bind = scenario(feature.filename, name, features_base_dir=str(self.path.parent))
@@ -47,32 +47,34 @@ class FeatureFile(pytest.Module):
 
 
 def written_tags(template: ScenarioTemplate) -> set[str]:
-    """Every tag that a scenario, one of its tables, its ``Rule:`` or its feature bears."""
+    """Return every tag of a scenario, its Examples, its ``Rule:`` and its feature."""
     tables = (table.tags for table in template.examples)
     return template.feature.tags.union(template.tags, template.rule.tags if template.rule else (), *tables)
 
 
 def mistake_in(path: Path) -> str | None:
-    """The reason why a file is not a valid feature, in one sentence; None if it is valid."""
+    """Explain in one sentence why a file is not a valid feature; None if it is valid."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         return f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8."
     if text.startswith("\ufeff"):
-        return f"{path} begins with a byte order mark, which Gherkin does not know; save it as UTF-8 without one."
+        return f"{path} begins with a byte order mark, which Gherkin cannot read; save it as UTF-8 without one."
     try:
         document: Mapping[str, object] = Parser().parse(text)
     except CompositeParserException as error:
         line = error.errors[0].location["line"]
         said = "".join(text.splitlines()[line - 1 : line]).strip()
-        return f"{path}:{line}: Gherkin expects no {said!r} there; `Feature:`, `Rule:`, `Scenario:` and steps it knows."
+        return (
+            f"{path}:{line}: Gherkin does not expect {said!r} there; write `Feature:`, `Rule:`, `Scenario:` or a step."
+        )
     if "feature" not in document:
         return f"{path} holds no feature; begin it with `Feature:`."
     return None if written([path]) else f"{path} holds no scenario; write one, with steps."
 
 
 def feature_files(folder: Path) -> list[Path]:
-    """The feature files in a folder and below, in order; hidden folders and environments are left out."""
+    """List the feature files in a folder and below, sorted; leave out hidden folders, copies and environments."""
     found: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not (name.startswith(".") or name in NO_SOURCES)]
@@ -83,15 +85,15 @@ def feature_files(folder: Path) -> list[Path]:
 
 def _nothing_of_its_own() -> Callable[[], None]:
     def after_the_steps() -> None:
-        """Do nothing: a scenario's steps are its whole test."""
+        """Do nothing: the body of a scenario's test function, which pytest-bdd runs after the steps."""
 
     return after_the_steps
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> FeatureFile | None:
-    """Collect a feature file that the call names; other feature files belong to the modules that bind them."""
+    """Collect a feature file that is an argument of the call; test modules bind all other feature files."""
     if file_path.suffix == ".feature" and parent.session.isinitpath(file_path):
-        # Pytest gives every file outside its root folder that was named the same id, and two features would be one.
+        # Without an id from here, pytest gives all named files outside its root folder the same id.
         collected: FeatureFile = FeatureFile.from_parent(parent, path=file_path, nodeid=file_path.as_posix())
         return collected
     return None

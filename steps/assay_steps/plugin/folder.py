@@ -1,7 +1,7 @@
-"""The output folder of a run: its parts, and removing an earlier run's output.
+"""The output folder of a run: its parts, and the removal of an earlier run's output.
 
-A run on one backend writes its parts straight into the folder; a run on several gives each a folder of its name, with
-the same parts, and one report above them.
+A run on one backend writes its files directly into the folder.  A run on several backends makes a subfolder for each
+backend, with the same files, and writes one report into the folder itself.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ REPORT = "report"
 LOG = "pytest.log"
 KNOWN = "known.json"
 UNJUDGED = "unjudged.json"
-"""The tests that failed and are no scenarios of the kit, if any did."""
+"""The file with the failed tests that the kit does not judge; a run without such failures has none."""
 DEFECTS = "defects.json"
 EARLIER = ".earlier"
-"""Holds an earlier run's output until the next run has verdicts."""
+"""The subfolder that holds an earlier run's output until the next run has verdicts."""
 SITE = "site.json"
-"""The report's list of its own files (`assay_reports.site`)."""
+"""The file in which the report lists its own files (`assay_reports.site`)."""
 GROUPS = "groups.json"
 PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, UNJUDGED, DEFECTS, EARLIER, GROUPS})
 KEPT = frozenset({DEFECTS, EARLIER})
-"""Parts that no run writes and therefore none removes."""
+"""Parts that a run does not remove, because other commands or `room` write them."""
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP})
-"""The errors of a file system that has no locks; on one, nothing keeps two runs apart."""
+"""The errors of a file system without locks; on such a file system, two runs may use one folder at once."""
 
 
 class FolderError(ValueError):
-    """The folder cannot take a run's output: which folder, why, and what to do."""
+    """A folder cannot take a run's output; `out` is the folder and `why` the reason."""
 
     def __init__(self, out: Path, why: str) -> None:
         super().__init__(out, why)
@@ -47,33 +47,33 @@ class FolderError(ValueError):
         return self.told("--out")
 
     def told(self, option: str) -> str:
-        """One sentence for the user, with the option by which this caller names the folder."""
+        """Return one sentence for the user; `option` is the caller's option that names the folder."""
         return f"{self.out} cannot take the run's output ({self.why}): name an empty or a new folder with {option}."
 
 
 def make_room(out: Path) -> None:
-    """Make a folder for a run's output; remove an earlier run's output and nothing else.
+    """Make the folder for a run's output, and remove an earlier run's output from it.
 
     Args:
         out: The folder.
 
     Raises:
-        FolderError: It is a file, cannot be written, or holds something that no run wrote.
+        FolderError: The folder is a file, cannot be written, or holds a file that is not a run's output.
     """
     with _told(out):
         out.mkdir(parents=True, exist_ok=True)
         for part in _written(out):
             if part.name == LOG:
-                continue  # it is this run's own already
+                continue  # this run already writes to its log
             _remove(part)
         (out / JOURNALS).mkdir()
 
 
 def refuse_foreign(out: Path) -> None:
-    """Refuse a folder that holds other files than a run's, before anything is written.
+    """Refuse a folder that holds other files than a run's output, without writing to it.
 
     Raises:
-        FolderError: It is a file, cannot be read, or holds something that no run wrote.
+        FolderError: The folder is a file, cannot be read, or holds a file that is not a run's output.
     """
     with _told(out):
         if out.exists():
@@ -81,10 +81,10 @@ def refuse_foreign(out: Path) -> None:
 
 
 def write_defects(out: Path, octets: bytes) -> Path:
-    """Write a kill matrix into a run's folder, or into a new one, for the report; a run leaves it there.
+    """Write a kill matrix into a run's folder or a new folder, for the report; later runs leave the file there.
 
     Raises:
-        FolderError: The folder is a file, cannot be written, or holds something that no run wrote.
+        FolderError: The folder is a file, cannot be written, or holds a file that is not a run's output.
     """
     with _told(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -96,23 +96,24 @@ def write_defects(out: Path, octets: bytes) -> Path:
 
 @contextmanager
 def room(out: Path) -> Generator[None, None, None]:
-    """Provide the output folder for one call of the command, and for no other one meanwhile.
+    """Reserve the output folder for one call of the command, inside the block.
 
-    If an error or Ctrl-C ends the run before its verdicts, the folder is as before: an earlier run's output is still
-    there, and a folder that was made for this run is removed.
+    If an error or Ctrl-C ends the run before its verdicts, the folder becomes as before: the earlier run's output is
+    restored, and a folder that this run created is removed.
 
     Args:
         out: The folder.
 
     Raises:
-        FolderError: It is a file, cannot be written, or holds something that no run wrote.
+        FolderError: The folder is a file, cannot be written, is used by another run, or holds a file that is not a
+            run's output.
     """
     with _told(out):
         made = _make(out)
     with _locked(out):
         with _told(out):
             earlier = out / EARLIER
-            if earlier.exists():  # its run was killed before it decided which of the two stays
+            if earlier.exists():  # left by a run that was killed
                 shutil.rmtree(earlier)
             written = _written(out)
             earlier.mkdir()
@@ -130,12 +131,12 @@ def room(out: Path) -> Generator[None, None, None]:
 
 @contextmanager
 def _locked(out: Path) -> Generator[None, None, None]:
-    """Keep other calls of the command out of a folder; processes that are forked meanwhile keep them out, too.
+    """Lock a folder against other calls of the command, inside the block.
 
-    The folder itself is locked, so that nothing is written into it for that.
+    Forked processes inherit the lock.  The lock is on the folder itself, so that no lock file is needed.
 
     Raises:
-        FolderError: Another run has it.
+        FolderError: Another run has locked the folder.
     """
     with _told(out):
         folder = os.open(out, os.O_RDONLY | os.O_CLOEXEC)
@@ -158,19 +159,19 @@ def _lock(folder: int, out: Path) -> None:
 
 
 def _decided(out: Path) -> bool:
-    """Whether this run has verdicts for at least one backend."""
+    """Say whether this run has written verdicts for at least one backend."""
     return any((folder / VERDICTS).exists() for folder in (out, *_written(out)))
 
 
 def _put_back(out: Path, earlier: Path, made: list[Path]) -> None:
-    with suppress(FolderError), _told(out):  # the error that ended the run is told, not this one
+    with suppress(FolderError), _told(out):  # the user needs the error that ended the run, not this one
         for part in _written(out):
             _remove(part)
         for part in earlier.iterdir():
             part.rename(out / part.name)
         earlier.rmdir()
     for folder in made:
-        with suppress(OSError):  # another program has written into it meanwhile
+        with suppress(OSError):  # another program has written into the folder
             folder.rmdir()
 
 
@@ -196,7 +197,7 @@ def _written(out: Path) -> list[Path]:
     """List the output of earlier runs.
 
     Raises:
-        FolderError: The folder holds something else.
+        FolderError: The folder holds a file that is not a run's output.
     """
     entries = sorted(out.iterdir())
     for entry in entries:
@@ -209,7 +210,7 @@ def _written(out: Path) -> list[Path]:
 
 
 def _foreign(part: Path) -> Path | None:
-    """Return what stands in a run's folder of journals or of the report, and no run wrote; None for nothing."""
+    """Return a path in a run's journals or report folder that is not a run's output; None if all is output."""
     if not part.is_dir() or not any(part.iterdir()):
         return None
     if part.name == JOURNALS:
@@ -220,7 +221,7 @@ def _foreign(part: Path) -> Path | None:
 
 
 def _of_a_backend(entry: Path) -> bool:
-    """Whether this is one backend's folder in a run on several."""
+    """Say whether a path is the subfolder of one backend, from a run on several backends."""
     if not entry.is_dir() or entry.is_symlink():
         return False
     names = {inner.name for inner in entry.iterdir()}
@@ -229,7 +230,7 @@ def _of_a_backend(entry: Path) -> bool:
 
 @contextmanager
 def _told(out: Path) -> Generator[None, None, None]:
-    """Turn the operating system's errors into `FolderError`."""
+    """Turn the block's operating-system errors into `FolderError`."""
     try:
         yield
     except FileExistsError as problem:

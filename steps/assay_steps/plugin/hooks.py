@@ -1,8 +1,9 @@
 """The pytest plugin: runs the collected scenarios, writes their journals and computes the verdicts.
 
 Each process writes one journal.  The main process selects the scenarios, starts a real broker once, runs the scenarios
-and concludes.  If the run uses several processes (forked ones or xdist's workers), they run the scenarios, and the main
-process concludes from all journals.  Verdicts come from `assay_evidence.judge` alone; pytest's outcome follows them.
+and computes the verdicts.  If the run uses several processes (forked processes or pytest-xdist's workers), they run
+the scenarios, and the main process computes the verdicts from all journals.  Only `assay_evidence.judge` decides
+verdicts; pytest's outcomes follow them.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ from assay_steps.words.mistakes import SHAPED_LIKE_OURS, MistakeError
 from assay_steps.words.spans import set_pace
 
 FIRST_WORKER = "gw0"
-"""xdist's name for it."""
+"""The name that pytest-xdist gives to the first worker."""
 
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
 FAILED_CHECK = pytest.StashKey[BaseException]()
-"""The failed assertion of a team's own Then-step, which a claim holds."""
+"""The key under which a pytest item holds the failed assertion of a user's own Then-step, recorded as a claim."""
 UNJUDGED = "assay_unjudged"
-"""The attribute of a report: the test's name if no verdict shows its outcome."""
+"""The attribute of a pytest report that names its test, if no verdict shows the test's outcome."""
 LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, FAILED_CHECK, CURRENT_STEP)
-"""Deleted from a test after its scenario, because pytest keeps its tests to the end of the run."""
+"""The stash entries to delete after each scenario, because pytest keeps its items to the end of the run."""
 
 
 def register(config: pytest.Config) -> None:
@@ -74,7 +75,7 @@ def register(config: pytest.Config) -> None:
 
 
 class AssayPlugin:
-    """The part of a run that one pytest process does."""
+    """The kit's plugin in one pytest process: it does this process's part of the run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -100,7 +101,7 @@ class AssayPlugin:
         for marker in self.run.markers():
             config.addinivalue_line("markers", marker)
         config.add_cleanup(partial(set_pace, 1))  # later runs in this process begin with the factor 1
-        config.add_cleanup(self.run.backend.close)  # at any end of the session: started brokers must not stay
+        config.add_cleanup(self.run.backend.close)  # stops brokers however the session ends
         if self.controls:
             try:
                 self.run.start_shared()
@@ -111,30 +112,30 @@ class AssayPlugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker which run it belongs to and where the controller's broker is."""
+        """Give an xdist worker the run's options, with the address of the controller's broker."""
         node.workerinput["assay"] = self.run.for_worker()
         self.run.writers.append(node.gateway.id)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> FaultScheduling:
-        """Schedule the scenarios that inject faults in groups."""
+        """Let xdist run the scenarios that inject faults in groups, one worker for each group."""
         return FaultScheduling(config, log, self.run.groups)
 
     # collection ------------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_bdd_apply_tag(self, tag: str) -> None:
-        """Register tags that pytest's strict markers would refuse.
+        """Register the tags of features as markers, because pytest's strict markers refuse unknown ones.
 
-        A mistyped tag in the form of the kit's tags is registered too, because the selection reports it with its place.
-        If `assay run` tries a team's own modules, their features may have any tag.
+        A mistyped tag in the form of the kit's tags is registered too, because the selection reports it with its line.
+        If `assay run` runs a user's own modules, their features may have any tag.
         """
         if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
-            self.config.addinivalue_line("markers", f"{tag}: as a feature has it")
+            self.config.addinivalue_line("markers", f"{tag}: a tag of a feature")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Compare the collected scenarios with the feature files, mark them and select those of the run."""
+        """Compare the collected scenarios with the feature files, mark each one, and select those of the run."""
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
         mistakes += repeated_rows(items, is_ours)
@@ -168,7 +169,7 @@ class AssayPlugin:
         if any("::" in argument for argument in config.args):
             return  # the call names single tests
         if self.run.options.writer not in {MAIN, FIRST_WORKER}:
-            return  # all workers collect the same, and this check is half of a worker's start
+            return  # one worker's check is enough: it takes half of a worker's start
         collected = Counter((template.feature.filename, template.name) for template in templates(items))
         expected = checks.written(Path(filename) for filename, _ in collected)
         problems = checks.missing_scenarios(expected, collected)
@@ -177,7 +178,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Write the plan to the journal, so that a planned scenario without evidence is an error."""
+        """Write the plan to the journal, so that the judge finds planned scenarios without evidence."""
         if self.delegates:
             return
         if self.run.options.probes:
@@ -188,7 +189,7 @@ class AssayPlugin:
             write_groups(self.run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))})
 
     def group(self, item: pytest.Item) -> str:
-        """The group of a test, which one process runs; empty for a test that any process may run."""
+        """Return the group of a test; one process runs the whole group.  Empty if any process may run the test."""
         case = item.stash.get(CASE, None)
         shares = case is not None and case.needs.own_instance and self.run.backend.reuses_faulted
         return group_of(case.id) if case is not None and shares else ""
@@ -197,7 +198,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Provision what the scenario needs; if the backend lacks it, report that and skip the scenario."""
+        """Provide a broker and clients for the scenario; conclude it as unsupported if the pair lacks a capability."""
         case = item.stash.get(CASE, None)
         if case is None:
             return
@@ -233,7 +234,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Run a scenario, write its evidence, and make its verdict pytest's outcome."""
+        """Run a scenario, write its evidence, and set pytest's outcome by its verdict."""
         world = item.stash.get(WORLD, None)
         if world is None:
             return (yield)
@@ -247,7 +248,7 @@ class AssayPlugin:
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
         except BaseException as caught:  # noqa: BLE001 - pytest.fail is no Exception, and stands in the journal too
-            self.interrupts.check()  # Ctrl-C may have turned into this
+            self.interrupts.check()  # Ctrl-C may have caused this error
             problem = caught
         problem = problem or world.client_error
         if problem is not None:
@@ -264,21 +265,21 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Note in the report of a test without a verdict the test's name; workers send it along with the report."""
+        """Add the test's name to the report of a test without a verdict; workers send it with the report."""
         report = yield
         judged = CASE in item.stash and report.when != "teardown"
         setattr(report, UNJUDGED, "" if judged else _named(item))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the names of failed tests without a verdict."""
+        """Keep the name of a failed test without a verdict."""
         name = getattr(report, UNJUDGED, "")
         if report.failed and name:
             self.run.unjudged.add(name)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Close what the scenario left open, release its instance, and drop everything but its journal lines."""
+        """Close the scenario's connections, release its broker instance, and free its memory."""
         world = item.stash.get(WORLD, None)
         try:
             if world is not None:
@@ -314,7 +315,7 @@ class AssayPlugin:
     def pytest_bdd_before_step_call(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
     ) -> None:
-        """Refuse coroutines; give this step's sentence to its claims."""
+        """Refuse a coroutine as a step, and note the step's sentence for its claims."""
         checks.refuse_coroutine(step_func)
         world = request.node.stash.get(WORLD, None)
         if world is not None:
@@ -381,7 +382,7 @@ class AssayPlugin:
             )
 
     def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
-        """Where the client is judged, claim that it does what it is asked, if it raised an error that is no refusal."""
+        """Claim that a judged client accepts a call in which it raised an error instead of a refusal."""
         world = item.stash.get(WORLD, None)
         raised = refused.call and isinstance(refused.refusal, Raised)
         if world is not None and raised and item.stash[CASE].judges_client:
@@ -407,7 +408,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Make deferring Ctrl-C cheap for the whole run, because each journal line defers it."""
+        """Prepare the deferral of Ctrl-C once for the whole run, because each journal line defers it."""
         with ctrl_c_deferrable():
             return (yield)
 
@@ -425,32 +426,35 @@ class AssayPlugin:
 
     @pytest.fixture
     def world(self, request: pytest.FixtureRequest) -> World:
-        """The scenario's world."""
+        """Provide the scenario's world."""
         world: World = request.node.stash[WORLD]
         return world
 
     @pytest.fixture
     def evidence(self, request: pytest.FixtureRequest) -> Evidence:
-        """The scenario's claims."""
+        """Provide the recorder of the scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
 
 
 def _named(item: pytest.Item) -> str:
-    """A test's module, relative to the working folder, and its name; its id has no module outside of pytest's root."""
+    """Return a test's module, relative to the working folder, and its name.
+
+    The test's id is not enough: it has no module if the module is outside of pytest's root folder.
+    """
     here = Path.cwd()
     module = item.path.relative_to(here) if item.path.is_relative_to(here) else item.path
     return f"{module.as_posix()}::{item.nodeid.partition('::')[2]}"
 
 
 def _feature(item: pytest.Item) -> str:
-    """The feature of a test; the module of a test without a case."""
+    """Return the feature of a test; the module of a test without a case."""
     case = item.stash.get(CASE, None)
     return item.nodeid.partition("::")[0] if case is None else case.feature
 
 
 def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
-    """The sentence for the journal: a mistake in a feature is given with its line."""
+    """Return the journal's sentence for an error; for a mistake in a feature, it begins with feature and line."""
     case = item.stash.get(CASE, None)
     is_mistake = isinstance(problem, MistakeError | StepDefinitionNotFoundError)
     place = f"{case.feature}:{step.line_number}: " if is_mistake and case is not None and step is not None else ""
@@ -458,7 +462,7 @@ def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
 
 
 def _sentence(problem: BaseException, step: Step | None = None) -> str:
-    """The text of an error for journal and output; for a mistake in a feature, without names of Python classes."""
+    """Return an error's text for journal and output; for a mistake in a feature, without the exception's class."""
     if isinstance(problem, StepDefinitionNotFoundError):
         return explain(step.type, step.name) if step else "the vocabulary has no such step"
     return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

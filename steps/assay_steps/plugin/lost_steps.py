@@ -1,7 +1,7 @@
-"""Steps and arguments of features that nothing would carry out, so that a scenario could pass without them.
+"""Steps and step arguments of features that pytest would silently ignore, so that a scenario could pass without them.
 
-Gherkin reads a line as description when it does not begin with a keyword: ``given the queue ...`` after ``Scenario:``.
-pytest-bdd hands a table or text under a step to a step function only if that asks for it.
+Gherkin reads a line without a keyword as a description: ``given the queue ...`` after ``Scenario:``.  pytest-bdd passes
+a table or a text under a step only to a step function with a parameter for it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.steps import step_function_context_registry
 
 _ALIKE = 0.7
-"""How alike a word and a keyword are for a typing mistake, from 0 to 1: ``Gven`` and ``Given`` have 0.89."""
+"""The least likeness, from 0 to 1, of a mistyped word and its keyword: ``Gven`` and ``Given`` have 0.89."""
 
 
 class _Line(Struct, frozen=True):
     """A line of the description of a scenario or of a background.
 
     Args:
-        owner: The line of the scenario; None for a background, which is a part of several.
-        number: Its own line.
-        text: Its text.
-        keyword: The keyword that its first word resembles.
+        owner: The line of the scenario; None for a background, which belongs to several scenarios.
+        number: The number of this line.
+        text: The line's text.
+        keyword: The keyword that the line's first word resembles.
     """
 
     owner: int | None
@@ -39,45 +39,47 @@ class _Line(Struct, frozen=True):
 
     @property
     def rest(self) -> str:
-        """The text without its first word."""
+        """The line's text without its first word."""
         return self.text.partition(" ")[2].strip()
 
 
 def lost_steps(template: ScenarioTemplate, place: str) -> Iterator[str]:
-    """Name each line that looks like a step and is a description, a sentence each, with its place.
+    """Report each line of a description that looks like a step, one sentence each, with file and line.
 
     Args:
         template: The scenario.
-        place: Its feature file, as it is shown.
+        place: The feature file's name for the user.
     """
     for line in _described(Path(template.feature.filename).read_text(encoding="utf-8")):
         if line.owner in {None, template.line_number} and _is_step(line.rest):
             yield (
-                f"{place}:{line.number}: Gherkin reads {line.text!r} as a description, so nothing would carry it out;"
+                f"{place}:{line.number}: Gherkin reads {line.text!r} as a description, so pytest would not run it;"
                 f" begin the step with {line.keyword}."
             )
 
 
 def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) -> Iterator[str]:
-    """Name each step of the kit's words that has a table or a text under it, a sentence each: no such step takes one.
+    """Report each step of the kit's vocabulary with a table or a text under it, one sentence each.
+
+    No step of the vocabulary takes a table or a text.
 
     Args:
         template: The scenario.
-        speaks: Whether a step's text is in the kit's words.
+        speaks: Says whether a step's text belongs to the kit's vocabulary.
     """
     for step in template.steps:
         given = "a table" if step.datatable else "a text" if step.docstring is not None else ""
         if given and speaks(step.name):
-            yield f"the step {step.name!r} has {given} under it, and takes none; write its options in the step."
+            yield f"the step {step.name!r} has {given} under it, but takes none; write its options in the step."
 
 
 @lru_cache(maxsize=64)
 def _described(text: str) -> tuple[_Line, ...]:
-    """The lines of descriptions that may be steps.  Cached: each scenario of a feature asks again."""
+    """Find the lines of descriptions that may be steps.  Cached, because each scenario of a feature asks for them."""
     feature = Parser().parse(text)["feature"]
     dialect = Dialect.for_name(feature["language"])
     if dialect is None:
-        raise LookupError(f"Gherkin has read {feature['language']!r} and has no keywords of it.")
+        raise LookupError(f"Gherkin has read a feature in {feature['language']!r} but has no keywords for it.")
     kinds = (dialect.given_keywords, dialect.when_keywords, dialect.then_keywords, dialect.and_keywords)
     keywords = {word.strip() for kind in (*kinds, dialect.but_keywords) for word in kind} - {"*"}
     by_lower = {word.casefold(): word for word in sorted(keywords)}
@@ -91,7 +93,11 @@ def _described(text: str) -> tuple[_Line, ...]:
 
 
 def _numbers(node: Any, lines: list[str]) -> Iterator[tuple[int | None, int]]:
-    """The owners and the numbers of the lines that are descriptions of scenarios and backgrounds."""
+    """Find the descriptions of scenarios and backgrounds.
+
+    Yields:
+        The line of the scenario (None for a background), and the number of a line of its description.
+    """
     for child in node["children"]:
         if "rule" in child:
             yield from _numbers(child["rule"], lines)
@@ -109,7 +115,7 @@ def _numbers(node: Any, lines: list[str]) -> Iterator[tuple[int | None, int]]:
 
 
 def _is_step(text: str) -> bool:
-    """Whether a step definition, the kit's or the user's own, would take this text."""
+    """Say whether a step definition, the kit's or the user's own, matches a text."""
     for context in tuple(step_function_context_registry.values()):
         try:
             if context.parser.is_matching(text):

@@ -1,4 +1,4 @@
-"""Then-steps of a team's own, whose code checks by itself: the journal holds what they found as a claim."""
+"""The Then-steps of a user whose own code checks: the plugin records their results as claims."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from assay_steps.cast.claims import Evidence
 
 _KIT: Final = "assay_steps."
 _MOST_CHARACTERS: Final = 1_000
-"""The length of an assertion's text in the journal, which keeps the first line of pytest's explanation."""
+"""The most characters of an assertion's text in the journal."""
 
 
 def checks_itself(type_: str, step_func: Callable[..., object], evidence: Evidence) -> bool:
-    """Whether a step of this type is a team's own Then-step that has made no claim."""
+    """Say whether a step is a user's own Then-step that has made no claim.
+
+    Args:
+        type_: The step's type, such as ``then``.
+        step_func: The step's function.
+        evidence: The scenario's claims.
+    """
     return type_ == THEN and not step_func.__module__.startswith(_KIT) and not evidence.made
 
 

@@ -1,7 +1,7 @@
-"""Probes among the collected tests: which of them a run needs, and that they come first.
+"""The choice of the probes that a run needs.
 
 A probe looks for one capability (`assay_evidence.concluding.probes`).  Pytest's ``-k`` and ``-m`` do not select probes:
-what a run's scenarios need is looked for, however they were selected.
+a run looks for the capabilities that its scenarios need, however the user selected the scenarios.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay_steps.plugin.cases import CASE
 
 
 def is_probe(item: pytest.Item) -> bool:
-    """Whether a test is a probe."""
+    """Say whether a test is a probe."""
     case = item.stash.get(CASE, None)
     return case is not None and case.probe is not None
 
@@ -22,7 +22,7 @@ def is_probe(item: pytest.Item) -> bool:
 def wanted_probes(
     probes: Iterable[pytest.Item], selected: Sequence[pytest.Item], *, narrowed: bool
 ) -> list[pytest.Item]:
-    """The probes of a run: all in a run of all rules; in a narrowed one, those whose capability a scenario needs.
+    """Choose the probes of a run: all, or in a narrowed run those whose capability a selected scenario needs.
 
     Args:
         probes: The collected probes.

@@ -1,8 +1,11 @@
 """The fixture ``reference_broker``: the reference broker as a test double for any test.
 
-In this process it has its own clock, which moves only when a test waits: no port, no thread, and a delay of hours
-passes at once.  As a server it listens on free ports of the loopback address, in real time, for clients of any kind.
-In a container it is the image.  Each test has a fresh one.
+Each test gets a fresh broker.  The option chooses the place:
+
+- in-process: the broker has a virtual clock, which moves only when the test waits, and no port and no thread.  A delay
+  of hours passes at once.
+- server: the broker listens on free ports of the loopback address, in real time, for any client.
+- container: the broker's image runs in a container.
 """
 
 from __future__ import annotations
@@ -17,13 +20,13 @@ from assay_sdk.driver import Login
 
 
 class ReferenceBroker(Struct, frozen=True, kw_only=True):
-    """The reference broker of a test.
+    """The addresses and logins of a test's reference broker.
 
     Args:
         url: The address for clients.
-        login: The login of clients; None if none is needed.
-        http_url: The address for administrators; None in this process.
-        admin: The login of administrators; None if none is needed.
+        login: The login for clients; None if the broker needs none.
+        http_url: The address for administrators; None for an in-process broker.
+        admin: The login for administrators; None if the broker needs none.
     """
 
     url: str
@@ -62,4 +65,4 @@ def _container() -> Generator[ReferenceBroker]:
 PLACES: Mapping[str, Callable[[], AbstractContextManager[ReferenceBroker]]] = MappingProxyType(
     {"in-process": _in_process, "server": _server, "container": _container}
 )
-"""The places where the broker can run, by the option's words."""
+"""The functions that start the broker, for each value of the option."""

@@ -15,16 +15,16 @@ from assay_steps.variants import find_variant
 
 
 class BackendUnavailableError(LookupError):
-    """The named backend cannot be started here."""
+    """The named backend cannot be started on this machine."""
 
 
 class Pair(Struct, frozen=True):
-    """The backend, rules and behaviour of a run, looked up.
+    """The backend, rules and behaviour that a request names.
 
     Args:
         backend: The backend, not started yet.
-        rules: The rules that are tried.
-        behaviour: The defect that is switched on, or the tolerated variant; None for neither.
+        rules: The rules that the run tests.
+        behaviour: The defect or tolerated variant that is switched on; None for neither.
     """
 
     backend: Backend
@@ -37,15 +37,15 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     Args:
         backend: The backend's name.
-        profile: Only rules of this profile.
-        rules: Only these rules.
-        seed: Seed of all random choices.
-        store: Which store the reference broker uses; None for its default.
-        face: The client's face; None for the first.
-        defect: A named defect.
-        variant: A tolerated variant of broker or client.
-        late_ms: How late a due message may come, in milliseconds; None for 5 s.
-        probes: Whether to look for the capabilities that the selected scenarios need.
+        profile: Test only rules of this profile; None for all.
+        rules: Test only the rules with these ids; empty for all.
+        seed: The seed of all random choices.
+        store: The reference broker's store; None for its default.
+        face: The face of the client; None for the first.
+        defect: The name of the defect to switch on; None for none.
+        variant: The name of the tolerated variant to switch on; None for none.
+        late_ms: How late a delayed message may arrive, in milliseconds; None for 5 s.
+        probes: Whether to run probes for the capabilities that the selected scenarios need.
     """
 
     backend: str = "reference"
@@ -63,16 +63,16 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """Look up all names of the request; start nothing.
 
         Args:
-            shared: Endpoint of an instance that the run's controller has started; None to start one.
+            shared: The address of a broker that the run's controller has started; None to start one.
 
         Raises:
-            LookupError: Unknown backend, rule, profile, face, store, defect or variant; says which, and names the
-                nearest. Or both a defect and a variant are given, or no time for lateness.
-            BackendUnavailableError: The backend cannot be started here.
+            LookupError: A backend, rule, profile, face, store, defect or variant is unknown; the error names the
+                closest known one. Or the request has both a defect and a variant, or an allowed lateness below 1 ms.
+            BackendUnavailableError: The backend cannot be started on this machine.
         """
         if self.late_ms is not None and self.late_ms < 1:
             raise LookupError(
-                f"A message may be late by {self.late_ms} ms, and no broker delivers in no time: give more, as 5 s."
+                f"The allowed lateness is {self.late_ms} ms, but no broker delivers at once: allow more, such as 5 s."
             )
         rules = load_catalogue().select(profile=self.profile, ids=self.rules)
         defect = find_defect(self.defect) if self.defect is not None else None

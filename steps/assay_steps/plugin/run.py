@@ -1,6 +1,6 @@
 """A run: one backend, one client, one folder of evidence; each of its processes holds one `Run`.
 
-Folder: ``journals/<writer>.jsonl`` while it runs, ``verdicts.json`` at its end.
+The processes write ``journals/<writer>.jsonl`` during the run; the main process writes ``verdicts.json`` at its end.
 """
 
 from __future__ import annotations
@@ -52,28 +52,28 @@ from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX
 from assay_steps.words.spans import set_pace
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=5_000)
-"""Limits in virtual time, which costs nothing, so silence may be long."""
+"""The limits in virtual time; the time of silence is long, because virtual time costs nothing."""
 REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
-"""Limits in real time: a queue counts as silent 1.5 s after its last message."""
+"""The limits in real time: a queue counts as silent 1.5 s after its last message."""
 
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
-"""The number of rounds that "many" means; few on real brokers, because each kill takes seconds."""
+"""The number of rounds of a step that does something "many times"; few in real time, where a kill takes seconds."""
 
 PLUGIN = "assay-run"
-"""The name under which pytest knows the plugin."""
+"""The name under which pytest registers the plugin."""
 MAIN = "main"
-"""The writer that controls a run."""
+"""The writer name of the process that controls a run."""
 
 
 class RunOptions(RunRequest, frozen=True, kw_only=True):
-    """The request for a run, with its folder and id; it is sent to xdist workers.
+    """The request for a run, with the run's folder and id; the controller sends it to pytest-xdist's workers.
 
     Args:
         run: The run's id.
-        writer: This process's name.
+        writer: This process's name, which is also its journal's.
         out: The folder of evidence.
-        shared: The controller's broker.
-        pace: How many times as long as written the scenarios take; None if it is not measured yet.
+        shared: The address of the broker that all processes share; None if each scenario has its own.
+        pace: The run's pace (`assay_steps.cast.pace`); None if it is not measured yet.
     """
 
     run: str
@@ -84,7 +84,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, config: pytest.Config, workerinput: dict[str, Any] | None) -> RunOptions:
-        """From pytest's options, or, in a worker, from what the controller sent."""
+        """Make the options from pytest's options, or in a worker from the controller's ``workerinput``."""
         if workerinput is not None:
             sent = convert(workerinput["assay"], cls)
             return structs.replace(sent, writer=workerinput["workerid"])
@@ -106,16 +106,16 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def new_run_id() -> str:
-    """A run's id: when it began, and four random characters."""
+    """Make a run's id from the present time and four random characters."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
 
 
 class Provided(Struct, frozen=True, eq=False):
-    """The instance and clients that run a scenario.
+    """The broker instance and the clients for a scenario.
 
     Args:
-        instance: The broker.
-        faces: Its clients, and which of them runs the scenario.
+        instance: The broker instance.
+        faces: The clients, and the one that runs the scenario.
     """
 
     instance: Instance
@@ -126,8 +126,8 @@ class Concluded(Struct, frozen=True):
     """The conclusion of a run.
 
     Args:
-        journals: The journals' contents, from which the verdicts were computed.
-        verdicts: The verdicts, as in `verdicts.json`.
+        journals: The contents of the run's journals.
+        verdicts: The verdicts computed from the journals, as in `verdicts.json`.
     """
 
     journals: Journals
@@ -138,12 +138,12 @@ class Run:
     """The part of a run that one process does.
 
     Args:
-        options: What was asked.
-        interrupts: Whether Ctrl-C was pressed.
+        options: The request for the run.
+        interrupts: Notes whether the user has pressed Ctrl-C.
 
     Raises:
-        LookupError: Something that was named is unknown, or the backend cannot be started here.
-        OSError: The folder cannot be written.
+        LookupError: A name in the request is unknown, or the backend cannot be started on this machine.
+        OSError: The folder of evidence cannot be written.
     """
 
     def __init__(self, options: RunOptions, interrupts: Interrupts) -> None:
@@ -156,11 +156,11 @@ class Run:
         self.backend: Backend = pair.backend
         self._left: Backend | None = None
         self._whole: set[type] = set()
-        """The classes of instances that lack no member."""
+        """The classes of broker instances that `_provisioned` has found complete."""
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         self.unjudged: set[str] = set()
-        """The names of failed tests that are no scenarios of the kit."""
+        """The names of failed tests that the kit does not judge."""
         if options.writer == MAIN:
             make_room(Path(options.out))
         self._journal = self._open_journal()
@@ -168,7 +168,7 @@ class Run:
         self._opening: events.Begin | None = None
         self._plan: events.Plan | None = None
         self.concluded: Concluded | None = None
-        """The conclusion from which this process wrote the verdicts; None if it wrote none."""
+        """The conclusion of the run; None in a process that does not control the run, and before the run's end."""
 
     def _open_journal(self) -> JournalWriter:
         options = self.options
@@ -178,7 +178,7 @@ class Run:
     # for pytest ------------------------------------------------------------------------------------------------------
 
     def markers(self) -> Iterator[str]:
-        """Every tag that a feature may carry."""
+        """List pytest's marker lines, one for each tag of the kit."""
         for rule in self.catalogue.rules:
             yield f"{rule.id}: {rule.title}"
         for profile in sorted({rule.profile.value for rule in self.catalogue.rules}):
@@ -186,11 +186,11 @@ class Run:
         for role in Role:
             yield f"{role}: the scenario's role: {role.meaning}"
         for strength in sorted({*STRENGTH_TAGS} - {*Role}):
-            yield f"{strength}: the scenario's strength, where it is not its rule's"
+            yield f"{strength}: the scenario's strength, if it differs from its rule's"
         for tag in JUDGED_TAGS:
-            yield f"{tag}: who is judged, where the scenario differs from its rule"
+            yield f"{tag}: the part that the scenario judges, if it differs from its rule's"
         for capability in Capability:
-            yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+            yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this capability of client and broker"
             yield f"{PROBE_PREFIX}{capability.value}: the scenario looks for this capability"
         for tag in kind_tags():
             yield f"{tag}: the scenario is about a queue manager of this kind"
@@ -198,19 +198,19 @@ class Run:
 
     @property
     def groups(self) -> Path:
-        """The file in which xdist's workers tell the controller the groups of scenarios."""
+        """The file in which pytest-xdist's workers write the groups of scenarios for the controller."""
         return Path(self.options.out) / GROUPS
 
     def for_worker(self) -> dict[str, Any]:
-        """The options for a worker; builtins only, because they cross a process boundary."""
+        """Return the options for a pytest-xdist worker, as builtin types, because xdist serialises them."""
         builtins: dict[str, Any] = to_builtins(self.options)
         return builtins
 
     def start_shared(self) -> None:
-        """Start the broker that all workers share; with virtual time, each scenario makes its own.
+        """Start the broker that all processes share; do nothing in virtual time, where each scenario has its own.
 
         Raises:
-            BackendError: It cannot be started.
+            BackendError: The broker cannot be started.
             LookupError: The backend has no broker that scenarios can share.
         """
         if self.virtual:
@@ -223,7 +223,7 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Whether the run is about one of the case's rules; a case without rules runs unless the call names some."""
+        """Say whether the run tests one of the case's rules; a case without rules runs unless the call is narrowed."""
         return not self.selected.isdisjoint(case.rules) or not (case.rules or self.narrowed)
 
     @property
@@ -235,8 +235,8 @@ class Run:
         """Open the journal and write the plan of the run.
 
         Args:
-            cases: What will be run.
-            left_out: What tries the chosen rules, too, and the call leaves out.
+            cases: The scenarios that will run.
+            left_out: The scenarios of the chosen rules that the call leaves out.
         """
         self._begin()
         planned = tuple(case.planned for case in cases)
@@ -250,14 +250,14 @@ class Run:
             )
 
     def _begin(self) -> events.Begin:
-        """The journal's first line, written when it is first needed."""
+        """Return the journal's first event; the first call writes it."""
         if self._opening is None:
             pace = self._set_pace()
             environment = self.backend.environment
             client = self.backend.identity(self.options.face)
             own = {"client": client.ours, "broker": environment.ours}
             if isinstance(self.behaviour, Variant):
-                own |= dict.fromkeys(self.behaviour.parts, False)  # a variant stands for a foreign part
+                own |= dict.fromkeys(self.behaviour.parts, False)  # the judge must treat a variant as a foreign part
             with ctrl_c_deferred():
                 self._opening = self._journal.write(
                     events.Begin,
@@ -282,12 +282,12 @@ class Run:
         return self._opening
 
     def _lateness(self) -> dict[str, str]:
-        """The run's own limit for lateness, for the journal: verdicts depend on it."""
+        """Return the journal's entry for the allowed lateness, on which verdicts depend; empty for the default."""
         late_ms = self.options.late_ms
         return {} if late_ms is None else {events.LATENESS: format_duration(late_ms)}
 
     def _set_pace(self) -> int:
-        """Measure the pair's pace if this run has not yet, and have all steps follow it."""
+        """Set the pace of all steps, and return it; measure it first if this run has not measured it yet."""
         if self.options.pace is None:
             self.options = structs.replace(self.options, pace=self._measured_pace())
         pace = self.options.pace or 1
@@ -307,9 +307,9 @@ class Run:
     # a scenario ------------------------------------------------------------------------------------------------------
 
     def provision(self, case: Case) -> Provided | Unsupported:
-        """An instance that meets the case's needs, and the clients with which it is tried.
+        """Provide a broker instance that meets the case's needs, and the clients that run the case.
 
-        A probe is tried whatever the backend declares: its needs choose the face only.
+        A probe runs even if the backend does not declare the capability; its needs only choose the client's face.
         """
         instance = self._instance(case.needs if case.probe is None else Needs())
         if isinstance(instance, Unsupported):
@@ -326,10 +326,12 @@ class Run:
         return unmet or self._provisioned(needs)
 
     def _provisioned(self, needs: Needs) -> Instance | Unsupported:
-        """Take an instance from the backend, which may be of another package.
+        """Get a broker instance from the backend, and check that its class is complete.
+
+        Another package may have made the backend, so its instances may lack members of `Instance`.
 
         Raises:
-            BackendError: It cannot be started, or lacks a member.
+            BackendError: The instance cannot be started, or lacks a member.
         """
         provisioned = self.backend.provision(needs)
         if not isinstance(provisioned, Unsupported) and type(provisioned) not in self._whole:
@@ -339,7 +341,7 @@ class Run:
         return provisioned
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
-        """The missing capability, with the catalogue's reason if no single server can have it."""
+        """Replace the reason for a missing capability by the catalogue's, if no single server can have it."""
         if self.backend.environment.ours:
             for rule in case.rules:
                 reason = self.catalogue.rule(rule).beyond_one_server
@@ -348,12 +350,12 @@ class Run:
         return unsupported
 
     def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
-        """The case's journal."""
+        """Make the journal of a case."""
         self._begin()
         return ScenarioJournal(self._journal, case.id, clock, self._interrupts)
 
     def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
-        """The case's world."""
+        """Make the world of a case."""
         limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
         if self.options.late_ms is not None:
             limits = limits.with_lateness(self.options.late_ms)
@@ -380,34 +382,34 @@ class Run:
         return Capability.VIRTUAL_TIME in self.backend.capabilities
 
     def sleepless(self) -> AbstractContextManager[None]:
-        """Under a virtual clock, a real sleep is an error."""
+        """Make a real sleep an error inside the block, if the backend's time is virtual."""
         return checks.forbid_sleep() if self.virtual else nullcontext()
 
     def heartbeat(self, journal: ScenarioJournal) -> Heartbeat:
-        """The heartbeat, which measures delays of the harness itself; a scenario's journal holds the long ones."""
+        """Make the heartbeat that measures the harness's delays and writes long ones to the scenario's journal."""
 
         def tell(now_ns: int, held_ns: int, late_ns: int) -> None:
-            with suppress(KeyboardInterrupt, JournalError):  # the scenario's own thread meets them as well
+            with suppress(KeyboardInterrupt, JournalError):  # the scenario's thread raises them too
                 journal.write(events.Late, at=journal.at(now_ns), held_ns=held_ns, late_ns=late_ns)
 
         return Heartbeat(beats=not self.virtual, tell=tell)
 
     def waited_ns(self, world: World) -> int:
-        """The time that the world's runner has waited, on the backend's clock."""
+        """Return how long the world's runner has waited, in nanoseconds of the backend's clock."""
         return world.instance.runner.waited_ns
 
     def release(self, instance: Instance) -> None:
-        """Release an instance."""
+        """Close a broker instance."""
         instance.close()
 
     def go_on_as(self, writer: str) -> None:
-        """Become another writer, in a process forked from the one that planned the run.
+        """Continue as another writer, in a process forked from the one that planned the run.
 
         Raises:
-            JournalError: Its journal cannot be made.
+            JournalError: The new writer's journal cannot be created.
         """
         self.options = structs.replace(self.options, writer=writer)
-        self._left = self.backend  # the other process ends it, so it must not be closed here
+        self._left = self.backend  # keeps it alive: the parent process closes it
         self.backend = self.options.open(self.options.shared).backend
         self._journal = self._open_journal()
         self._opening = None
@@ -415,7 +417,7 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """Judge the events of a case."""
-        # The plan of this scenario alone: judged with all the others it would cost the square of their number.
+        # A plan with this scenario only: with the whole plan, the run's cost would grow with the square of its size.
         plan = self._journal_plan(case)
         verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
         judged = (*verdicts.scenarios, *verdicts.probes)
@@ -427,13 +429,13 @@ class Run:
         return structs.replace(self._plan, scenarios=(case.planned,))
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
-        """The known outcome that matches this verdict of the case; None for a scenario of a user's feature."""
+        """Return the known outcome that matches a case's verdict; None without one, and for a user's feature."""
         return None if case.foreign else self._known.find(case.id, verdict.verdict)
 
     # the end ---------------------------------------------------------------------------------------------------------
 
     def finish(self, *, concludes: bool) -> None:
-        """Close the journal and stop the backend; the controller writes `verdicts.json` from all journals."""
+        """Close the journal and stop the backend; with ``concludes``, compute `verdicts.json` from all journals."""
         self._begin()
         self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
         self.backend.close()

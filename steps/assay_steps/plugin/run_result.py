@@ -11,20 +11,20 @@ from assay_steps.plugin.run import PLUGIN, Concluded
 
 
 class RunResult:
-    """A pytest plugin that keeps the result of its run, and what stopped it."""
+    """A pytest plugin that keeps the result of the run, or the reason why it stopped."""
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
-        """Errors of the collection, one sentence each."""
+        """The errors of the collection, one sentence each."""
         self.ended = ""
-        """The reason why the run stopped early; empty if it did not, or if Ctrl-C stopped it."""
+        """The reason why the run stopped early; empty if the run ended normally or by Ctrl-C."""
         self.tried: dict[str, bool] = {}
-        """The tests that ran, by id, and whether each failed."""
+        """Whether each test failed, by its id, for the tests that ran."""
         self.concluded: Concluded | None = None
-        """The conclusion; None if the run has no verdicts."""
+        """The run's conclusion; None if the run has no verdicts."""
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Keep the conclusion, so that the caller need not read the journals again."""
+        """Keep the run's conclusion, so that the caller does not read the journals again."""
         plugin = config.pluginmanager.get_plugin(PLUGIN)
         if plugin is not None:
             self.concluded = plugin.run.concluded
@@ -37,16 +37,16 @@ class RunResult:
             self.unreadable.append(" ".join(said) or text)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep which tests ran and failed, those that are no scenarios among them."""
+        """Keep whether a test failed, also if the kit does not judge it."""
         self.tried[report.nodeid] = report.failed or self.tried.get(report.nodeid, False)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep why the kit stopped the run."""
+        """Keep the reason if the kit stopped the run."""
         if isinstance(excinfo.value, pytest.exit.Exception):
             self.ended = str(excinfo.value.msg)
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep the internal error."""
+        """Keep the text of pytest's internal error."""
         self.ended = f"{excinfo.typename}: {excinfo.value}"
 
 
@@ -56,11 +56,11 @@ PYTEST_SAYS = re.compile(
 
 
 def usage_error(log: Path) -> str:
-    """The usage error that pytest wrote to its log."""
+    """Read the usage error that pytest wrote to its log; return it as one sentence."""
     text = log.read_text(encoding="utf-8").strip()
     said = PYTEST_SAYS.search(text[max(text.rfind("ERROR: "), 0) :])
     return (
         said["text"].strip()
         if said
-        else f"Pytest did not begin: {text.splitlines()[-1] if text else 'it gave no reason'}."
+        else f"Pytest did not start: {text.splitlines()[-1] if text else 'it gave no reason'}."
     )

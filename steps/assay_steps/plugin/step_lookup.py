@@ -1,9 +1,9 @@
-"""Finding the step definition of a step, quickly.
+"""A fast search for the definition of a step.
 
-For every step, pytest-bdd asks pytest about every fixture and makes a fixture of the result.  With a vocabulary of this
-size that took more than half of a run.  The definitions that a module sees do not change while its scenarios run, so
-they are looked up once for each module, and a definition with words that the step lacks is not parsed.  The rules are
-those of pytest and pytest-bdd: of several definitions, the one nearest to the scenario counts.
+For every step, pytest-bdd asks pytest for every fixture and makes a fixture of the found definition.  With the kit's
+vocabulary that took more than half of a run.  The definitions that a module sees do not change while its scenarios run.
+So this search reads them once for each module, and parses only definitions whose longest word is in the step.  The
+result is the same as pytest-bdd's: of several matching definitions, the one nearest to the scenario counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from assay_steps.plugin.current_step import CURRENT_STEP
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import MistakeError
 
-# Not `pytest_bdd.scenario`: the package has a function of that name.
+# `pytest_bdd.scenario` would be the package's function of that name, not the module.
 _SEARCH = import_module("pytest_bdd.scenario")
 _NAME = "get_step_function"
 _FIELD = re.compile(r"\{[^}]*\}")
@@ -43,7 +43,7 @@ class _Candidate(Struct, frozen=True, eq=False):
 
 
 class StepLookup:
-    """A pytest plugin that takes the place of pytest-bdd's search while a session lasts."""
+    """A pytest plugin that replaces pytest-bdd's search for step definitions during a session."""
 
     def __init__(self) -> None:
         self._visible: WeakKeyDictionary[Any, tuple[_Candidate, ...]] = WeakKeyDictionary()
@@ -59,10 +59,10 @@ class StepLookup:
         setattr(_SEARCH, _NAME, self._before)
 
     def find(self, request: pytest.FixtureRequest, step: Step) -> StepFunctionContext | None:
-        """The definition that parses a step and is visible to the scenario; None if none does.
+        """Find the definition that matches a step and is visible to the scenario; None if no definition does.
 
         Raises:
-            MistakeError: A definition would fit, but one of the step's words names nothing.
+            MistakeError: A definition matches except for a word of the step that is invalid, such as an unknown name.
         """
         node = request.node
         current = node.stash.get(CURRENT_STEP, None)
@@ -97,7 +97,7 @@ class StepLookup:
         module = request.node.parent
         known = self._visible.get(module)
         if known is None:
-            # Only pytest's inner parts know every fixture; pytest-bdd's own search asks them as well.
+            # pytest has no public list of all fixtures; pytest-bdd's own search uses the same private attribute.
             known = self._visible[module] = tuple(_visible(request._fixturemanager, request.node))  # noqa: SLF001 - likewise
         return known
 
@@ -112,7 +112,7 @@ def _visible(fixturemanager: Any, node: pytest.Item) -> Iterator[_Candidate]:
 
 
 def _nearness(one: _Candidate) -> list[str]:
-    """Sorts the definition last that was made closest to the scenario, as pytest-bdd does."""
+    """Return a sort key that puts the definition nearest to the scenario last, as pytest-bdd does."""
     return list(iterparentnodeids(one.definition.baseid))
 
 
@@ -124,12 +124,12 @@ def _remember_signature(context: StepFunctionContext) -> None:
 
 
 def _beginning(context: StepFunctionContext) -> str:
-    """The beginning of every step that this definition parses, in lower case; empty for other kinds of parsers."""
+    """Return the text before a definition's first field, in lower case; empty for other parsers than `parse`."""
     return context.parser.name.partition("{")[0].casefold() if isinstance(context.parser, parsers.parse) else ""
 
 
 def _longest_word(context: StepFunctionContext) -> str:
-    """The longest word that every step of this definition has, in lower case; empty if that is not certain."""
+    """Return the longest word that every step of a definition contains, in lower case; empty if none is certain."""
     name = context.parser.name.casefold()
     if not isinstance(context.parser, parsers.parse) or "{{" in name or "}}" in name:
         return ""
@@ -138,19 +138,19 @@ def _longest_word(context: StepFunctionContext) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a step's text fits a step of the kit's vocabulary, also if one of its words names nothing."""
+    """Say whether a text matches a step of the kit's vocabulary, even if one of its words is invalid."""
     return any(_fits(context, text) for context in vocabulary())
 
 
 def keywords_of(text: str) -> tuple[str, ...]:
-    """The keywords, such as ``Given``, under which the kit's vocabulary has a step of this text."""
+    """Return the keywords, such as ``Given``, under which the kit's vocabulary has a step with this text."""
     types = {context.type for context in vocabulary() if context.type is not None and _fits(context, text)}
     return tuple(name.capitalize() for name in STEP_TYPES if name in types)
 
 
 @cache
 def vocabulary() -> tuple[StepFunctionContext, ...]:
-    """Every step definition of the kit's vocabulary."""
+    """Return every step definition of the kit's vocabulary."""
     markers = (marker for name in VOCABULARY for marker in vars(import_module(name)).values())
     functions = (getattr(marker, "_get_wrapped_function", None) for marker in markers)
     found = (step_function_context_registry.get(function()) for function in functions if function is not None)

@@ -1,4 +1,4 @@
-"""Running the suite from Python: pytest with the kit's own configuration, in any working folder."""
+"""Runs the suite from Python: pytest with the kit's own configuration, in any working folder."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from assay_steps.processes.garbage_collection import collect_rarely
 from assay_steps.processes.interrupts import Interrupts
 
 SUITE = Path(__file__).parents[1] / "scenarios"
-"""A path, because without one pytest loads the conftests of the folder in which it is started."""
+"""The folder of the test modules; without a path, pytest loads the conftest files of the working folder."""
 INI = Path(__file__).parents[1] / "suite.ini"
 
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
 XDIST = "xdist.plugin"
 NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
-"""Disables installed plugins, also in xdist's workers, because a plugin such as a shuffler would change the run."""
+"""The environment variable that disables installed plugins, because one that shuffles tests would change the run."""
 
 
 class SuiteOptions(RunRequest, frozen=True, kw_only=True):
-    """The request for `run_suite`; None leaves the plugin's default.
+    """The request for `run_suite`; an option that is None keeps the plugin's default.
 
     Args:
         out: The folder of evidence.
-        workers: How many processes; 0 for this one.
-        pytest_args: Further arguments for pytest; test modules and feature files among them replace the suite.
+        workers: The number of worker processes; 0 to run the scenarios in this process.
+        pytest_args: Further arguments for pytest; test modules and feature files replace the suite's.
     """
 
     out: Path
@@ -39,7 +39,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
     pytest_args: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
-        """Pytest's command line."""
+        """Return the arguments of pytest's command line."""
         given = {
             "backend": self.backend,
             "out": str(self.out),
@@ -63,7 +63,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 
     def _workers(self) -> list[str]:
-        """Choose forked processes if possible, else xdist's workers, which each import and collect everything again."""
+        """Choose forked processes if the system can fork, else pytest-xdist's workers, which start more slowly."""
         if not self.workers:
             return []
         if CAN_FORK and not self.pytest_args:
@@ -72,23 +72,23 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def names_tests(argument: str) -> bool:
-    """Whether an argument for pytest is a user's feature or module: then only that is run.
+    """Say whether an argument for pytest names a user's feature or module, so that the suite's are not run.
 
-    Folders do not count, because a folder's name may be the value of an option such as ``-k``.
+    Folders do not count, because a folder's name may also be the value of an option such as ``-k``.
     """
     path = Path(argument.partition("::")[0])
     return path.suffix in {".feature", ".py"} and path.is_file()
 
 
 def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.ExitCode:
-    """Run the suite; pytest's own words go to ``pytest.log`` in the folder of evidence.
+    """Run the suite; pytest's output goes to ``pytest.log`` in the folder of evidence.
 
     Args:
-        options: What to run.
+        options: The request.
         plugins: Further pytest plugins, such as a progress display.
 
     Returns:
-        How pytest ended; interrupted, whenever Ctrl-C was pressed.
+        Pytest's exit code; INTERRUPTED if the user pressed Ctrl-C at any time.
     """
     make_room(options.out)
     interrupts = Interrupts()
@@ -104,18 +104,18 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
             interrupts.allow()
             code = pytest.ExitCode(pytest.main(options.arguments(), plugins=[*plugins, interrupts]))
             interrupts.defer()
-        except BaseException:  # Ctrl-C, or another exception into which it has turned
+        except BaseException:  # may be Ctrl-C in the form of another exception
             interrupts.defer()
             if not interrupts.asked:
                 raise
-            # Ctrl-C while pytest did not watch for it, or one that Python dropped and pytest's end reported.
+            # Ctrl-C came before pytest handled it, or Python dropped its exception.
             code = pytest.ExitCode.INTERRUPTED
     return pytest.ExitCode.INTERRUPTED if interrupts.asked else code
 
 
 @contextmanager
 def environment_variable(name: str, value: str) -> Generator[None, None, None]:
-    """Set a variable, for child processes too, and put it back."""
+    """Set an environment variable inside the block, also for child processes; then restore its former value."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

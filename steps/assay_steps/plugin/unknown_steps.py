@@ -1,8 +1,8 @@
-"""The error for a step that the vocabulary lacks: the reason, and the nearest steps.
+"""The error for a step that the vocabulary lacks: the reason, and the most similar steps.
 
-1. The vocabulary has the step under another keyword.
-2. A step has the same words, and one of its fields cannot be read, such as an option of a send: the field is named.
-3. Neither: the nearest steps are named.
+1. The vocabulary has the step under another keyword: the error names that keyword.
+2. A step has the same words, but one of its fields is invalid, such as an option of a send: the error names the field.
+3. Otherwise the error names the most similar steps.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from assay_steps.words.subscription_terms import read_terms
 FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 WHERE = "`assay steps WORD` finds steps by their words"
 CLOSE = 0.5
-"""The least likeness, from 0 to 1, with which a word or a part of a step is taken for another."""
+"""The least likeness, from 0 to 1, of two words or parts of steps that count as the same with a typing mistake."""
 ALIKE = 0.25
-"""The least likeness of two steps, from 0 to 1, with which an error names one for the other; rare words weigh more."""
+"""The least likeness, from 0 to 1, of a step that an error names as similar; rare words weigh more."""
 NEAREST = 3
 """The largest number of steps that an error names."""
 SHOWN = 5
-"""The number of examples that an error shows for a kind of word."""
+"""The most examples that an error shows for a kind of field."""
 SAME_WORD = 0.8
-"""The least likeness of two words, from 0 to 1, with which one is taken for a mistyped form of the other."""
+"""The least likeness, from 0 to 1, of a mistyped word and a word of the vocabulary."""
 _QUOTED = re.compile(r'"[^"]*"')
 _WORD = re.compile(r"[a-z][a-z'-]*")
 _READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms, "Duration": parse_duration}
-"""Kinds of words whose reader explains a wrong word better than a list of right ones."""
+"""The readers of the kinds of fields for which the reader's own error explains more than a list of examples."""
 
 
 def explain(keyword: str, text: str) -> str:
-    """Say why no step of the vocabulary fits, in one sentence for the feature's writer.
+    """Explain in one sentence, for the feature's author, why no step of the vocabulary matches.
 
     Args:
         keyword: ``given``, ``when`` or ``then``.
@@ -61,7 +61,7 @@ def explain(keyword: str, text: str) -> str:
 
 
 def nearest_steps(keyword: str, text: str) -> list[str]:
-    """The wordings of the vocabulary that are most like a step, those of its keyword only, the most alike first."""
+    """Find the step wordings of a keyword that are most similar to a text; the most similar first."""
     weights = _weights()
     said = {found for word in _words(text) for found in get_close_matches(word, weights, n=1, cutoff=SAME_WORD)}
 
@@ -75,12 +75,12 @@ def nearest_steps(keyword: str, text: str) -> list[str]:
 
 
 class _Wrong(Struct, frozen=True):
-    """A wording that fits a step but for fields that cannot be read.
+    """A step wording that matches a text except for invalid fields.
 
     Args:
-        rank: The number of wrong fields, then the negative number of fixed letters; the least fits best.
-        phrase: The wording.
-        told: The mistake in the first of these fields.
+        rank: The number of invalid fields, and the negative number of fixed letters; the smallest rank fits best.
+        phrase: The step's wording.
+        told: The mistake in the first invalid field.
     """
 
     rank: tuple[int, int]
@@ -102,13 +102,13 @@ def _almost(keyword: str, text: str) -> Iterator[_Wrong]:
 
 @cache
 def _loose(phrase: str) -> re.Pattern[str]:
-    """The wording's words, with anything in its fields."""
+    """Return a pattern for a wording that accepts any text in its fields."""
     words = FIELD.sub("\0", phrase).split("\0")
     return re.compile("(.+?)".join(map(re.escape, words)), re.IGNORECASE)
 
 
 def _unreadable(kind: str, value: str) -> str:
-    """The mistake in a field; empty if it can be read."""
+    """Return the mistake in a field's value; empty if the value is valid."""
     reads = TYPES[kind]
     pattern: str = getattr(reads, "pattern", ".+")
     if re.fullmatch(pattern, value, re.IGNORECASE):
@@ -125,7 +125,7 @@ def _unreadable(kind: str, value: str) -> str:
     word = next(word for word in handbook().words if word.name == kind)
     close = get_close_matches(value, word.examples, n=1, cutoff=CLOSE)
     hint = f" (did you mean {close[0]}?)" if close else ""
-    return f"{value!r} is no {kind} such as {', '.join(word.examples[:SHOWN])}{hint}"
+    return f"{value!r} is not a valid {kind}, such as {', '.join(word.examples[:SHOWN])}{hint}"
 
 
 def _phrases(keyword: str) -> list[str]:
@@ -137,19 +137,19 @@ def _is_of(step: StepFunctionContext, keyword: str) -> bool:
 
 
 def _filled(phrase: str) -> str:
-    """The wording with an example in each field."""
+    """Return a step's wording with an example in each field."""
     examples = {word.name: word.examples[0] for word in handbook().words}
     return FIELD.sub(lambda found: examples.get(found[2] or "", found[1]), phrase)
 
 
 def _words(text: str) -> set[str]:
-    """The words of a step, without the names in it, which say nothing of which step it is."""
+    """Return the words of a step without its quoted names, which do not help to find the step."""
     return set(_WORD.findall(_QUOTED.sub("", text).casefold()))
 
 
 @cache
 def _weights() -> dict[str, float]:
-    """The weight of each word of the vocabulary for finding a step; rare words weigh more."""
+    """Return the weight of each word of the vocabulary for the search; rare words weigh more."""
     phrases = [_words(_filled(str(step.parser.name))) for step in vocabulary()]
     found = Counter(word for words in phrases for word in words)
     return {word: math.log(len(phrases) / number) for word, number in found.items()}

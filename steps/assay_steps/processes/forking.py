@@ -1,8 +1,8 @@
-"""Running the scenarios in several processes, forked after the collection.
+"""Runs the scenarios in several processes, forked after the collection.
 
-Starting, importing and reading the features happens once; each of xdist's workers would repeat it.  A forked process
-has none of this process's threads, so it makes its own backend (`Writer.go_on_as`).  The shared broker stays with this
-process.
+Forked processes share the start of Python, the imports and the collection; each of pytest-xdist's workers repeats them.
+A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).  The parent process
+keeps the shared broker.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from assay_steps.processes.garbage_collection import freeze
 from assay_steps.processes.interrupts import Interrupts
 
 CAN_FORK = sys.platform == "linux"
-"""On other systems, forking a process that has imported many libraries is impossible or unsafe."""
+"""Whether the system can fork safely; on others than Linux, libraries may break in a forked process."""
 
 REPLACEMENTS = 4
-"""Replacements for each process; the limit ends a run in which every process dies."""
+"""The most replacements for each process that dies; the limit ends a run in which every process dies."""
 JOIN_TIMEOUT_S = 60.0
-"""Seconds that the processes may take to end their scenario and stop what they started, after the run was stopped."""
+"""The seconds in which stopped processes must end their scenarios, journals and backends."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that are blocked until a forked process has its own journal, because a handler would close its parent's."""
@@ -46,24 +46,24 @@ _OCTETS = array(_CODE).itemsize
 
 
 class Writer(Protocol):
-    """A run's part in one process."""
+    """The part of a run that one process does; `Run` implements it."""
 
     def go_on_as(self, writer: str) -> None:
-        """Become another writer, in a forked process."""
+        """Continue as another writer, in a forked process."""
         ...
 
     def finish(self, *, concludes: bool) -> None:
-        """Close the journal."""
+        """Close the journal; with ``concludes``, compute the run's verdicts."""
         ...
 
 
 class _Said(Struct, frozen=True):
-    """The message of a process between two scenarios.
+    """The message that a forked process sends to its parent between two scenarios.
 
     Args:
-        reports: Pytest's reports on the scenario that is over, serialised.
-        begins: The scenario that it begins; None if it ends.
-        follows: The scenario that it runs after that; pytest keeps the fixtures that this one needs.
+        reports: Pytest's reports on the finished scenario, serialised.
+        begins: The index of the scenario that the process begins now; None if the process ends.
+        follows: The index of the scenario after that one; pytest keeps the fixtures that it needs.
         problem: The error that ended the process early; empty for none.
     """
 
@@ -74,15 +74,15 @@ class _Said(Struct, frozen=True):
 
 
 class _Forked(Struct, eq=False):
-    """A forked process.
+    """A forked process, as its parent sees it.
 
     Args:
-        name: Its name, and the name of its journal.
+        name: The name of the process and of its journal.
         process: The process.
         said: The connection on which its messages arrive.
-        within: The scenario that it is running; None for none.
-        follows: The scenario that it runs next; None for none.
-        problem: What ended it before its end.
+        within: The index of the scenario that it is running; None for none.
+        follows: The index of the scenario that it runs next; None for none.
+        problem: The error that ended the process early; empty for none.
     """
 
     name: str
@@ -94,10 +94,10 @@ class _Forked(Struct, eq=False):
 
 
 class _Tickets:
-    """The scenarios that no process has taken: positions in a file whose offset all processes share.
+    """A queue of scenarios for the forked processes, in a file whose offset all processes share.
 
     Args:
-        portions: The scenarios that one process takes at a time; each scenario is in one portion.
+        portions: The scenarios' indexes, in the portions that one process takes at a time.
     """
 
     def __init__(self, portions: Sequence[Sequence[int]]) -> None:
@@ -107,7 +107,7 @@ class _Tickets:
         self._file.seek(0)
 
     def __iter__(self) -> Iterator[int]:
-        """Take the portions one by one; the operating system gives each to one process only."""
+        """Take portions until none is left, and yield their scenarios; no two processes take the same portion."""
         while octets := self._file.read(_OCTETS):
             for number in self._portions[array(_CODE, octets)[0]]:
                 if self._is_torn:
@@ -115,14 +115,14 @@ class _Tickets:
                 yield number
 
     def rest_of(self, first: int | None) -> Sequence[int]:
-        """The rest of a portion from this scenario on; empty for None."""
+        """Return the rest of a portion, from a scenario to the portion's end; empty for None."""
         for portion in () if self._is_torn else self._portions:
             if first in portion:
                 return portion[portion.index(first) :]
         return ()
 
     def tear_up(self) -> None:
-        """Let no process take another one."""
+        """Empty the queue, so that no process takes another portion."""
         self._file.truncate(0)
 
     @property
@@ -138,12 +138,12 @@ class Forks:
     """A pytest plugin that runs the scenarios in forked processes and reports their results.
 
     Args:
-        count: How many.
-        run: The run's part in this process, which becomes the one in each of them.
-        writers: Takes the names of the journals.
-        interrupts: Whether Ctrl-C was pressed; it comes to every process.
-        group: Names a scenario's group, which one process runs; empty for a scenario that any process may run.
-        first: Whether a scenario is to be taken before the groups.
+        count: The number of processes.
+        run: This process's part of the run; each forked process continues with a copy as another writer.
+        writers: The list to which the plugin adds the names of the forked processes' journals.
+        interrupts: Notes whether the user has pressed Ctrl-C; each process receives the signal.
+        group: Returns a scenario's group; one process runs the whole group. Empty if any process may run the scenario.
+        first: Says whether a scenario must run before the groups.
     """
 
     def __init__(
@@ -163,19 +163,19 @@ class Forks:
         self._writers = writers
         self._interrupts = interrupts
         self._reports: list[pytest.TestReport] | None = None
-        """In a forked process, what the present scenario has come to."""
+        """In a forked process, pytest's reports on the present scenario."""
         self._ears: set[Connection] = set()
-        """The ends of the pipes at which the parent process hears the forked ones."""
+        """The parent's ends of the pipes from the forked processes."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the collected scenarios.
+        """Run the collected scenarios in the forked processes.
 
         Raises:
-            pytest.Session.Failed: A scenario failed, and pytest was told to stop there.
-            pytest.Session.Interrupted: Pytest was told to stop.
-            pytest.exit.Exception: A process failed.
-            KeyboardInterrupt: Ctrl-C was pressed.
+            pytest.Session.Failed: A scenario failed, and an option lets pytest stop at the first failure.
+            pytest.Session.Interrupted: A plugin has asked pytest to stop.
+            pytest.exit.Exception: A forked process ended with an error.
+            KeyboardInterrupt: The user pressed Ctrl-C.
         """
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
@@ -189,7 +189,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """In a forked process, keep the reports instead of showing them."""
+        """In a forked process, keep the reports for the parent process instead of showing them."""
         if self._reports is None:
             return None
         self._reports[:] = runtestprotocol(item, log=False, nextitem=nextitem)
@@ -228,7 +228,7 @@ class Forks:
         process = multiprocessing.get_context("fork").Process(
             target=self._work, args=(session, tickets, first, name, says), name=name, daemon=True
         )
-        with warnings.catch_warnings():  # of the thread that draws a bar: nothing in the forked process waits for it
+        with warnings.catch_warnings():  # safe: the other thread draws a progress bar, unused in the fork
             warnings.filterwarnings("ignore", message=".*multi-threaded", category=DeprecationWarning)
             before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
             process.start()
@@ -237,9 +237,9 @@ class Forks:
         return _Forked(name, process, hears)
 
     def _hear(self, session: pytest.Session, one: _Forked) -> bool:
-        """Receive a message of a process and pass its reports to pytest; whether the process goes on."""
+        """Receive a process's message and pass its reports to pytest; return False if the process has ended."""
         try:
-            with ctrl_c_deferred():  # after half a message the next one could not be read
+            with ctrl_c_deferred():  # a message that is read only in part would make the next one unreadable
                 said: _Said = one.said.recv()
         except (EOFError, OSError):
             one.process.join()
@@ -254,7 +254,7 @@ class Forks:
         return True
 
     def _see_off(self, session: pytest.Session, forked: list[_Forked]) -> None:
-        """Have processes leave the scenarios that they are in, and end their journals and what they have started."""
+        """Stop processes: they end their scenarios, journals and backends, or are killed after `JOIN_TIMEOUT_S`."""
         limit = time.monotonic() + JOIN_TIMEOUT_S
         for one in forked:
             one.process.terminate()
@@ -268,7 +268,7 @@ class Forks:
     # a forked process ------------------------------------------------------------------------------------------------
 
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
-        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # as at Ctrl-C
+        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # `_see_off` sends it
         for ear in self._ears:
             ear.close()  # an open copy would hide the parent process's death
         self._reports = []
@@ -277,15 +277,14 @@ class Forks:
             _capture_anew(session.config)
             self._run.go_on_as(name)
             has_journal = True
-            signal.pthread_sigmask(
-                signal.SIG_UNBLOCK, _STOPS
-            )  # a signal that came meanwhile is handled now, and ends this journal
+            # Signals that came since the fork are handled now: this process has its own journal to close.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
             self._try_some(session, chain(tickets.rest_of(first), tickets), says)
             signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # the remaining work is short
         except pytest.exit.Exception as said:
             problem = str(said)
         except KeyboardInterrupt:
-            pass  # the parent process got it, too, and reports it
+            pass  # the parent process receives Ctrl-C too, and reports it
         except BaseException:  # noqa: BLE001 - SystemExit too: the parent process reports it
             problem = traceback.format_exc()
         self._interrupts.defer()
@@ -295,7 +294,7 @@ class Forks:
         except Exception:  # noqa: BLE001 - likewise
             problem = problem or traceback.format_exc()
         with suppress(BrokenPipeError):  # the parent process has died
-            says.send(_Said(problem=problem))  # Ctrl-C is but noted by now
+            says.send(_Said(problem=problem))  # `defer` keeps Ctrl-C from interrupting the send
 
     def _try_some(self, session: pytest.Session, numbers: Iterable[int], says: Connection) -> None:
         config, reports, numbers = session.config, self._reports, iter(numbers)
@@ -315,9 +314,10 @@ class Forks:
 def _portions(
     items: Sequence[pytest.Item], group: Callable[[pytest.Item], str], first: Callable[[pytest.Item], bool]
 ) -> list[list[int]]:
-    """The places of the items that one process takes at a time: the first ones, groups (which take longest), the rest.
+    """Divide the items into portions that one process takes at a time; return the portions' indexes.
 
-    Each of the first ones and of the rest is alone.
+    The order is: the items that must run first, then the groups, which take longest, then the rest.  Items without a
+    group have a portion of their own.
     """
     ahead: list[list[int]] = []
     groups: dict[str, list[int]] = {}
@@ -334,7 +334,7 @@ def _portions(
 
 
 def _go_on(session: pytest.Session, one: _Forked) -> None:
-    """End the run if a process failed or pytest was told to stop."""
+    """End the run if a forked process ended with an error, or if pytest must stop."""
     if one.problem:
         pytest.exit(one.problem, returncode=pytest.ExitCode.INTERNAL_ERROR)
     if session.shouldfail:
@@ -344,7 +344,7 @@ def _go_on(session: pytest.Session, one: _Forked) -> None:
 
 
 def _capture_anew(config: pytest.Config) -> None:
-    """Capture output to files of this process's own: a forked one has those of the other, and their place in them."""
+    """Capture this process's output in files of its own: a forked process shares the parent's files and offsets."""
     capture = config.pluginmanager.get_plugin("capturemanager")
     if capture is not None:
         capture.stop_global_capturing()
@@ -358,6 +358,6 @@ def _died(one: _Forked, item: pytest.Item) -> pytest.TestReport:
         location=item.location,
         keywords={},
         outcome="failed",
-        longrepr=f"The process {one.name} died (exit code {one.process.exitcode}) while it tried {item.nodeid}.",
+        longrepr=f"The process {one.name} died (exit code {one.process.exitcode}) while it ran {item.nodeid}.",
         when="call",
     )

@@ -1,7 +1,7 @@
-"""Python's garbage collector, tuned for processes that live for one run.
+"""Settings of Python's garbage collector for processes that live for one run.
 
-By default Python searches for garbage after every 700 new objects.  A run makes millions of objects that it needs to
-its end or that reference counting frees, so a search finds almost nothing and took a tenth of the run.
+By default Python searches for garbage after every 700 new objects.  A run needs most of its objects to the end, and
+reference counting frees the others.  So a search finds almost nothing, and the searches took a tenth of the run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 OBJECTS_A_SEARCH = 50_000
-"""More than all objects of one scenario; few enough that the memory of this much garbage does not matter."""
+"""The number of new objects between two searches: more than one scenario makes, and little memory if all is garbage."""
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def collect_rarely() -> Generator[None]:
     """Search for garbage only after `OBJECTS_A_SEARCH` new objects, inside this block."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS_A_SEARCH)
-    gc.freeze()  # pytest searches ten times at its end; earlier objects are kept out of that
+    gc.freeze()  # pytest searches ten times at its end, and a search skips frozen objects
     try:
         yield
     finally:
@@ -28,5 +28,8 @@ def collect_rarely() -> Generator[None]:
 
 
 def freeze() -> None:
-    """Exclude all present objects from searches until that block ends, so that forked processes share their memory."""
+    """Exclude all present objects from searches until the end of `collect_rarely`'s block.
+
+    A search would write to the objects, so that forked processes could no longer share their memory.
+    """
     gc.freeze()

@@ -1,8 +1,8 @@
-"""Measures delays of the harness itself, because on a busy machine they look like a broker that delivers late.
+"""Measures delays of the harness itself, which on a busy machine look like late deliveries by the broker.
 
-While a scenario runs in real time, a thread wakes up at a fixed interval; each delay is the machine's.  The scenario's
-own runner cannot measure that, because it may be waiting for the broker.  The journal holds the sum of the delays, and
-the begin and end of each long one; `assay_evidence.judge` takes them into account.
+While a scenario runs in real time, a thread wakes up at a fixed interval; the machine causes each late wake-up.  The
+scenario's own runner cannot measure that, because it may be waiting for the broker.  The journal holds the sum of the
+delays, and begin and end of each long delay; `assay_evidence.judge` takes them into account.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Self
 BEAT_S = 0.05
 """The interval between beats; short compared with the shortest time of any claim."""
 USUAL_NS = 20_000_000
-"""The delay of a beat that is normal on a machine with other work."""
+"""The delay of a beat, in nanoseconds, that is normal on a machine with other work."""
 LONG_NS = 100_000_000
-"""The delay of a beat that the journal holds as an event of its own."""
+"""The least delay of a beat, in nanoseconds, for which the journal holds an event of its own."""
 _NS_PER_S = 1_000_000_000
 
 Tell = Callable[[int, int, int], object]
-"""Called right after a long delay with the monotonic clock, the time since the beat before and the delay, all in
+"""Called right after a long delay with the monotonic time, the time since the previous beat and the delay, all in
 nanoseconds."""
 
 
 class Heartbeat:
-    """Measures, for the length of a block, how late a thread wakes up.
+    """Measures inside a block how late a thread wakes up.
 
     Args:
-        beats: Whether to measure; in virtual time nothing is late.
-        tell: Called after each long delay, on the thread that measures; None for nothing.
+        beats: Whether to measure; False in virtual time, which has no delays.
+        tell: Called after each long delay, on the measuring thread; None to call nothing.
     """
 
     def __init__(self, *, beats: bool = True, tell: Tell | None = None) -> None:
@@ -54,12 +54,12 @@ class Heartbeat:
 
     @property
     def late_ns(self) -> int | None:
-        """The sum of its delays, in nanoseconds, after the block; None in virtual time."""
+        """The sum of the delays, in nanoseconds, after the block; None in virtual time."""
         return None if self._thread is None else self._late_ns
 
     @property
     def longest_ns(self) -> int | None:
-        """The longest of its delays, in nanoseconds, after the block; None in virtual time."""
+        """The longest delay, in nanoseconds, after the block; None in virtual time."""
         return None if self._thread is None else self._longest_ns
 
     def _live(self) -> None:
@@ -70,7 +70,7 @@ class Heartbeat:
             since_ns, beat_ns = (
                 now_ns - beat_ns,
                 now_ns,
-            )  # from beat to beat, so no delay falls between two measurements
+            )  # measured from beat to beat, so that every delay counts
             late_ns = since_ns - round(BEAT_S * _NS_PER_S)
             if late_ns > USUAL_NS:
                 self._late_ns += late_ns

@@ -1,9 +1,8 @@
-"""Ctrl-C ends a run, even if the `KeyboardInterrupt` that it raises is lost.
+"""The handling of Ctrl-C, which must end a run even if Python loses the `KeyboardInterrupt`.
 
-A `KeyboardInterrupt` may be raised in a callback whose exceptions Python drops (a finalizer, a weak reference's), or
-turn into another exception on its way out.  The scenario would then go on after a step that was only half done.  So the
-handler notes that Ctrl-C was pressed; a scenario leaves no evidence after that (`check`), and the session ends as
-interrupted.
+Python drops exceptions of some callbacks, such as finalizers, and other code may replace a `KeyboardInterrupt` by
+another exception.  The scenario would then continue after an incomplete step.  So the handler notes that the user has
+pressed Ctrl-C; after that a scenario writes no evidence (`check`), and the session ends as interrupted.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ import pytest
 
 
 class Interrupts:
-    """A pytest plugin that handles Ctrl-C while it is entered; at first it only notes it."""
+    """A pytest plugin and context manager that handles Ctrl-C inside its block; at first it only notes Ctrl-C."""
 
     def __init__(self) -> None:
         self.asked = False
-        """Whether Ctrl-C was pressed."""
+        """Whether the user has pressed Ctrl-C."""
         self._raises = False
         self._installed = False
 
     @classmethod
     def of(cls, config: pytest.Config) -> Interrupts:
-        """The object of this pytest run; if it has none yet, a new one that lasts to its end."""
+        """Return this pytest run's instance; create one that handles Ctrl-C to the run's end, if the run has none."""
         for plugin in config.pluginmanager.get_plugins():
             if isinstance(plugin, cls):
                 return plugin
@@ -39,7 +38,7 @@ class Interrupts:
         return made
 
     def __enter__(self) -> Self:
-        """Install the handler, unless the process has replaced Python's own handler of Ctrl-C."""
+        """Install the handler, unless the program has replaced Python's own handler of Ctrl-C."""
         on_main = threading.current_thread() is threading.main_thread()
         if on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._handle)
@@ -62,7 +61,7 @@ class Interrupts:
         """Let Ctrl-C interrupt the work from now on.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed already.
+            KeyboardInterrupt: The user has already pressed Ctrl-C.
         """
         self._raises = True
         self.check()
@@ -72,19 +71,19 @@ class Interrupts:
         self._raises = False
 
     def check(self) -> None:
-        """Interrupt the work if Ctrl-C was pressed; on other threads do nothing, because they end with the main one.
+        """Interrupt the work if the user has pressed Ctrl-C; do nothing on other threads than the main thread.
 
         Raises:
-            KeyboardInterrupt: It was pressed.
+            KeyboardInterrupt: The user has pressed Ctrl-C.
         """
         if self.asked and self._raises and threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
 
     def handle_once(self, number: int, frame: FrameType | None) -> None:
-        """Handle another signal, such as SIGTERM, like Ctrl-C; do nothing if Ctrl-C was pressed already.
+        """Handle another signal, such as SIGTERM, like Ctrl-C; do nothing after an earlier signal or Ctrl-C.
 
         Raises:
-            KeyboardInterrupt: The signal is the first one, and the present work can be interrupted.
+            KeyboardInterrupt: This is the first signal, and the present work can be interrupted.
         """
         if not self.asked:
             self._handle(number, frame)
@@ -97,24 +96,24 @@ class Interrupts:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Once every scenario was tried, only the run's end is left."""
+        """Only note Ctrl-C after the last scenario, so that the run's end is complete."""
         ended = yield
         self.defer()
         return ended
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        """Begin no scenario after Ctrl-C."""
+        """Stop the run before the next scenario if the user has pressed Ctrl-C."""
         self.check()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
-        """Only the run's end is left."""
+        """Only note further Ctrl-C, so that the run's end is complete."""
         self.defer()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
-        """However the session seems to have ended: after Ctrl-C it was interrupted."""
+        """Set the session's exit status to INTERRUPTED if the user has pressed Ctrl-C."""
         self.defer()
         ended = yield
         if self.asked:

@@ -1,4 +1,4 @@
-"""Scheduling of scenarios: those that inject faults form groups, and one worker runs each group.
+"""The distribution of scenarios to processes: scenarios that inject faults form groups, and one worker runs each group.
 
 Forked processes take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from
 a suffix of a test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to
@@ -22,19 +22,19 @@ FAULT_GROUPS = 4
 """The number of broker instances for scenarios that inject faults; each instance belongs to one worker."""
 
 Groups = dict[str, str]
-"""Test id -> group, for tests that belong to one."""
+"""The group of each test that belongs to a group, by the test's id."""
 
 
 def group_of(case_id: str) -> str:
-    """The group of a scenario that injects faults; every process computes the same one."""
+    """Compute the group of a scenario that injects faults; every process gets the same result."""
     return f"faults-{sum(case_id.encode()) % FAULT_GROUPS}"
 
 
 def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-    """Spread the items of each kind evenly over the whole list, in their order.
+    """Spread the items of each kind evenly over the list; keep the order within each kind.
 
-    The scenarios of one feature cost alike: those of some start brokers, those of others wait.  Run feature by feature,
-    the machine would first be overloaded and then idle.
+    The scenarios of a feature cost about the same: in some features they start brokers, in others they wait.  If the
+    run went feature by feature, the machine would be overloaded at first and idle later.
 
     Args:
         items: The items to spread.
@@ -55,7 +55,7 @@ def write_groups(file: Path, groups: Mapping[str, str]) -> None:
 
 
 class FaultScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
-    """xdist's scheduling by scope, where a scope is a group, or else a single test.
+    """A scheduler for pytest-xdist whose scopes are the groups; each other test is a scope of its own.
 
     Args:
         config: pytest's configuration.

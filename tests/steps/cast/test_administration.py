@@ -67,7 +67,7 @@ def test_the_queue_of_a_subscription_is_looked_up_each_time(desk: Office) -> Non
 
 def test_a_subscription_that_is_not_there_ends_the_scenario_undecided(desk: Office) -> None:
     desk.admin.shown = {"SUB": "s", "DEST": "Q"}
-    with pytest.raises(SetupRefusedError, match="'topic' has 1 subscriptions, and number 3 is asked for"):
+    with pytest.raises(SetupRefusedError, match="'topic' has only 1 subscriptions; the step needs number 3"):
         desk.administrator.name_of(read_place("the queue of the third subscription to the topic"))
 
 

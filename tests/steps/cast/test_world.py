@@ -136,7 +136,7 @@ def void(_: object) -> None:
 
 
 def test_before_anything_was_tried_there_is_no_last_answer(world: World) -> None:
-    with pytest.raises(LookupError, match="No step before this one has tried anything"):
+    with pytest.raises(LookupError, match="No earlier step has made a call"):
         _ = world.last
 
 

@@ -222,7 +222,7 @@ def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing
     why: str,
 ) -> None:
     broken(monkeypatch, tmp_path)
-    with pytest.raises(TrialError, match="'early-delivery' was not done to its end") as caught:
+    with pytest.raises(TrialError, match="'early-delivery' did not run to its end") as caught:
         outcomes_of(TRIAL)
     assert why in str(caught.value)
     assert caught.value.defect == TRIAL.defect

@@ -70,7 +70,7 @@ def test_a_coroutine_function_is_no_step() -> None:
     async def step() -> None:
         await asyncio.sleep(0)
 
-    with pytest.raises(TypeError, match="is a coroutine, and nothing awaits it: make it a function"):
+    with pytest.raises(TypeError, match="is a coroutine, and pytest-bdd does not await it: make it a function"):
         checks.refuse_coroutine(step)
     checks.refuse_coroutine(len)
 

@@ -114,9 +114,9 @@ def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester)
         ("@DD-999", 5, "is tagged @DD-999, which is no rule of the catalogue; "),
         ("@needs-telport", 5, "there is no capability telport; "),
         ("@needs-restat", 5, "there is no capability restat; the nearest is restart; docs/vocabulary.md lists them"),
-        ("@judges-nobody", 5, "is tagged @judges-nobody, which the kit does not know; there are @judges-client"),
+        ("@judges-nobody", 5, "is tagged @judges-nobody, which the kit does not know; it knows @judges-client"),
         ("@evidence @control", 5, "is tagged @control and @evidence; a scenario has one role, so keep one."),
-        ("@level-1.0", 5, "@level-1.0 is unknown: after 'level-' stands one of 7.0"),
+        ("@level-1.0", 5, "@level-1.0 is unknown; 'level-' knows 7.0"),
     ],
 )
 def test_a_tag_that_names_nothing_stops_the_run_with_a_sentence(
@@ -229,7 +229,7 @@ def test_a_scenario_without_steps_stops_the_run_with_its_place(pytester: pytest.
     own(pytester, KEPT.replace("  @PD-34\n", "") + "    Scenario: Nothing\n      # to be written\n")
     result = run(pytester, bound, "--assay-out=out")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*own.feature:8: scenario 'Nothing' has no steps of its own, so it tries nothing; *"])
+    result.stderr.fnmatch_lines(["*own.feature:8: scenario 'Nothing' has no steps of its own, so it tests nothing; *"])
 
 
 def test_steps_of_a_background_are_not_a_scenarios_own(pytester: pytest.Pytester) -> None:
@@ -243,7 +243,7 @@ def test_an_outline_without_a_row_stops_the_run(pytester: pytest.Pytester) -> No
     pytester.makefile(".feature", own=outline + "      Examples:\n        | m |\n")
     result = run(pytester, "own.feature", "--assay-out=out")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*has no row in its Examples, so it would try nothing*"])
+    result.stderr.fnmatch_lines(["*has no row in its Examples, so it would test nothing*"])
 
 
 def test_features_of_one_name_in_several_folders_are_told_apart(pytester: pytest.Pytester) -> None:
@@ -365,7 +365,7 @@ BROKEN = "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It\n      When some
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
-        ("async def _():\n    pass", "a coroutine, and nothing awaits it"),
+        ("async def _():\n    pass", "a coroutine, and pytest-bdd does not await it"),
         ("def _():\n    raise OSError('no room')", "no room"),
         ("def _():\n    async def later():\n        pass\n    later()", "was never awaited"),
         ("def _(world):\n    import time\n    time.sleep(0)", "called a real sleep"),

@@ -79,5 +79,5 @@ def test_an_argument_under_a_step_that_takes_none_stops_the_run(
     line = 'When message "m1" is sent to the queue\n'
     result = run(pytester, WHOLE.replace(line, line + under))
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    told = f"own.feature:5: the step 'message \"m1\" is sent to the queue' has {kind} under it, and takes none"
+    told = f"own.feature:5: the step 'message \"m1\" is sent to the queue' has {kind} under it, but takes none"
     assert told in result.stderr.str()

@@ -80,7 +80,7 @@ def test_a_place_that_there_is_not_is_said(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(*PLUGINS, "--assay-reference-broker=cloud")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    said = "ERROR: assay_reference_broker: there is no 'cloud'; there is in-process, server, container."
+    said = "ERROR: assay_reference_broker: 'cloud' is unknown; choose one of in-process, server, container."
     assert [line for line in result.errlines if line] == [said]
 
 

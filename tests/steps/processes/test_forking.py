@@ -94,7 +94,7 @@ def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: 
     found = {scenario.scenario: scenario.verdict for scenario in verdicts.scenarios}
     assert found.pop(begun["gw0"][0]) is Verdict.INCONCLUSIVE
     assert set(found.values()) == {Verdict.PASS}
-    assert "The process gw0 died (exit code 7) while it tried" in (out / "pytest.log").read_text()
+    assert "The process gw0 died (exit code 7) while it ran" in (out / "pytest.log").read_text()
 
 
 @pytest.fixture
