@@ -156,4 +156,4 @@ def test_a_range_that_names_no_message_is_refused(assay: Assay, tmp_path: Path, 
     path.write_text(FEATURE.format(more=f"And messages {names} are sent to the queue"))
     ended = assay("run", "--out", tmp_path / "out", "--", path)
     assert ended.code is not Exit.AS_EXPECTED
-    assert "a range of messages goes from a number to a higher one" in ended.out + ended.err
+    assert "a range of messages goes from a lower number to a higher one" in ended.out + ended.err

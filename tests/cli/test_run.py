@@ -416,7 +416,7 @@ def test_a_message_that_no_step_has_sent_is_a_mistake_and_no_verdict(assay: Assa
     (tmp_path / "own.feature").write_text(text, encoding="utf-8")
     done = assay("run", "--out", str(tmp_path / "out"), "--", str(tmp_path / "own.feature"))
     assert done.code == Exit.INCONCLUSIVE
-    assert "no message in this scenario is called m2; there are m" in done.out
+    assert "no message in this scenario is called m2; the scenario has m" in done.out
     assert "1 scenario of your own (1 error)" in done.out
 
 

@@ -1,8 +1,8 @@
-"""Tolerated variants of the reference pair: right, and different from ours.
+"""The tolerated variants of the reference pair: correct behaviours that differ from the reference pair's.
 
-Each proves that the scenarios of its rules do not demand what only our broker or our client does.  A variant is a
-filter at a seam, as a defect is: at the broker's (`assay_broker.variants`), between engine and driver (``wire``), or in
-front of the client port (``port``).
+Each proves that the scenarios of its rules accept other correct brokers and clients than ours.  Like a defect, a
+variant is a filter: at a seam of the broker (`assay_broker.variants`), between the client's engine and driver
+(``wire``), or in front of the client port (``port``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay_steps.variants.qos import QOS_VARIANTS
 
 
 def all_variants() -> Mapping[str, Variant]:
-    """Every variant by name, the broker's first."""
+    """Return every variant by its name, the broker's first."""
     broker = (
         Variant(
             name=variant.name,
@@ -35,10 +35,10 @@ def all_variants() -> Mapping[str, Variant]:
 
 
 def find_variant(name: str) -> Variant:
-    """The variant of that name.
+    """Return the variant with a name.
 
     Raises:
-        LookupError: There is none; names the nearest.
+        LookupError: No variant has this name; the error names the most similar one.
     """
     variants = all_variants()
     if name in variants:

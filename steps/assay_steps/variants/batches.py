@@ -1,4 +1,4 @@
-"""Tolerated variants of the client in how full it fills batches, how lazily it acknowledges, and what it prefetches."""
+"""Tolerated variants of the client: how full its batches are, and how lazily it acknowledges messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _ModesChanged(ConnectionFilter):
 
 
 class _EagerClient(ClientFilter):
-    """Acknowledges a dups-ok session's messages as if acknowledgement were automatic."""
+    """A client port that opens each dups-ok session as one with automatic acknowledgement."""
 
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
@@ -69,7 +69,7 @@ BATCH_VARIANTS = (
     Variant(
         name="batches-of-one",
         rules=_BATCHES,
-        text="The client hands over each message as a batch of its own.",
+        text="The client passes each message to the application as a batch of its own.",
         allowed_by="BATCH:33: the actual batch size may be smaller.",
         port=consuming(_OneEach),
         parts=("client",),
@@ -77,8 +77,8 @@ BATCH_VARIANTS = (
     Variant(
         name="batches-without-waiting",
         rules=_BATCHES,
-        text="The client hands over what is there, and never waits for a batch to be full.",
-        allowed_by="BATCH:34: the client may defer delivery, and need not.",
+        text="The client delivers the messages that it has at once, and never waits for a full batch.",
+        allowed_by="BATCH:34: the client may defer delivery, but need not.",
         port=consuming(_WithoutWaiting),
         parts=("client",),
     ),
@@ -86,7 +86,7 @@ BATCH_VARIANTS = (
         name="dups-ok-as-automatic",
         rules=("BT-10",),
         text="The client acknowledges a dups-ok session's messages as promptly as with automatic acknowledgement.",
-        allowed_by="JMS 6.2.10: lazy acknowledgement is likely to deliver duplicates, and need not.",
+        allowed_by="JMS 6.2.10: lazy acknowledgement is likely to deliver duplicates, but need not.",
         port=_eager_client,
         parts=("client",),
     ),

@@ -1,4 +1,4 @@
-"""Tolerated variants of the client in when it checks what the application asks for."""
+"""Tolerated variants of the client: the moment at which it checks an application's settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_steps.variants.model import Variant
 
 
 class _AtSend(ProducerFilter):
-    """Keeps the refusal of a time to live or delay that does not fit, and gives it at each send."""
+    """A producer that accepts a time to live below the delay, and refuses each send instead."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -35,8 +35,8 @@ CHECK_VARIANTS = (
     Variant(
         name="spans-checked-at-send",
         rules=("DD-12", "DD-13", "DD-18"),
-        text="A time to live below the delay is refused when a message is sent, not when one of them is set.",
-        allowed_by="DELAY:15 has the check at one of the setters or at the send, depending on the operations.",
+        text="The client refuses a time to live below the delay at each send, not when the application sets it.",
+        allowed_by="DELAY:15 allows the check at one of the setters or at the send, depending on the operations.",
         parts=("client",),
         port=twisted(_AtSend),
     ),

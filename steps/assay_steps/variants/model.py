@@ -8,12 +8,12 @@ from assay_steps.behaviour import Behaviour
 
 
 class Variant(Behaviour, frozen=True, kw_only=True):
-    """Another behaviour that keeps the rules; the scenarios of its rules must pass with it.
+    """A behaviour that differs from the reference pair's but keeps the rules; the scenarios of its rules must pass.
 
     Args:
-        allowed_by: The place in a document that allows it, or leaves it open.
-        parts: The parts of the pair that behave otherwise. The run treats them as foreign: they are asked nothing that
-            only the kit asks.
+        allowed_by: The place in a document that allows the behaviour, or leaves it open.
+        parts: The parts of the pair that differ. The run treats them as foreign, so demands of the kit alone do not
+            apply to them.
     """
 
     allowed_by: str

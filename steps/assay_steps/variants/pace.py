@@ -1,7 +1,7 @@
-"""Tolerated variants that are slow.
+"""Tolerated variants that answer or deliver late.
 
-Their filters stand between the SDK's engine and its driver, so every backend with a defect's seams can have them.  A
-client rule measures there, too, so neither part of the pair counts as ours.
+Their filters are between the SDK's engine and driver, so every backend that supports defects supports them.  Rules
+about the client also measure at this place, so the run treats both client and broker as foreign.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _AGAIN_NS = _NOTICED_NS = 1_000_000_000
 
 
 class _Late(WireFilter):
-    """Hands some events to the engine later than the driver has them, in the same order."""
+    """A filter that passes the driver's events of the types `delayed` to the engine late, in the same order."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -36,7 +36,7 @@ class _Late(WireFilter):
         return ()
 
     def late_ns(self, _event: DriverEvent) -> int:
-        """Return the lateness of an event, in nanoseconds."""
+        """Return how late the filter passes an event on, in nanoseconds."""
         return _SLOW_NS
 
     delayed: tuple[type[DriverEvent], ...] = ()
@@ -58,7 +58,7 @@ class _SlowRedeliveries(_Late):
 
 
 class _LateLosses(WireFilter):
-    """Lets the broker notice a second later that the client has dropped the connection; the client knows at once."""
+    """A filter that drops the connection a second late for the broker, but at once for the client."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -112,15 +112,15 @@ PACE_VARIANTS = (
     Variant(
         name="redelivers-slowly",
         rules=("BT-11", "BT-12", "QS-10", "PD-20"),
-        text="A message that comes again reaches the client a second after the broker has sent it.",
-        allowed_by="No document gives a time in which a message comes again.",
+        text="A redelivered message reaches the client a second after the broker has sent it.",
+        allowed_by="No document gives a time in which the broker delivers a message again.",
         parts=("client", "broker"),
         wire=wires(_SlowRedeliveries),
     ),
     Variant(
         name="losses-noticed-late",
         rules=("QS-01", "QS-06", "QS-07", "PD-16"),
-        text="The broker notices a second late that the client has dropped a connection; messages go there until then.",
+        text="The broker notices a dropped connection a second late, and sends messages to it until then.",
         allowed_by="No document says how soon a broker notices that a connection is lost.",
         parts=("client", "broker"),
         wire=wires(_LateLosses),

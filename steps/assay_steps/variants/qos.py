@@ -1,4 +1,4 @@
-"""Tolerated variants of the rules of AMQP's qualities of service that stand between the SDK's engine and its driver."""
+"""Tolerated variants for the rules of the AMQP profile's qualities of service, as filters between engine and driver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GATHER_NS = 50_000_000
 
 
 class _Pause(WireFilter):
-    """Hands messages that come again to the engine after a pause, in the same order."""
+    """A filter that passes redelivered messages to the engine after a pause, in the same order."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -28,7 +28,7 @@ class _Pause(WireFilter):
 
 
 def _sends_again_twice(driver: Driver) -> Driver:
-    """A message that goes out again goes out twice."""
+    """Let the driver send each message twice that it sends again after a reconnection."""
     sent: set[str] = set()
 
     class Twice(WireFilter):
@@ -44,9 +44,9 @@ def _sends_again_twice(driver: Driver) -> Driver:
 
 
 class _InRanges(LightLinks):
-    """Confirms messages on arrival, those of the last `_GATHER_NS` in one command.
+    """A filter that confirms messages on arrival, those of the last `_GATHER_NS` nanoseconds in one command.
 
-    The application's own acknowledgements come later than the arrival, and go on at once.
+    An application acknowledges a message after its arrival, so its own acknowledgements pass at once.
     """
 
     def __init__(self, line: FilteredWire) -> None:
@@ -97,8 +97,8 @@ QOS_VARIANTS = (
     Variant(
         name="confirms-in-ranges",
         rules=("QS-08", "QS-11"),
-        text="With automatic confirmation the client confirms what came within 50 ms together, in one range.",
-        allowed_by="AMQP:25 does not say how soon; AMQP 1.0, 2.7.6: a disposition has a first delivery and a last.",
+        text="With automatic confirmation, the client confirms the messages of 50 ms together, in one range.",
+        allowed_by="AMQP:25 gives no time; a disposition covers a range of deliveries (AMQP 1.0, 2.7.6).",
         wire=wires(_InRanges),
         parts=("client",),
     ),

@@ -1,7 +1,7 @@
-"""The step vocabulary, by noun.  `docs/vocabulary.md` shows an example of each step; a QA team reuses them all.
+"""The step vocabulary, with a module for each noun.  `docs/vocabulary.md` shows an example of each step.
 
 Given-steps set up the scenario; if the pair refuses the set-up, the scenario is inconclusive.  When-steps act and
-remember the answer.  Then-steps observe and record one claim each.  The scenario chooses the names in quotation marks.
+keep the answer.  Then-steps observe and record claims.  The scenario chooses the names in quotation marks.
 """
 
 VOCABULARY = (
@@ -26,4 +26,4 @@ VOCABULARY = (
     "assay_steps.vocabulary.observations.reports",
     "assay_steps.vocabulary.observations.storage",
 )
-"""The modules, as pytest plugins."""
+"""The modules with the step definitions; pytest loads them as plugins."""

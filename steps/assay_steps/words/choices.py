@@ -10,36 +10,36 @@ from assay_sdk.model.durations import DURATION
 from assay_steps.words.handbook import Saying
 
 ALIKE = 0.5
-"""The least likeness, from 0 to 1 and without values, with which an option counts as the one that was meant."""
+"""The least likeness, from 0 to 1 and without values, of a mistyped option and the option that the error proposes."""
 _VALUE = re.compile(rf'"[^"]*"|{DURATION}\b|\d+(?: ?(?:B|KB|MB)\b)?|\b(?:persistent|non-persistent)\b')
 
 
 class ChoiceError(ValueError):
-    """A step names an option that does not exist; the text is one sentence for its writer."""
+    """A step names an option or term that does not exist; the text is one sentence for the feature's author."""
 
 
 def unknown_choice(part: str, known: Sequence[Saying], what: str, reads: Callable[[str], bool]) -> ChoiceError:
-    """The error for an option that does not exist.
+    """Make the error for an option or term that does not exist.
 
     Args:
-        part: The option as the step has it.
-        known: Those that exist, with examples.
-        what: What it is no instance of, such as ``option of a send``.
-        reads: Whether a text is one that exists.
+        part: The step's text for the option or term.
+        known: The existing ones, with examples.
+        what: Their kind, such as ``option of a send``.
+        reads: Says whether a text is valid.
     """
     examples = [example for saying in known for example in saying.examples]
     meant = closest(part, examples, reads)
-    hint = f"did you mean {meant!r}? There are" if meant else "there are"
-    return ChoiceError(f"{part!r} is no {what}; {hint} {', '.join(saying.examples[0] for saying in known)}")
+    hint = f"did you mean {meant!r}? Examples are" if meant else "examples are"
+    return ChoiceError(f"{part!r} is not a valid {what}; {hint} {', '.join(saying.examples[0] for saying in known)}")
 
 
 def closest(part: str, examples: Sequence[str], reads: Callable[[str], bool]) -> str | None:
-    """The option that was most likely meant, with the value that was given; None if none is similar.
+    """Find the most similar option or term, with the step's value in it; None if none is similar.
 
     Args:
-        part: The option as the step has it.
-        examples: Those that exist, each with a value where it takes one.
-        reads: Whether a text is one that exists.
+        part: The step's text for the option or term.
+        examples: Examples of the existing ones, with a value where they take one.
+        reads: Says whether a text is valid.
     """
     likeness, best = max((_likeness(part, example), example) for example in examples)
     if likeness < ALIKE:

@@ -1,4 +1,4 @@
-"""Words of IBM MQ's message descriptor that steps use: report options and feedback, by name."""
+"""The fields of IBM MQ's message descriptor that steps write by name: report options and feedback."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqfb
 from assay_steps.words.mistakes import MistakeError, nearest
 
 DEFAULT_OPTIONS = ("NEW_MSG_ID", "COPY_MSG_ID_TO_CORREL_ID", "DEAD_LETTER_Q")
-"""Names for 0, the default of a group of options."""
+"""The names of report options whose value is 0, the default of their group."""
 
 
 def report_of(names: Iterable[str]) -> int:
-    """The Report field with these options.
+    """Compute the value of the Report field for report options.
 
     Args:
-        names: With their prefix, as ``MQRO_EXCEPTION``.
+        names: The options' names, with the prefix: ``MQRO_EXCEPTION``.
 
     Raises:
-        ValueError: An option is unknown; names the known ones.
+        ValueError: An option is unknown; the error names the known options.
     """
     return reduce(or_, map(_option, names), 0)
 
 
 def names_of(options: int) -> tuple[str, ...]:
-    """The report options of which all bits are set, with their prefix."""
+    """Return the names, with the prefix, of the report options whose bits are all set."""
     return tuple(f"MQRO_{one.name}" for one in Mqro.__members__.values() if one and one in Mqro(options))
 
 
@@ -38,15 +38,15 @@ def _option(name: str) -> int:
         return 0
     if short not in Mqro.__members__:
         known = ", ".join((*Mqro.__members__, *DEFAULT_OPTIONS))
-        raise ValueError(f"{name} is no report option; MQRO_ stands before one of {known}.")
+        raise ValueError(f"{name} is no report option; after MQRO_, write one of {known}.")
     return Mqro[short]
 
 
 def report_properties(names: Iterable[str]) -> dict[str, int]:
-    """The JMS properties that ask for these report options.
+    """Return the JMS properties that request report options.
 
     Args:
-        names: With their prefix.
+        names: The options' names, with the prefix ``MQRO_``.
 
     Raises:
         ValueError: An option is unknown.
@@ -59,10 +59,10 @@ def report_properties(names: Iterable[str]) -> dict[str, int]:
 
 
 def feedback(name: str) -> int:
-    """The number of a feedback: a reason by ``MQRC_`` name, or another by ``MQFB_`` name.
+    """Return the number of a feedback code, by its ``MQRC_`` or ``MQFB_`` name.
 
     Raises:
-        MistakeError: No feedback has that name.
+        MistakeError: No feedback code has this name.
     """
     prefix, _, short = name.partition("_")
     known: type[IntEnum] = Mqrc if prefix == "MQRC" else Mqfb

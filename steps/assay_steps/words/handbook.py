@@ -1,7 +1,7 @@
-"""The vocabulary for readers: every step with what it does and an example, and the words, options and terms in steps.
+"""The handbook of the step vocabulary: each step with its effect and an example, and the words that steps contain.
 
-The source is ``vocabulary/handbook.toml``, which is part of the wheel.  `assay steps` shows it, errors about a step
-quote it, and ``python -m tools.pages`` writes the tables of ``docs/vocabulary.md`` from it.
+The source is ``vocabulary/handbook.toml``, which is part of the wheel.  `assay steps` shows the handbook, errors about
+steps quote it, and ``python -m tools.pages`` writes the tables of ``docs/vocabulary.md`` from it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _PREDICATE = re.compile(r"\*([a-z-]+)\*")
 
 
 class Word(Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of word in a step, such as ``{delay:Duration}``.
+    """A kind of field in a step's wording, such as ``Duration`` in ``{delay:Duration}``.
 
     Args:
-        name: The kind.
-        meaning: The meaning of such a word.
-        examples: Words of the kind.
+        name: The name of the kind.
+        meaning: The meaning of a value of this kind.
+        examples: Values of this kind.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Saying(Struct, frozen=True, forbid_unknown_fields=True):
-    """An option of a send, or a term of a subscriber.
+    """An option of a send, or a term of a subscription.
 
     Args:
-        examples: How a step writes it.
-        what: What it does.
+        examples: Its wordings in steps, with values.
+        what: Its effect.
     """
 
     examples: tuple[str, ...]
@@ -45,12 +45,12 @@ class Saying(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StepEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """One step in all its wordings.
+    """One step with all its wordings.
 
     Args:
-        phrases: Its wordings, each with its keyword.
-        what: What it does; a claim's predicate in italics.
-        example: One of the wordings, filled in.
+        phrases: The wordings, each with its keyword.
+        what: The step's effect; of a claim also its predicate, in italics.
+        example: One of the wordings, with values in its fields.
     """
 
     phrases: tuple[str, ...]
@@ -64,11 +64,11 @@ class StepEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Topic(Struct, frozen=True, forbid_unknown_fields=True):
-    """Steps on one subject.
+    """A group of steps on one subject.
 
     Args:
         title: The subject.
-        text: What they have in common.
+        text: The introduction to the steps.
         steps: The steps.
     """
 
@@ -81,10 +81,10 @@ class Handbook(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole vocabulary, or the part that a search found.
 
     Args:
-        words: Kinds of words.
-        options: Options of a send, written behind ``with``.
-        terms: Terms of a subscriber, likewise.
-        topics: The steps.
+        words: The kinds of fields in steps.
+        options: The options of a send, which steps write after ``with``.
+        terms: The terms of a subscription, which steps write after ``with``.
+        topics: The groups of steps.
     """
 
     words: tuple[Word, ...] = field(name="word")
@@ -93,10 +93,10 @@ class Handbook(Struct, frozen=True, forbid_unknown_fields=True):
     topics: tuple[Topic, ...] = field(name="topic")
 
     def about(self, wanted: Sequence[str]) -> Handbook:
-        """The topics, steps, options and terms whose text has every one of these words; all of it for no words.
+        """Return the part of the handbook whose entries contain all wanted words; the whole handbook without words.
 
         Args:
-            wanted: Words or parts of words, in any case.
+            wanted: Words or parts of words, in upper or lower case.
         """
         parts = [word.casefold() for word in wanted]
 
@@ -118,11 +118,11 @@ class Handbook(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def handbook() -> Handbook:
-    """The vocabulary as the installed kit has it."""
+    """Return the handbook of the installed kit."""
     source = resources.files("assay_steps").joinpath("vocabulary", "handbook.toml")
     return convert(tomllib.loads(source.read_text(encoding="utf-8")), Handbook)
 
 
 def plain(text: str) -> str:
-    """A text of the handbook without Markdown."""
+    """Return a text of the handbook without Markdown."""
     return _PREDICATE.sub(r"\1", text).replace("`", "")

@@ -1,4 +1,4 @@
-"""Mistakes in a feature, reported to its author in a sentence (what, where, what to do) instead of a traceback."""
+"""Mistakes in a feature: the feature's author gets one sentence (mistake, place, remedy) instead of a traceback."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ T = TypeVar("T")
 NEEDS_PREFIX = "needs-"
 PROBE_PREFIX = "probe-"
 RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
-"""The form of a rule's id: a tag of this form is a rule, or a mistyped one."""
+"""The form of a rule's id; a tag of this form names a rule, or is a mistyped rule."""
 SHAPED_LIKE_OURS = re.compile(
     rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|{PROBE_PREFIX}|judges-|platform-|level-|topology-).+"
 )
 """The form of the kit's tags, known or mistyped."""
 RULE_LIKE = re.compile(r"([a-z]{2})[-_]?0*(\d{1,3})", re.IGNORECASE)
-"""A rule's id in another way of writing, such as ``dd_2``."""
+"""A rule's id in another spelling, such as ``dd_2``."""
 PLACEHOLDER = re.compile(r"<(\w(?:[\w -]*\w)?)>")
-"""A column of Examples in a step, such as ``<delay>``; not the signs of a selector (``a < 5 and b > 3``)."""
+"""A placeholder in a step, such as ``<delay>``; it does not match the signs of a selector (``a < 5 and b > 3``)."""
 SHORT = 6
-"""Tags of fewer characters must be equal but for case, ``-`` and ``_``, because short words resemble each other."""
+"""The number of characters from which similar tags count as mistyped.
+
+Shorter tags resemble each other by chance, so they may differ only in case, ``-`` and ``_``.
+"""
 
 
 UNNAMED = "message"
-"""The name of the message that a step calls only ``a message``, ``the message`` or ``it``."""
+"""The label of a message that steps call only ``a message``, ``the message`` or ``it``."""
 
 
 class MistakeError(LookupError):
@@ -51,33 +54,31 @@ class Cast(dict[str, T]):
         self._absent: dict[str, Exception] = {}
 
     def miss(self, name: str, why: Exception) -> None:
-        """Note that a step has tried in vain to make what has this name.
+        """Note that the pair has refused to make an actor or object.
 
         Args:
-            name: The name.
-            why: Raised by a later step that names it.
+            name: Its name.
+            why: The exception for a later step that uses the name.
         """
         self._absent[name] = why
 
     def __missing__(self, name: str) -> T:
-        """Refuse a name that no step has made.
+        """Refuse a name under which no step has made an actor or object.
 
         Raises:
-            MistakeError: No step has tried to make it; lists the known names.
-            Exception: The pair refused to make it (`miss`).
+            MistakeError: No step has tried to use the name; the error lists the known names.
+            Exception: The pair has refused to make the actor or object (`miss`).
         """
         if name in self._absent:
             raise self._absent[name]
-        there = f"there are {', '.join(sorted(self))}" if self else f"no step before has made a {self._kind}"
+        there = f"the scenario has {', '.join(sorted(self))}" if self else f"no earlier step has made a {self._kind}"
         if self._kind == "message" and name == UNNAMED:
-            raise MistakeError(f"'it' and 'the message' stand for 'a message', which no step before has sent; {there}")
-        article = "nobody" if self._kind != "message" else "no message"
-        as_what = "" if self._kind == "message" else f" (as {self._kind})"
-        raise MistakeError(f"{article} in this scenario is called {name}{as_what}; {there}")
+            raise MistakeError(f"'it' and 'the message' stand for 'a message', which no earlier step has sent; {there}")
+        raise MistakeError(f"no {self._kind} in this scenario is called {name}; {there}")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """``the nearest is X; `` if a known word is similar; otherwise empty."""
+    """Return the hint ``the nearest is X; `` if a known word is similar; otherwise an empty text."""
     close = get_close_matches(word, list(known), n=1, cutoff=0.4)
     return f"the nearest is {close[0]}; " if close else ""
 
@@ -85,13 +86,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def of_tags(
     template: ScenarioTemplate, tags: Iterable[str], catalogue: Catalogue, *, foreign: bool = False
 ) -> Iterator[str]:
-    """The mistakes in a scenario's tags, a sentence each.
+    """Report the mistakes in a scenario's tags, one sentence each.
 
     Args:
         template: The scenario.
-        tags: All its tags.
+        tags: All tags of the scenario.
         catalogue: The rules.
-        foreign: Whether it is a team's own scenario: it may name no rule, and have the team's ids as tags (``@OR-12``).
+        foreign: Whether the scenario is a user's, which may have no rule, and the user's own ids as tags (``@OR-12``).
     """
     given = sorted(tags)
     told = f"scenario {template.name!r}"
@@ -103,22 +104,22 @@ def of_tags(
                 catalogue.rule(tag)
             except UnknownRuleError as error:
                 hint = f"the nearest is {error.nearest}; " if error.nearest else ""
-                yield f"{told} is tagged @{tag}, which is no rule of the catalogue; {hint}`assay rules` lists them all."
+                yield f"{told} is tagged @{tag}, which is no rule of the catalogue; {hint}`assay rules` lists all."
         elif tag.startswith(NEEDS_PREFIX) and tag.removeprefix(NEEDS_PREFIX) not in set(Capability):
             word = tag.removeprefix(NEEDS_PREFIX)
             hint = f"{nearest(word, Capability)}docs/vocabulary.md lists them all."
             yield f"{told} is tagged @{tag}, and there is no capability {word}; {hint}"
         elif tag.startswith(PROBE_PREFIX) and (foreign or tag.removeprefix(PROBE_PREFIX) not in set(Capability)):
-            yield f"{told} is tagged @{tag}; only the kit's own probes are, each with a capability: leave the tag out."
+            yield f"{told} is tagged @{tag}, a tag of the kit's own probes, which have known capabilities: remove it."
     if not foreign and not any(RULE_TAG.fullmatch(tag) or tag.startswith(PROBE_PREFIX) for tag in given):
-        yield f"{told} bears no rule of the catalogue; tag it or its Rule: with one, see `assay rules`."
+        yield f"{told} has no rule of the catalogue as a tag; tag it or its Rule: with one, see `assay rules`."
 
 
 def meant_tag(tag: str, known: Iterable[str]) -> str:
-    """The tag of the kit that a tag of a team's own looks like; empty if it looks like none.
+    """Return the tag of the kit that a user's tag resembles; empty if it resembles none.
 
-    A tag looks like another if only case, ``-`` and ``_`` differ, or if it is a rule's id in another way of writing.
-    From six characters on, almost the same letters are enough.
+    A tag resembles another if they differ only in case, ``-`` and ``_``, or if it is a rule's id in another spelling.
+    Tags of six characters and more also resemble each other if most letters are the same.
 
     Args:
         tag: A tag that the kit does not know.
@@ -138,7 +139,7 @@ def _folded(tag: str) -> str:
 
 
 def of_placeholders(template: ScenarioTemplate) -> Iterator[str]:
-    """The mistakes in an outline's placeholders, a sentence each: unknown ones would stay in the step."""
+    """Report unknown placeholders of an outline, one sentence each: pytest-bdd would leave them in the step's text."""
     background = len(template.all_background_steps)
     used = {name for step in template.steps[background:] for name in PLACEHOLDER.findall(step.name)}
     told = f"scenario {template.name!r}"
@@ -149,20 +150,23 @@ def of_placeholders(template: ScenarioTemplate) -> Iterator[str]:
     for table in template.examples:
         for name in sorted(used - set(table.example_params)):
             columns = ", ".join(table.example_params)
-            yield f"{told} has <{name}> in a step, and its Examples have no such column; there are {columns}."
+            yield f"{told} has <{name}> in a step, and its Examples have no such column; the columns are {columns}."
 
 
 _QUOTED = re.compile(r'"[^"]*"')
 _UNNAMED = {kind: re.compile(rf'\bthe {kind}\b(?! (?:"|manager|of the))') for kind in ("queue", "topic")}
 _NAMED = {"queue": re.compile(r'\ban empty queue "([^"]+)"'), "topic": re.compile(r'\btopic "([^"]+)"')}
-"""How a scenario names its places; queues where it begins with them: further ones, such as reply-to, may follow."""
+"""The patterns of named queues and topics in a scenario.
+
+Only a queue in ``an empty queue "x"`` counts: other steps may name further queues, such as a reply-to queue.
+"""
 _BEGUN = re.compile(r'\ban empty queue\b(?! ")|\ba queue with\b')
 
 
 def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
-    """The steps that speak of ``the queue`` or ``the topic`` where a scenario has named ones, as sentences.
+    """Report steps with ``the queue`` or ``the topic`` in a scenario that names its queues or topics.
 
-    ``the queue`` is one more queue beside ``queue "orders"``, so a scenario could pass because nothing comes there.
+    ``the queue`` is another queue than ``queue "orders"``, so a scenario could pass because it watches the wrong one.
     """
     texts = [step.name for step in template.steps]
     bare = {text: _QUOTED.sub('""', text) for text in texts}
@@ -172,8 +176,8 @@ def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
         at = next((text for text in texts if unnamed.search(bare[text])), None)
         if named and at is not None and not (kind == "queue" and begun):
             others = ", ".join(f'{kind} "{name}"' for name in named)
-            begin = ", or begin with `Given an empty queue`, too" if kind == "queue" else ""
+            begin = ", or add `Given an empty queue`" if kind == "queue" else ""
             yield (
                 f"scenario {template.name!r} has {others}, and 'the {kind}' in {at!r} is another one; "
-                f"write the name there{begin}."
+                f"write the name in that step{begin}."
             )

@@ -1,4 +1,4 @@
-"""Names of a scenario: its own, made unique on a broker that many share, and those that belong to the broker."""
+"""The names in a scenario: its own, made unique on a shared broker, and the broker's, such as the staging queue."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from msgspec import Struct
 from assay_evidence.names import PREFIX, token_of
 
 STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
-"""DELAY:29 names it."""
+"""The name of IBM MQ's staging queue for delayed messages (DELAY:29)."""
 BASE_TOPIC = "SYSTEM.BASE.TOPIC"
 
 
 class Place(Struct, frozen=True):
-    """A destination as a step names it.
+    """A queue or topic as a step names it.
 
     Args:
         kind: queue or topic.
-        name: The scenario's name for it; the kind itself for "the queue", "the topic".
-        role: What the broker's own places are: staging, dead-letter, base; nothing for one of the scenario's own.
-            Of subscription, the name is the topic's: the place is the queue of one of its subscriptions.
-        number: Which of the subscriptions it is, from 1.
-        member: The queue manager at which it is used, as the step names it; None for the first.
+        name: The scenario's name for it; for "the queue" and "the topic", the kind.
+        role: staging, dead-letter or base for an object of the broker; subscription for the queue of a subscription to
+            the topic `name`; empty for a queue or topic of the scenario.
+        number: The number of the subscription, from 1.
+        member: The step's name of the queue manager; None for the first.
     """
 
     kind: str
@@ -41,7 +41,7 @@ PLACE = (
     r'|(?:queue|alias|topic) "[^"]+")'
     r'(?: at queue manager "[^"]+")?'
 )
-"""The form in which a step writes a place."""
+"""The pattern of a queue or topic in a step."""
 
 _ROLES: Mapping[str, Place] = {
     "the staging queue": Place("queue", STAGING_QUEUE, "staging"),
@@ -51,7 +51,7 @@ _ROLES: Mapping[str, Place] = {
 
 
 def read_place(text: str) -> Place:
-    """Read a place from a step's words, which match `PLACE`."""
+    """Read a queue or topic from a part of a step that matches `PLACE`."""
     what, _, member = text.partition(" at queue manager ")
     at = member.strip('"') or None
     role = _ROLES.get(what)
@@ -66,11 +66,11 @@ def read_place(text: str) -> Place:
 
 
 class Names:
-    """The names of one scenario.
+    """The conversion between the names that one scenario uses and the broker's names.
 
     Args:
         scenario: The scenario's id.
-        members: The instance's queue managers.
+        members: The names of the broker instance's queue managers.
     """
 
     def __init__(self, scenario: str, members: tuple[str, ...]) -> None:
@@ -78,30 +78,30 @@ class Names:
         self._members = members
 
     def own(self, name: str) -> str:
-        """A name of this scenario, made unique on a shared broker."""
+        """Make a queue's or topic's name unique on a shared broker."""
         return f"{PREFIX}.{self.token}.{name}"
 
     def identifier(self, name: str) -> str:
-        """The same for client ids and subscriptions, whose names may not contain dots on every broker."""
+        """Make a client id or subscription name unique on a shared broker; without dots, which some brokers refuse."""
         return self.own(name).replace(".", "-")
 
     def key(self, label: str) -> str:
-        """The key of the message with this label."""
+        """Return the key of the message with a label."""
         return f"{self.token}/{label}"
 
     def label(self, key: str) -> str:
-        """The label of the message with this key."""
+        """Return the label of the message with a key."""
         return key.partition("/")[2]
 
     def member(self, name: str | None) -> str | None:
-        """A queue manager of the instance: ``A`` is its first, ``B`` its second; None stays None.
+        """Return the name of a queue manager: ``A`` is the instance's first, ``B`` its second; None stays None.
 
         Raises:
-            LookupError: The instance has none of that name; lists its queue managers.
+            LookupError: The instance has no such queue manager; the error lists its queue managers.
         """
         if name is None or name in self._members:
             return name
         index = ord(name) - ord("A") if len(name) == 1 else -1
         if 0 <= index < len(self._members):
             return self._members[index]
-        raise LookupError(f"There is no queue manager {name!r}: {', '.join(self._members)} are there, as A, B ...")
+        raise LookupError(f"Queue manager {name!r} is unknown; A, B ... stand for {', '.join(self._members)}.")

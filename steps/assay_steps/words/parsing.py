@@ -1,6 +1,6 @@
-"""The words of the step vocabulary: durations, message labels, settings, and the options of a send.
+"""The parsing of steps: readers for each kind of field, such as durations, message labels and options of a send.
 
-Every step text goes through `phrase`, so every step understands the same words.
+Every step's text goes through `phrase`, so all steps understand the same words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RIGHTS = {
     "publish to": "PUB",
     "subscribe to": "SUB",
 }
-"""The rights of a user on a place, with IBM MQ's authority for each."""
+"""IBM MQ's authority on a queue or topic for each right that a step names."""
 
 
 def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
@@ -64,7 +64,7 @@ def _names(text: str) -> tuple[str, ...]:
     if first is None or last is None:
         raise ValueError(f'{text}: a range of messages needs numbers at the end, as in "m1" to "m9".')
     if first[1] != last[1] or int(first[2]) > int(last[2]):
-        raise ValueError(f"{text}: a range of messages goes from a number to a higher one of the same name.")
+        raise ValueError(f"{text}: a range of messages goes from a lower number to a higher one after the same name.")
     return tuple(f"{first[1]}{number}" for number in range(int(first[2]), int(last[2]) + 1))
 
 
@@ -88,7 +88,7 @@ def _mqrc(text: str) -> Mqrc:
     short = text.removeprefix("MQRC_")
     if short not in Mqrc.__members__:
         hint = nearest(text, (f"MQRC_{name}" for name in Mqrc.__members__))
-        raise MistakeError(f"there is no reason {text}; {hint}see docs/reasons.md")
+        raise MistakeError(f"there is no reason code {text}; {hint}see docs/reasons.md")
     return Mqrc[short]
 
 
@@ -172,7 +172,7 @@ SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...
     (r"sets its listener again once (\d+) messages have come", lambda match: {"again_after": int(match[1])}),
     (r"closes its receiver once (\d+) messages have come", lambda match: {"close_after": int(match[1])}),
 )
-"""The actions of a listener on its messages, joined by ``and``."""
+"""The actions of a listener; a step joins several with ``and``."""
 
 _ONE_SCRIPT = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in SCRIPT_PHRASES)
 
@@ -228,14 +228,17 @@ TYPES: dict[str, Callable[[str], Any]] = {
 
 
 class Phrase(parsers.parse):
-    """A step's text; pytest-bdd asks first whether it fits and then for its arguments, and parsing costs."""
+    """The parser of a step's text.
+
+    pytest-bdd first asks whether a text matches, and then for the arguments; this class parses only once for both.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(text, extra_types=TYPES)
         self._parsed: tuple[str, dict[str, Any]] | None = None
 
     def is_matching(self, name: str) -> bool:
-        """Whether a step fits."""
+        """Say whether a step's text matches, and keep the arguments for `parse_arguments`."""
         try:
             result = self.parser.parse(name)
         except ValueError:
@@ -244,11 +247,11 @@ class Phrase(parsers.parse):
         return bool(result)
 
     def parse_arguments(self, name: str) -> dict[str, Any]:
-        """The arguments of a step. A result of `is_matching` is used once, since a step may change it."""
+        """Return the arguments of a step's text; the result of `is_matching` is used once, as a step may change it."""
         parsed, self._parsed = self._parsed, None
         return parsed[1] if parsed is not None and parsed[0] == name else super().parse_arguments(name)
 
 
 def phrase(text: str) -> Phrase:
-    """A step's text, with the kit's own types in its fields."""
+    """Make the parser of a step's text, with the kit's kinds of fields."""
     return Phrase(text)

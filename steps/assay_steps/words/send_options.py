@@ -1,4 +1,4 @@
-"""The options of a send, as steps write them after ``with``."""
+"""The options of a send, which steps write after ``with``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from assay_steps.words.names import PLACE, Place, read_place
 from assay_steps.words.spans import read_span
 
 RETAIN = "JMS_IBM_Retain"
-"""IBM MQ's property for a retained publication, if its value is 1."""
+"""IBM MQ's property that makes a publication retained if its value is 1."""
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
-"""IBM MQ's property for the last message of a group."""
+"""IBM MQ's property that marks the last message of a group."""
 
 UNITS = {"B": 1, "KB": 1024, "MB": 1024 * 1024}
 
 
 class SendOptions(Struct, frozen=True, kw_only=True):
-    """The options of a send that a step gives; None for those it does not give.
+    """The options of a send in a step; an option that the step does not give is None.
 
     Args:
         delay_ms: Delivery delay, set on the producer, in milliseconds.
@@ -78,7 +78,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
 
 
 NON_ASCII = "Zażółć gęślą jaźń, ταχίστη ἀλώπηξ, 注文番号, 🐇"
-"""Characters of two, three and four octets in UTF-8."""
+"""Words with characters of two, three and four bytes in UTF-8."""
 
 _CLASSIC = "classic"
 HEADERS: dict[str, dict[str, Any]] = {
@@ -86,7 +86,10 @@ HEADERS: dict[str, dict[str, Any]] = {
     "the durable header true": {"mode": Mode.PERSISTENT, "face": _CLASSIC},
     "the durable header false": {"mode": Mode.NON_PERSISTENT, "face": _CLASSIC},
 }
-"""Modes for the values of the durable header. The classic face sends them: MQ Light's has no such option (AMQP:42)."""
+"""The delivery mode for each value of AMQP's durable header.
+
+The classic face sends these messages, because the MQ Light face cannot set the header (AMQP:42).
+"""
 
 _AS_DEFINED = Mode.AS_DESTINATION.value
 Read = Callable[[re.Match[str]], dict[str, Any]]
@@ -125,15 +128,15 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
 """The options after ``with`` in a send, joined by commas and ``and``."""
 
 _REPORT = re.compile(r"(?:report options? )?(MQRO_\w+)")
-"""A report option; behind the first of them, further ones need no introduction."""
+"""The pattern of a report option; only the first one in a step needs the words ``report option``."""
 
 
 def read_options(text: str) -> SendOptions:
-    """The options that a step names.
+    """Read the options of a send from a step.
 
     Raises:
-        ChoiceError: One of them does not exist (names the closest, and those that exist), or two do not go together.
-        DurationError: A duration makes no sense.
+        ChoiceError: An option does not exist (the error names the most similar one), or two options exclude each other.
+        DurationError: A duration is invalid.
     """
     found: dict[str, Any] = {}
     report: list[str] = []
@@ -149,7 +152,7 @@ def read_options(text: str) -> SendOptions:
     properties |= report_properties(report)
     if found.get("bare") and (properties or found.get("size") == 0):
         raise ChoiceError(
-            f"{text!r}: a message with no properties is known by its body; leave out properties and an empty body"
+            f"{text!r}: the kit finds a message without properties by its body; leave out properties and an empty body"
         )
     return SendOptions(**found, properties=properties)
 

@@ -1,8 +1,8 @@
-"""Durations in the words of features, multiplied by the run's pace.
+"""The durations in features, multiplied by the run's pace.
 
-Scenarios are written for a pair that answers in less than a tenth of a second: a message with a delay of 2 s is still
-staged after the next steps.  With a pair that needs a second for each answer it is not, and a right broker would fail.
-So every duration of every step is multiplied by one factor, which the run chooses once (`assay_steps.cast.pace`).
+Scenarios assume a pair that answers in less than a tenth of a second: after the next steps, a message with a delay of
+2 s is still staged.  If each answer takes a second, the delay is over by then, and a correct broker would fail.  So the
+run chooses one factor (`assay_steps.cast.pace`) and multiplies every duration of every step by it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from __future__ import annotations
 from assay_sdk.model.durations import parse_duration
 
 _LONGEST_MS = 180_000
-"""Longer durations stay as they are: they leave time enough, and stand for limits such as an hour or a year."""
+"""The longest duration that the pace multiplies; longer ones are limits such as an hour, which leave enough time."""
 
 
 class _Pace:
-    """The factor of this process; pytest-bdd parses steps without an object of ours that could hold it."""
+    """The pace of this process, kept globally because pytest-bdd parses steps without an object of the kit."""
 
     factor = 1
 
 
 def set_pace(factor: int) -> None:
-    """Multiply the durations of all steps that are read from now on.
+    """Set the factor for the durations of all steps that are parsed from now on.
 
     Args:
-        factor: From 1 to `assay_steps.cast.pace.LARGEST`.
+        factor: The pace, from 1 to `assay_steps.cast.pace.LARGEST`.
     """
     _Pace.factor = factor
 
@@ -32,10 +32,10 @@ def read_span(text: str) -> int:
     """Read a duration of a step, and multiply it by the pace.
 
     Returns:
-        Milliseconds.
+        The duration in milliseconds.
 
     Raises:
-        DurationError: See `assay_sdk.model.durations.parse_duration`.
+        DurationError: The text is not a valid duration (`assay_sdk.model.durations.parse_duration`).
     """
     span_ms = parse_duration(text)
     return span_ms * _Pace.factor if span_ms <= _LONGEST_MS else span_ms

@@ -1,4 +1,4 @@
-"""The terms of a subscription, as steps write them after ``with``."""
+"""The terms of a subscription, which steps write after ``with``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from assay_steps.words.spans import read_span
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """The terms of a subscriber in a step; None for those that it does not name.
+    """The terms of a subscription in a step; a term that the step does not give is None.
 
     Args:
-        qos: Its quality of service.
-        ttl_ms: Time that the subscription lasts after its subscriber, in milliseconds; 0 for none.
+        qos: The quality of service.
+        ttl_ms: How long the subscription outlives its subscriber, in milliseconds; 0 for not at all.
         durable: Whether the subscription lasts until it is removed.
-        share: The name of the subscription that it shares.
-        auto_confirm: Whether its client confirms by itself.
+        share: The name of the shared subscription.
+        auto_confirm: Whether the client confirms messages automatically.
     """
 
     qos: Qos | None = None
@@ -41,19 +41,19 @@ TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] 
     (r"automatic confirmation", lambda _: {"auto_confirm": True}),
     (r"no automatic confirmation", lambda _: {"auto_confirm": False}),
 )
-"""The terms after ``with`` of a subscriber, joined by commas and ``and``."""
+"""The readers of the terms after ``with``; a step joins several terms with commas and ``and``."""
 
 _ONE = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in TERM_PHRASES)
 TERMS = rf"(?:{_ONE})(?:(?:, | and )(?:{_ONE}))*"
-"""The form of the terms in a step."""
+"""The pattern of the terms in a step."""
 
 
 def read_terms(text: str) -> Terms:
-    """The terms that a step names.
+    """Read the terms of a subscription from a step.
 
     Raises:
-        ChoiceError: One of them does not exist; names the closest, and those that exist.
-        DurationError: A duration makes no sense.
+        ChoiceError: A term does not exist; the error names the most similar one.
+        DurationError: A duration is invalid.
     """
     found: dict[str, Any] = {}
     for part in re.split(r", | and ", text):

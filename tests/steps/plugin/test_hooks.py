@@ -193,7 +193,7 @@ OUTLINE = KEPT.replace("Scenario: It", "Scenario Outline: It").replace('"m"', '"
     ("examples", "says"),
     [
         ("", "has <m> in its steps and no Examples; add a table with this column."),
-        ("| n |\n| a |\n", "has <m> in a step, and its Examples have no such column; there are n."),
+        ("| n |\n| a |\n", "has <m> in a step, and its Examples have no such column; the columns are n."),
         ("| m |\n| a |\n| b |\n| a |\n", "has the row [a] 2 times in its Examples; "),
     ],
 )
@@ -290,15 +290,15 @@ def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: 
 @pytest.mark.parametrize(
     ("instead", "says"),
     [
-        ('"ghost" sees "m" exactly once', "nobody in this scenario is called ghost (as *); there are receiver"),
-        ('sending "ghost" is accepted', "no message in this scenario is called ghost; there are m"),
+        ('"ghost" sees "m" exactly once', "no receiver or subscriber * is called ghost; the scenario has receiver"),
+        ('sending "ghost" is accepted', "no message in this scenario is called ghost; the scenario has m"),
         (
             "the receiver sees it no earlier than 1 s after the send",
-            "'it' and 'the message' stand for 'a message', which no step before has sent; there are m",
+            "'it' and 'the message' stand for 'a message', which no earlier step has sent; the scenario has m",
         ),
         (
             'sending "m" is refused with MQRC_NO_SUCH_THING',
-            "there is no reason MQRC_NO_SUCH_THING; *see docs/reasons.md",
+            "there is no reason code MQRC_NO_SUCH_THING; *see docs/reasons.md",
         ),
         ("everybody is happy", "the vocabulary has no such step; *`assay steps WORD` finds steps by their words"),
         ("an empty queue", "the vocabulary has it as a Given only; *"),
@@ -324,7 +324,8 @@ def test_a_wrong_option_of_a_step_is_named_with_the_closest(pytester: pytest.Pyt
     own(pytester, KEPT.replace("is sent to the queue", "is sent to the queue with a delay of 2 s"))
     run(pytester, "--assay-out=out").assert_outcomes(failed=1)
     reason = judged(pytester)["It arrives"]["reason"]
-    assert "own.feature:7: 'a delay of 2 s' is no option of a send; did you mean 'a delivery delay of 2 s'?" in reason
+    told = "'a delay of 2 s' is not a valid option of a send; did you mean 'a delivery delay of 2 s'?"
+    assert f"own.feature:7: {told}" in reason
 
 
 def test_a_failure_names_feature_line_and_step(pytester: pytest.Pytester) -> None:

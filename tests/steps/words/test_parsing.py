@@ -114,7 +114,7 @@ def test_a_subscriber_asks_for_terms(text: str, terms: Terms) -> None:
 
 
 def test_a_term_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(ChoiceError, match=r"'a pony' is no term of a subscriber; there are quality of service"):
+    with pytest.raises(ChoiceError, match=r"'a pony' is not a valid term of a subscriber; examples are quality of"):
         read_terms("a pony")
 
 
@@ -187,7 +187,7 @@ def test_options_of_a_send_are_joined_by_commas_and_and(text: str, options: Send
 
 @pytest.mark.parametrize("other", ['property colour = "red"', "an empty body", "the retain option"])
 def test_a_message_with_no_properties_has_a_body_and_no_property(other: str) -> None:
-    with pytest.raises(ChoiceError, match=r"is known by its body; leave out properties and an empty body"):
+    with pytest.raises(ChoiceError, match=r"finds a message without properties by its body; leave out properties"):
         TYPES["Options"](f"no properties and {other}")
 
 
@@ -195,7 +195,7 @@ def test_a_message_with_no_properties_has_a_body_and_no_property(other: str) -> 
     "text", ["a delay of 5 s", "priority high", "MQRO_COA", "a body of 4", "a delivery delay of 5 s and wings"]
 )
 def test_an_option_that_does_not_exist_is_refused_with_those_that_do(text: str) -> None:
-    with pytest.raises(ChoiceError, match=r"is no option of a send; .*[tT]here are a delivery delay of 2 s, "):
+    with pytest.raises(ChoiceError, match=r"not a valid option of a send; .*[eE]xamples are a delivery delay of 2 s, "):
         TYPES["Options"](text)
 
 

@@ -1,6 +1,6 @@
-"""Batch listeners (BATCH:24-40), what they do with their batches, and claims about the batches that came.
+"""Steps about batch listeners (BATCH:24-40): listeners, their actions, and claims about the delivered batches.
 
-Before a claim about batches, the step waits until the actor has received every message that was sent.
+Before it records a claim about batches, a step waits until the actor has received every sent message.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from assay_steps.words.parsing import phrase
 PLAIN = Script()
 
 FILL_MS = 1_000
-"""Batch timeout of a batch whose client is lost; its messages are waiting already."""
+"""The batch timeout, in milliseconds, of a batch whose client is lost; the queue already holds its messages."""
 
 LOST_WITHIN_MS = 100
-"""Duration of the callback whose client is lost. The loss comes at its beginning, so nothing is acknowledged."""
+"""The duration, in milliseconds, of the callback during which the client is lost.
+
+The loss comes at the callback's beginning, so the client acknowledges no message.
+"""
 
 UNBATCHED = "unbatched"
-"""The message, its receiver and its queue that show how long a delivery takes without a batch."""
+"""The name of a message, its receiver and its queue, with which a step measures a delivery without a batch."""
 
 
 @given("it is known how long an unbatched message takes")
@@ -131,7 +134,7 @@ def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int
 
 
 def _like(world: World) -> dict[str, str]:
-    """Reference to the message that shows how long a delivery takes without a batch, if the scenario has sent one."""
+    """Return the claim's reference to the message of a delivery without a batch; empty without such a delivery."""
     return {"like": world.key(UNBATCHED)} if UNBATCHED in world.messages else {}
 
 
@@ -204,10 +207,10 @@ def _(world: World, evidence: Evidence, label: str) -> None:
 
 
 def _failed_batch(world: World, name: str) -> int:
-    """Number of the batch whose callback raised.
+    """Wait for a batch callback that raises an exception, and return the batch's number.
 
     Raises:
-        LookupError: No callback raised.
+        LookupError: No batch callback of the actor has raised an exception within the time limit.
     """
 
     def raised() -> list[int]:
@@ -223,11 +226,11 @@ def _failed_batch(world: World, name: str) -> int:
     world.wait_until(lambda: bool(raised()), world.limits.expected_ms)
     for batch in raised():
         return batch
-    raise LookupError(f"No batch callback of {name!r} failed.")
+    raise LookupError(f"No batch callback of {name!r} has failed.")
 
 
 def _keys_of(world: World, *batches: int) -> tuple[str, ...]:
-    """The keys of the messages in these batches of the receiver, each once."""
+    """Return the keys of the messages in some batches of the receiver, without duplicates."""
     keys = (one.key for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
     return tuple(dict.fromkeys(keys))
 

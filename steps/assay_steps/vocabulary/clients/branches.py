@@ -1,6 +1,7 @@
-"""Branches of global units of work: sessions in XA mode work in them, and the transaction manager decides.
+"""Steps about branches of global units of work, in which sessions in XA mode work.
 
-It uses the connection of the session that worked in the branch and, after the loss of that, one of its own.
+The transaction manager, which prepares, commits and rolls back, uses the connection of the branch's session.  After the
+loss of that connection it opens one of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Confirming: what a subscriber's application does between receiving a message and confirming it, and how it may fail.
+"""Steps about confirmation: the work of a subscriber's application between reception and confirmation of a message.
 
-An application that fails ends without closing, as if its process had been killed; its client does not reconnect.  The
-application records each message that it has processed in a database, which survives the failure.
+An application that fails ends without a close, as if its process had been killed; its client does not reconnect.  The
+application enters each processed message in a database, which survives the failure.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from assay_steps.words.parsing import phrase
 
 
 class Database:
-    """The database of an application: one row a message, however often it is entered."""
+    """The database of an application's processed messages; each message has one row, even if entered twice."""
 
     def __init__(self) -> None:
         self._rows = sqlite3.connect(":memory:", isolation_level=None)
         self._rows.execute("CREATE TABLE entry (kid TEXT PRIMARY KEY) WITHOUT ROWID")
 
     def enter(self, key: str) -> Outcome[None]:
-        """Enter a message, in a transaction that is over when this returns."""
+        """Enter a message's key and commit; a key that is already in the database changes nothing."""
         self._rows.execute("INSERT OR IGNORE INTO entry (kid) VALUES (?)", (key,))
         return Ok(None)
 
     def entries(self) -> Outcome[tuple[str, ...]]:
-        """The messages that are entered."""
+        """Read the keys of all entered messages."""
         return Ok(tuple(key for (key,) in self._rows.execute("SELECT kid FROM entry ORDER BY kid")))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the database."""
         self._rows.close()
 
 
 @pytest.fixture
 def database() -> Iterator[Database]:
-    """The one database of the scenario's applications."""
+    """Provide the database that all applications of the scenario share."""
     made = Database()
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""Frames about deliveries: what was transferred to a subscriber, what its client says of that, and who settles it."""
+"""Claims about AMQP frames: the transfers of messages, and the dispositions that accept and settle them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _came(world: World, evidence: Evidence, labels: tuple[str, ...], name: str, 
 
 
 def _await(world: World, labels: tuple[str, ...], name: str, *, settled: bool) -> None:
-    """Wait until each of these messages is accepted, or settled, by a frame."""
+    """Wait until a disposition frame has accepted (or, with ``settled``, settled) each of the actor's messages."""
     keys = world.keys(labels)
     world.wait_until(lambda: all(world.sightings.disposed(name, key, settled=settled) for key in keys), _limit(world))
 

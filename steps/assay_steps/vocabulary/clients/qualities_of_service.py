@@ -1,7 +1,7 @@
-"""Subscribers by quality of service and by how long their subscriptions outlive them, and what is then on their queues.
+"""Steps about subscribers with a quality of service or a lasting subscription, and claims about their queues.
 
-What a client does not let its user choose is refused, so scenarios ask for it by tag: ``@needs-quality-of-service``,
-``@needs-lasting-subscription``, ``@needs-subscription-ttl``, ``@needs-auto-confirm``.
+A client refuses a choice that it does not offer, so scenarios with such a choice have a tag:
+``@needs-quality-of-service``, ``@needs-lasting-subscription``, ``@needs-subscription-ttl``, ``@needs-auto-confirm``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,18 @@ from assay_steps.words.send_options import SendOptions
 from assay_steps.words.subscription_terms import Terms
 
 _LOOK_MS = 50
-"""The pause between two looks for a lost connection; the client waits longer before it connects again
-(`Backoff`), so a cut that is armed then strikes the second send."""
+"""The milliseconds between two checks for a lost connection.
+
+The client waits longer before it reconnects (`Backoff`), so a cut that is armed after the check strikes the second
+send.
+"""
 
 
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
-    """A subscriber with its terms. Its name is its client id, and its subscription's name unless it shares one."""
+    """Make the role of a subscriber from its terms.
+
+    The subscriber's name is also its client id, and the name of its subscription unless it shares one.
+    """
     lasting = terms.durable or terms.ttl_ms > 0
     origin = world.subscription(
         world.address(place),
@@ -115,7 +121,7 @@ def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> N
     evidence.claim("delivered-at-least", {"kids": listed(world.keys(labels)), "actors": name}, {"times": 1})
 
 
-# what happens while a message is sent ------------------------------------------------------------------------------
+# events during a send ----------------------------------------------------------------------------------------------
 
 
 @when(

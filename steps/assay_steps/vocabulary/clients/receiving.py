@@ -1,4 +1,4 @@
-"""Receivers on queues: waiting (a listener), on call (blocking receives), polling, browsing; and how they end."""
+"""Steps about receivers on queues: with a listener, with receive calls, polling and browsing; and their ends."""
 
 from __future__ import annotations
 

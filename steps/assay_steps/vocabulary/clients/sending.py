@@ -1,6 +1,7 @@
-"""Producers, their settings, and sends.
+"""Steps about producers, their settings, and sends.
 
-A send with options sets them on a producer made for it; ``for this send only`` gives them with the send.
+A step that sends with options creates a producer with these settings; options ``for this send only`` go with the send
+call.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 
 
 def prepared(producer: Producer, options: SendOptions) -> Producer:
-    """A producer with the options set on it; a refusal here ends the scenario as inconclusive."""
+    """Set the options of a send on a producer, and return the producer.
+
+    Raises:
+        SetupRefusedError: The client refuses a setting, so the scenario is inconclusive.
+    """
     settings = {
         Setting.TTL: options.ttl_ms,
         Setting.DELAY: options.delay_ms,
@@ -41,7 +46,7 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
 
 
 def _with_hint(refusal: Refused, setting: Setting) -> Refused:
-    """The refusal of an option that is set on the producer, with the words by which a scenario claims it."""
+    """Add to a refused setting's text the steps with which a scenario can claim the refusal."""
     if refusal.kind is JmsErrorKind.UNSUPPORTED:
         return refusal
     claimed = f'Given producer "p" on the queue, When the {setting.value} of producer "p" is set to ...'
@@ -51,15 +56,19 @@ def _with_hint(refusal: Refused, setting: Setting) -> Refused:
 def producer_for(
     world: World, place: Place, options: SendOptions, name: str = "sender", session: Session | None = None
 ) -> Producer:
-    """A new producer with the options that are set on producers; a refusal ends the scenario as inconclusive."""
+    """Create a producer with the settings among the options.
+
+    Raises:
+        SetupRefusedError: The client refuses the producer or a setting, so the scenario is inconclusive.
+    """
     face = options.face or (world.face if options.qos else None)
     return prepared(world.producer(place, name, session=session, face=face, qos=options.qos), options)
 
 
 def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
-    """Send one message through a producer; the options for this send alone go with the call.
+    """Send one message through a producer, and keep the answer; the options for this send only go with the call.
 
-    A producer without a destination is given the place with the call.
+    If the producer has no destination, the call passes the queue or topic.
     """
     draft = world.draft(label, options)
     to = world.address(place) if producer.to is None else None

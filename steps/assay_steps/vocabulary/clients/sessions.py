@@ -1,4 +1,4 @@
-"""Sessions by name: units of work, acknowledgement, recovery."""
+"""Steps about named sessions: units of work, acknowledgement and recovery."""
 
 from __future__ import annotations
 
@@ -84,11 +84,14 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("{name:Name} acknowledges message {label:Name} as it first saw it"))
 def _(world: World, name: str, label: str) -> None:
-    _acknowledge(world, name, label, 0)  # a refusal is as good: the delivery may be one of a connection that is gone
+    _acknowledge(world, name, label, 0)  # the client may refuse, because the first delivery's connection may be gone
 
 
 def _acknowledge(world: World, name: str, label: str, which: int) -> Answer[None]:
-    """Acknowledge one of the sightings; without any, nothing is done, and the claims say what was not delivered."""
+    """Acknowledge one of an actor's sightings of a message, and return the answer.
+
+    Without such a sighting, do nothing: the scenario's claims find that the message was not delivered.
+    """
     seen = world.seen_by((name,), (world.key(label),))
     if not seen:
         return Answer("", Ok(None))

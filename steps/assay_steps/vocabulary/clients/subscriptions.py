@@ -1,6 +1,6 @@
-"""Subscribers on topics: durable or not, shared or not, active or not.
+"""Steps about subscribers on topics: durable or not, shared or not, active or not.
 
-A durable subscriber's own name is its client id and its subscription's name, unless the step says otherwise.
+A durable subscriber's name is also its client id and its subscription's name, unless the step names others.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _(world: World, name: str) -> None:
 def _(world: World, evidence: Evidence, place: Place) -> None:
     deadline_ms = world.now_ms() + world.limits.expected_ms
     look = world.administrator.subscriptions(place)
-    while look.needed() and world.now_ms() < deadline_ms:  # the broker notices a lost connection later
+    while look.needed() and world.now_ms() < deadline_ms:  # the broker may notice a lost connection late
         world.pass_time(AGAIN_MS)
         look = world.administrator.subscriptions(place)
     evidence.claim("equal-fields", {"at": look.ref, "field.subscriptions": "0"})

@@ -1,4 +1,4 @@
-"""Claims about answers: accepted, refused and why, what a call showed."""
+"""Claims about answers to calls: accepted, refused with a reason, and the fields that a call shows."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 GIVEN_UP_MS = 5_000
-"""A call that came back in vain only after this long had been waiting, and was not turned away."""
+"""The milliseconds after which a receive without a message counts as a wait, not as a refusal."""
 
 CHECKED = {"checked": 1, "runtime": 0}
 
 END_FIELDS = {Setting.DELAY: "JMSDeliveryTime", Setting.TTL: "JMSExpiration"}
-"""The field that shows a message's sender when a span that the producer has set will be over."""
+"""The message field that shows the end of a delay or time to live to the sender, by the producer's setting."""
 
 STAMPS_APART_MS = 200
-"""A client may read its clock once for a message's timestamp and again for its other times."""
+"""The allowed difference, in milliseconds, between two readings of a client's clock for one message's times."""
 
 SAYINGS = {
     "that a queue is full": ("full", "2053", "capacity", "depth", "limit", "quota", "exceed", "space"),
     "that puts are disabled": ("inhibit", "2051", "disabled", "not allowed", "blocked", "stopped"),
     "that the message is too long": ("big", "2030", "2031", "long", "large", "size", "length", "limit", "exceed"),
 }
-"""Words or reason codes by which an application can tell what kept a message from being sent, in lower case."""
+"""Words and reason codes, in lower case, that tell an application why the broker refused its message."""
 
 
 @then("it is accepted")
@@ -90,7 +90,7 @@ def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
 @then(phrase("the refusal says {why}"))
 def _(evidence: Evidence, world: World, why: str) -> None:
     if why not in SAYINGS:
-        raise MistakeError(f"no refusal says {why!r}; there are {', '.join(SAYINGS)}")
+        raise MistakeError(f"no refusal says {why!r}; this step knows {', '.join(SAYINGS)}")
     evidence.claim("mentions", {"at": world.last.ref, "field.says": listed(SAYINGS[why])}, {"any": 1})
 
 
@@ -119,7 +119,7 @@ def _(evidence: Evidence, world: World, kind: str) -> None:
     word = kind.replace(" ", "-")
     if word not in set(JmsErrorKind):
         known = ", ".join(one.value.replace("-", " ") for one in JmsErrorKind)
-        raise MistakeError(f"there is no {kind} error; there are {known}")
+        raise MistakeError(f"{kind!r} is no kind of error; the kinds are {known}")
     evidence.claim("refused-with", {"call": world.last.ref, "kind": word})
 
 
@@ -143,7 +143,7 @@ def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
 
 @then(phrase("the setting is refused with {mqrc:Mqrc} as a {exception} exception, or else the send"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str) -> None:
-    tried = list(world.tries.values())[-1]  # the send is tried only after an accepted setting
+    tried = list(world.tries.values())[-1]  # the last answer: the step sends only if the setting is accepted
     evidence.claim("refused-with", {"call": tried.ref}, {"mqrc": int(mqrc), "checked": CHECKED[exception]})
 
 

@@ -1,8 +1,11 @@
 """Claims about messages on queues, as an administrator sees them: descriptors, headers and ids.
 
-A step that expects a message looks for it until the backend's time limit is over.  So does one that expects messages to
-leave ("no longer holds", "has become empty") or a number of them; one that expects a queue to have stayed empty, or not
-to hold a message, looks once.
+These steps look at the queue until the expected state, or until the backend's time limit is over:
+
+- a message or a number of messages is on the queue
+- messages have left it ("no longer holds", "has become empty")
+
+A step that expects a queue to be empty, or not to hold a message, looks once.
 """
 
 from __future__ import annotations
@@ -37,11 +40,11 @@ from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
 
 PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
-"""MQMD's Persistence for JMS's delivery modes."""
+"""The value of MQMD's Persistence field for each of JMS's delivery modes."""
 
 JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
 JMS_MOMENTS = ("JMSTimestamp", "JMSDeliveryTime", "JMSExpiration")
-"""Headers with times of day, which the send sets (JMS 3.4.4, 3.4.9, 3.4.13)."""
+"""The JMS headers with times that the client sets at the send (JMS 3.4.4, 3.4.9, 3.4.13)."""
 
 JMS_OTHERS = ("JMSDeliveryMode", "JMSPriority", "JMSReplyTo", "JMSType")
 
@@ -250,7 +253,7 @@ def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> Non
 
 
 def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
-    """The fields of the message that its sender saw after the send."""
+    """Return the fields of a message that the send showed to its sender, for a claim."""
     shown = sent.answer.needed().fields
     return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
 
@@ -268,7 +271,7 @@ def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, t
 
 
 def _message_id(world: World, label: str) -> str:
-    """The message id that the message's sender was shown, as descriptors have it."""
+    """Return the message id that the send showed to the sender, in a descriptor's form."""
     return world.administrator.identify(world.messages[label].answer.needed().message_id)
 
 
@@ -305,7 +308,7 @@ def _(world: World, evidence: Evidence) -> None:
 
 def _taken(world: World) -> str:
     if world.administrator.last is None:
-        raise LookupError("No step before this one has taken anything.")
+        raise LookupError("No earlier step has taken a message.")
     return world.administrator.last.ref
 
 

@@ -1,4 +1,4 @@
-"""Looks of the administrator at a queue for claims, repeated until they show what is expected."""
+"""The administrator's looks at queues for claims, repeated until the queue is in the expected state."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from assay_steps.words.names import Place
 LOOKS = 30
 """The number of looks within the time limit."""
 MS_PER_TENTH = 100
-"""MQMD's Expiry counts in tenths of a second."""
+"""The milliseconds in a unit of MQMD's Expiry field, which counts tenths of a second."""
 DELAY_UNITS_MS = (1, 100, 1000)
-"""The units in which a header may show a delay, or the time of a delivery."""
+"""The units, in milliseconds, in which a header may show a delay or a delivery time."""
 ACCURACY_MS = 1_000
-"""DELAY:62 says "approximately": a broker may count lives in whole seconds."""
+"""The allowed error, in milliseconds, of a message's remaining life.
+
+DELAY:62 says "approximately", so a broker may count in whole seconds.
+"""
 
 
 def look(world: World, place: Place) -> Look:
@@ -26,7 +29,7 @@ def look(world: World, place: Place) -> Look:
 
 
 def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
-    """Look at a queue until the condition holds or the time limit is over; the last look counts."""
+    """Look at a queue until a condition is true or the time limit is over; return the last look."""
     deadline = world.now_ms() + world.limits.expected_ms
     while True:
         seen = look(world, place)
@@ -36,9 +39,9 @@ def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look
 
 
 def look_until_count(world: World, place: Place, count: int, counted: Callable[[Look], int]) -> Look:
-    """Look at a queue until there are so many, and again after a time of silence; that look counts.
+    """Look at a queue until it holds ``count`` messages; look again after a time of silence, and return that look.
 
-    On the staging queue messages come and go by time, so nothing is waited for there once there are as many.
+    The staging queue gets no second look, because its messages leave when their delays are over.
     """
     seen = look_until(world, place, lambda seen: counted(seen) >= count)
     if place.role == "staging" or counted(seen) != count:
@@ -48,7 +51,7 @@ def look_until_count(world: World, place: Place, count: int, counted: Callable[[
 
 
 def look_until_gone(world: World, place: Place, labels: tuple[str, ...]) -> Look:
-    """Look at a queue until it holds none of these messages or the time limit is over; the last look counts."""
+    """Look at a queue until it holds none of the messages or the time limit is over; return the last look."""
     keys = set(world.keys(labels))
     return look_until(world, place, lambda seen: not any(one.key in keys for one in seen.found))
 
@@ -61,17 +64,17 @@ def look_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
 
 
 def event_of(seen: Look, key: str) -> str:
-    """The reference of a message's event in a look; if the look does not show the message, of the look itself."""
+    """Return the reference of a message's event in a look, or of the look if it does not show the message."""
     return next((one.ref for one in seen.found if one.key == key), seen.ref)
 
 
 def found_in(seen: Look, key: str) -> Found | None:
-    """The message that a look shows; None if it does not."""
+    """Return a message in a look; None if the look does not show it."""
     return next((one for one in seen.found if one.key == key), None)
 
 
 def header_fields(found: Found | None) -> list[tuple[str, Scalar]]:
-    """The fields of a message's headers, by the names that they have in its event."""
+    """Return the fields of a message's headers, by their names in the message's event."""
     headers = () if found is None else found.message.headers
     return [
         (f"{header[STRUC_ID]}.{name}", value)
@@ -82,14 +85,17 @@ def header_fields(found: Found | None) -> list[tuple[str, Scalar]]:
 
 
 def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int | None) -> tuple[str, dict[str, int]]:
-    """The header's field that shows a message's delay, in whichever form, with the bounds for its number.
+    """Find the header field that shows a message's delay, with the bounds for its value.
 
-    The document names no form: milliseconds, tenths or whole seconds, or the time of day of the delivery will do.
+    The document names no form, so the delay or the delivery time may be in milliseconds, tenths or whole seconds.
 
     Args:
         fields: The fields of the headers.
-        delay_ms: The delay.
-        due_ms: The time of the delivery, in milliseconds since the epoch, as the sender was shown it.
+        delay_ms: The delay in milliseconds.
+        due_ms: The delivery time that the send showed, in milliseconds since the epoch; None if it showed none.
+
+    Returns:
+        The field's name, and the bounds; the name "a delay", which no field has, if no field shows the delay.
     """
     forms = [(span // unit, -(-span // unit)) for span in (delay_ms, due_ms or delay_ms) for unit in DELAY_UNITS_MS]
     for least, most in forms:
@@ -100,25 +106,28 @@ def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int
 
 
 def look_for(world: World, place: Place, label: str) -> str:
-    """Look for a message until it is there.
+    """Look at a queue until it holds a message or the time limit is over.
 
     Returns:
-        The reference of its event; if it never came, of the last look.
+        The reference of the message's event, or of the last look if the queue did not hold the message.
     """
     key = world.key(label)
     return event_of(look_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
 
 
 def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
-    """Bounds for the Expiry field of a message, or of a report that has the rest of its life.
+    """Compute bounds for the Expiry field, which holds the rest of a message's time to live.
 
-    The life counts from a moment between the begin and the end of the send to the look that shows the field.
+    The time to live begins between the begin and the end of the send; the field shows the rest at the look.
 
     Args:
         world: The scenario's world.
-        label: The message.
-        ttl_ms: Its time to live, in milliseconds.
+        label: The label of the message.
+        ttl_ms: The message's time to live, in milliseconds.
         at: The reference of the event that shows the field.
+
+    Returns:
+        The bounds of a claim, in tenths of a second.
     """
     shown_ms = _moment_ns(world, at) // NS_PER_MS
     begun_ms = world.sent_ns(label) // NS_PER_MS
@@ -129,5 +138,5 @@ def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
 
 
 def _moment_ns(world: World, ref: str) -> int:
-    """The moment of an event, on the backend's monotonic clock, in nanoseconds."""
+    """Return the time of an event, in nanoseconds of the backend's monotonic clock."""
     return next(event.mono_ns for event in world.recorder.journal.events if event.ref == ref)

@@ -1,6 +1,6 @@
-"""Reports on messages: exception, expiration, confirmation; on reply queues, for an administrator or a receiver.
+"""Claims about report messages (exception, expiration, confirmation), as an administrator or a receiver sees them.
 
-A report belongs to the message whose message id or correlation id it has.  A step that expects a report looks for it
+A report belongs to the message whose message id or correlation id it holds.  A step that expects a report looks for it
 until the backend's time limit is over.
 """
 
@@ -40,7 +40,7 @@ def _reports_on(world: World, seen: Look, label: str) -> list[Found]:
 
 
 def _report(world: World, label: str, place: Place) -> str:
-    """The reference of the event of the report on a message; if it never came, of the last look."""
+    """Look for the report on a message; return the reference of its event, or of the last look if it did not come."""
     seen = look_until(world, place, lambda seen: bool(_reports_on(world, seen, label)))
     return next((found.ref for found in _reports_on(world, seen, label)), seen.ref)
 

@@ -1,4 +1,4 @@
-"""Claims about sightings: by which actor, how often, in which order, with which fields."""
+"""Claims about the messages that actors received: which, how often, in which order and with which fields."""
 
 from __future__ import annotations
 

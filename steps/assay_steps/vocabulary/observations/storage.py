@@ -1,4 +1,4 @@
-"""Claims about the broker's data folder, where the kit can read it."""
+"""Claims about the files of the broker's data folder, for backends that let the kit read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims about when: never early, in time, after the due moment."""
+"""Claims about the time of a delivery: not before the due time, and not too long after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
 
 
 def _due_ms(world: World, label: str, delay_ms: int) -> dict[str, int]:
-    """Bounds for the moment when a message is due: the begin and the end of its send, plus the delay."""
+    """Compute bounds for the time when a message is due: begin and end of its send, plus the delay, in milliseconds."""
     call = world.messages[label].call
     ends = {call, world.recorder.returned(call)}
     walls_ns = sorted(event.wall_ns for event in world.recorder.journal.events if event.ref in ends)

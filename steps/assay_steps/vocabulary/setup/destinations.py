@@ -1,4 +1,4 @@
-"""Destinations of messages, and the passing of time."""
+"""Steps about queues and topics, and steps that wait."""
 
 from __future__ import annotations
 

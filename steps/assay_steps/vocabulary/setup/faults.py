@@ -1,4 +1,4 @@
-"""Faults of the broker and its connections: orderly restart, kill, lost lines."""
+"""Steps about faults of the broker and its connections: orderly restart, kill, and lost connections."""
 
 from __future__ import annotations
 
@@ -123,9 +123,10 @@ def _(world: World, name: str) -> None:
 
 
 def await_loss(world: World, name: str) -> None:
-    """Wait until an actor's connection is lost at what it was to see.
+    """Wait until an actor's connection is lost, as an earlier step has arranged for a message's reception.
 
-    If it saw nothing in time, the connection is lost now: the claims then say what was not delivered.
+    If the actor does not receive the message in time, drop the connection now: the scenario's claims then find that the
+    message was not delivered.
     """
     connection = world.consumers[name].session.connection
     world.wait_until(lambda: not connection.open, world.limits.expected_ms)

@@ -1,6 +1,6 @@
-"""Objects of the queue manager: defining, altering, deleting them, and claims about commands and about objects.
+"""Steps that define, alter and delete objects of the queue manager, and claims about commands and objects.
 
-If the command of a Given-step is refused, the scenario is inconclusive; When-steps remember the answer.
+If the broker refuses the command of a Given-step, the scenario is inconclusive; When-steps keep the answer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ LOOKS = 30
 
 
 def _command(world: World, answer: Answer[None]) -> None:
-    """Remember a command's answer, for a claim about it."""
+    """Keep a command's answer, for a claim about it."""
     world.administrator.last = Answer(answer.ref, answer.outcome)
 
 
 def _last(world: World) -> str:
-    """Reference of the last command.
+    """Return the reference of the last command.
 
     Raises:
-        LookupError: No step has given any.
+        LookupError: No When-step has given a command.
     """
     if world.administrator.last is None:
         raise LookupError("No step before this one has given a command.")

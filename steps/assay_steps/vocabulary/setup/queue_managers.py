@@ -1,6 +1,6 @@
-"""Queue managers that belong together: connections to them, and stopping and starting one of them.
+"""Steps about several queue managers: connections to them, and the stop and start of one of them.
 
-``A`` is the first queue manager, which steps use that name none; ``B`` is the second.
+``A`` is the first queue manager, which is the default of all steps; ``B`` is the second.
 """
 
 from __future__ import annotations

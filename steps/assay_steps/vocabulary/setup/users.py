@@ -1,6 +1,6 @@
-"""Users and their authorities, and what they try.
+"""Steps about users: their authorities, and their attempts to use queues and topics.
 
-A step first withholds the place from ordinary users, because a user may do everything that all users may.
+A user has all authorities of the group of all users, so a scenario first takes those from the group.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _(world: World, user: str, label: str, place: Place, options: SendOptions = 
     if answer.accepted:
         send(world, prepared(answer.needed(), options), label, place, options)
     else:
-        world.draft(label, options)  # later steps may claim that it is nowhere
+        world.draft(label, options)  # later steps may claim that no queue holds it
         world.last = Answer(answer.ref, answer.outcome)
 
 
